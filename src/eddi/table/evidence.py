@@ -42,7 +42,7 @@ class Evidence:
 
     @property
     def n_variables(self) -> int:
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     def __len__(self) -> int:
         return self.n_rows

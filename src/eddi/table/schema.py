@@ -38,6 +38,9 @@ class Schema:
     def __post_init__(self) -> None:
         for field in ("variables", "explicit_questions", "targets", "set_aside"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
+        # Identifiers first, as a schema file lists them, so that a file gives back an equal schema.
+        aside = sorted(self.set_aside, key=lambda one: one.role != "identifier")
+        object.__setattr__(self, "set_aside", tuple(aside))
         _refuse_twice("variable", [*self.names, *(aside.name for aside in self.set_aside)])
         _refuse_twice("question", [question.name for question in self.questions])
         for question in self.explicit_questions:
@@ -71,6 +74,19 @@ class Schema:
         from eddi.table import schema_file
 
         return schema_file.write(self, path)
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Schema":
+        """The schema that `to_document` described."""
+        from eddi.table import schema_file
+
+        return schema_file.from_document(document)
+
+    def to_document(self) -> dict[str, Any]:
+        """The schema as plain dictionaries, lists and scalars, for JSON."""
+        from eddi.table import schema_file
+
+        return schema_file.to_document(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -131,7 +131,7 @@ def level_position(levels: tuple[Level, ...], raw: object) -> int | None:
 def _spelling(level: object) -> str:
     text = str(level).strip()
     try:
-        return f"{float(text):.15g}"
+        return f"{float(text) + 0.0:.15g}"  # plus nought, for -0.0 is 0
     except ValueError:
         return {"true": "1", "false": "0"}.get(text.lower(), text.lower())
 

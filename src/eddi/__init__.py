@@ -1,0 +1,57 @@
+"""EDDI: learn from a table with holes, then ask each person the most valuable next question."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eddi import strategy as strategy
+    from eddi.errors import EddiError as EddiError
+    from eddi.errors import EddiWarning as EddiWarning
+    from eddi.evaluate.curves import Curves as Curves
+    from eddi.evaluate.simulate import simulate as simulate
+    from eddi.interview.interview import Interview as Interview
+    from eddi.interview.record import DECLINED as DECLINED
+    from eddi.interview.record import UNKNOWN as UNKNOWN
+    from eddi.model.archive import load as load
+    from eddi.model.partial_vae import PartialVAE as PartialVAE
+    from eddi.model.prediction import Prediction as Prediction
+    from eddi.model.recipe import Recipe as Recipe
+    from eddi.strategy.stopping import Stop as Stop
+    from eddi.table.question import Question as Question
+    from eddi.table.schema import Schema as Schema
+    from eddi.table.variable import Variable as Variable
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Curves": "eddi.evaluate.curves",
+    "DECLINED": "eddi.interview.record",
+    "EddiError": "eddi.errors",
+    "EddiWarning": "eddi.errors",
+    "Interview": "eddi.interview.interview",
+    "PartialVAE": "eddi.model.partial_vae",
+    "Prediction": "eddi.model.prediction",
+    "Question": "eddi.table.question",
+    "Recipe": "eddi.model.recipe",
+    "Schema": "eddi.table.schema",
+    "Stop": "eddi.strategy.stopping",
+    "UNKNOWN": "eddi.interview.record",
+    "Variable": "eddi.table.variable",
+    "load": "eddi.model.archive",
+    "simulate": "eddi.evaluate.simulate",
+    "strategy": "eddi",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605  # names load on first use, so that importing is instant
+
+
+def __getattr__(name: str) -> Any:
+    if name == "strategy":
+        return import_module("eddi.strategy")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'eddi' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

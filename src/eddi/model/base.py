@@ -1,0 +1,33 @@
+"""What everything after this room needs of a model."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from torch import Tensor
+
+from eddi.model.posterior import Posterior
+from eddi.table.evidence import Evidence
+from eddi.table.schema import Schema
+
+
+class Model(Protocol):
+    """A fitted belief about rows of a schema's variables, in four verbs.
+
+    The code of evidence is additive: hearing an answer adds its term.
+    """
+
+    @property
+    def schema_(self) -> Schema:
+        """What the data is."""
+
+    def code(self, evidence: Evidence) -> Tensor:
+        """The additive code of each row [rows, width]."""
+
+    def term(self, values: Tensor, variables: Sequence[int]) -> Tensor:
+        """What coded answers [..., n] to n variables add to the code [..., n, width]."""
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+
+    def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
+        """Joint coded values of all variables, noise and all [draws, ..., variables]."""

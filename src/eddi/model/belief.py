@@ -1,0 +1,104 @@
+"""p(x | x_O): what a posterior says about the variables, as a mixture over draws of z."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eddi.model.likelihood import LevelLikelihood
+from eddi.model.network import Head, Network
+from eddi.model.objective import mean_exp
+from eddi.model.posterior import Posterior
+
+BISECTIONS = 32  # halvings of a bracket of coded values: finer than float32 tells apart
+ALMOST = 1e-6  # keeps uniform numbers off 0 and 1, where quantiles are infinite
+
+
+def standard_normal(n_draws: int, latent: int, *, seed: int) -> Tensor:
+    """Quasi-random standard normal numbers [draws, latent], evener than chance (scrambled Sobol)."""
+    return torch.special.ndtri(uniform(n_draws, latent, seed=seed))
+
+
+def uniform(n_draws: int, width: int, *, seed: int) -> Tensor:
+    """Quasi-random numbers in (0, 1) [draws, width]; plain ones where Sobol has too few dimensions."""
+    if width > torch.quasirandom.SobolEngine.MAXDIM:
+        random = torch.Generator().manual_seed(seed)
+        return torch.rand((n_draws, width), generator=random).clamp(ALMOST, 1 - ALMOST)
+    sobol = torch.quasirandom.SobolEngine(width, scramble=True, seed=seed)
+    return sobol.draw(n_draws).clamp(ALMOST, 1 - ALMOST)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The decoder's outputs for draws of z, and what they say about each variable."""
+
+    network: Network
+    outputs: Tensor  # [draws, rows, outputs]
+
+    @classmethod
+    def of(cls, network: Network, posterior: Posterior, noise: Tensor) -> "Belief":
+        """From standard normal noise [draws, latent], the same for every row.
+
+        Shared draws make a row's belief the same alone and in any batch.
+        """
+        return cls(network, network.decode(posterior.draw(noise[:, None])))
+
+    def moments(self) -> tuple[Tensor, Tensor]:
+        """Mean and sd of every variable in the table's own numbers [rows, variables]."""
+        means, variances = self.network.moments(self.outputs)
+        return means.mean(0), (variances.mean(0) + means.var(0, correction=0)).sqrt()
+
+    def log_prob(self, values: Tensor) -> Tensor:
+        """log p(x_d | x_O) of coded values [rows, variables]."""
+        return mean_exp(self.network.log_prob(self.outputs, values))
+
+    def probabilities(self) -> Iterator[tuple[int, Tensor]]:
+        """Each variable of levels with the probabilities of its levels [rows, levels]."""
+        for head in self.network.heads():
+            levels = [self.network.forms[variable].n_levels for variable in head.variables.tolist()]
+            if any(levels):
+                chances = self._level_chances(head, max(levels)).mean(0)  # [rows, n, most levels]
+                for place, (variable, n) in enumerate(zip(head.variables.tolist(), levels, strict=True)):
+                    if n:
+                        yield variable, chances[:, place, :n]
+
+    def _level_chances(self, head: Head, most: int) -> Tensor:
+        outputs = self.outputs[..., head.outputs]
+        if isinstance(head.likelihood, LevelLikelihood):
+            return head.likelihood.probabilities(outputs)
+        # Levels coded as numbers with a Gaussian, as in the paper: a level takes the belief nearest
+        # to its position, the first and last also all beyond.
+        forms = [self.network.forms[variable] for variable in head.variables.tolist()]
+        below = [torch.zeros_like(outputs)]
+        for position in range(1, most):
+            edges = torch.tensor([(position - 0.5 - form.shift) / form.scale for form in forms])
+            last = torch.tensor([position >= form.n_levels for form in forms])
+            reached = head.likelihood.cdf(outputs, edges.to(outputs.device).expand_as(outputs))
+            below.append(torch.where(last.to(outputs.device), 1.0, reached))
+        return torch.stack([*below, torch.ones_like(outputs)], dim=-1).diff(dim=-1)
+
+    def quantile(self, level: float, variables: list[int]) -> Tensor:
+        """Coded values below which a ``level`` share of the belief lies [rows, n]."""
+        wanted = set(variables)
+        found = {
+            variable: column
+            for head in self.network.heads()
+            if wanted & set(head.variables.tolist())
+            for variable, column in zip(
+                head.variables.tolist(), self._head_quantile(head, level).unbind(-1), strict=True
+            )
+        }
+        return torch.stack([found[variable] for variable in variables], dim=-1)
+
+    def _head_quantile(self, head: Head, level: float) -> Tensor:
+        """By bisection: a mixture's quantile lies between its parts' lowest and highest."""
+        outputs = self.outputs[..., head.outputs]
+        shape = (*outputs.shape[:-1], len(head.variables))
+        parts = head.likelihood.quantile(outputs, torch.full(shape, level, device=outputs.device))
+        low, high = parts.amin(0), parts.amax(0)  # [rows, n]
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            reached = head.likelihood.cdf(outputs, middle.expand(shape)).mean(0) >= level
+            low, high = torch.where(reached, low, middle), torch.where(reached, middle, high)
+        return high

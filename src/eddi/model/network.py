@@ -1,0 +1,139 @@
+"""The torch module: code, posterior, decoder and likelihoods of a Partial VAE."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from eddi.model.likelihood import (
+    Bernoulli,
+    Categorical,
+    Count,
+    Form,
+    Gaussian,
+    Likelihood,
+    Ordinal,
+)
+from eddi.model.posterior import Posterior
+from eddi.model.recipe import Recipe, SetEncoderName
+from eddi.model.set_encoder import SetEncoder
+from eddi.table.variable import Kind
+
+LOG_VAR_RANGE = (-12.0, 8.0)  # keeps exp(log_var) a number whatever the tail says
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a group of variables of one kind stands, and the likelihood they share."""
+
+    variables: Tensor  # positions among the evidence's columns
+    outputs: slice  # of the decoder's outputs
+    likelihood: Likelihood
+
+
+class Network(nn.Module):
+    """q(z | x_O) and p(x | z) for rows of variables of these forms."""
+
+    def __init__(self, forms: Sequence[Form], set_encoder: SetEncoderName, recipe: Recipe) -> None:
+        super().__init__()
+        self.forms, self.latent = tuple(forms), recipe.latent
+        first, *rest = recipe.hidden
+        free = set_encoder in ("zi", "zi-m")
+        width = first if free else recipe.term
+        self.set_encoder = SetEncoder(forms, set_encoder, width=width, identity=recipe.identity)
+        inner = rest if free else recipe.hidden
+        # The relu on the sum is the sigma of appendix C.1: the first layer's activation for ZI and
+        # ZI-m, and no change for PN and PNP, whose terms are never negative.
+        self.tail = nn.Sequential(nn.ReLU(), *_layers([width, *inner, 2 * recipe.latent]))
+        self.likelihoods = nn.ModuleDict(_likelihoods(forms, recipe))
+        n_outputs = sum(likelihood.n_outputs for likelihood in self.likelihoods.values())
+        self.decoder = nn.Sequential(*_layers([recipe.latent, *reversed(recipe.hidden), n_outputs]))
+        by_kind = [d for kind in self.likelihoods for d in _of_kind(forms, kind)]
+        self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
+        self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
+        self.sorted = by_kind == sorted(by_kind)
+
+    by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
+    back: Tensor  # [variables] the inverse of by_kind
+
+    def code(self, values: Tensor, observed: Tensor) -> Tensor:
+        """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
+        return self.set_encoder(values, observed)  # type: ignore[no-any-return]
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+        mean, log_var = self.tail(code).chunk(2, dim=-1)
+        return Posterior(mean, log_var.clamp(*LOG_VAR_RANGE))
+
+    def decode(self, z: Tensor) -> Tensor:
+        """The likelihoods' parameters [..., outputs] behind latent values [..., latent]."""
+        return self.decoder(z)  # type: ignore[no-any-return]
+
+    def heads(self) -> Iterator[Head]:
+        """The groups of variables that share a likelihood, in the order of the outputs."""
+        variables, outputs = 0, 0
+        for kind, likelihood in self.likelihoods.items():
+            n = len(_of_kind(self.forms, kind))
+            some = self.by_kind[variables : variables + n]
+            yield Head(some, slice(outputs, outputs + likelihood.n_outputs), likelihood)
+            variables, outputs = variables + n, outputs + likelihood.n_outputs
+
+    def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""
+        return self._each(lambda head, out, x: head.log_prob(out, x), outputs, values)
+
+    def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
+        """Coded values at cumulative probability ``level``: draws, for uniform levels."""
+        return self._each(lambda head, out, u: head.quantile(out, u), outputs, level)
+
+    def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance given z, in the table's own numbers [..., variables]."""
+        mean = self._each(lambda head, out: head.moments(out)[0], outputs)
+        return mean, self._each(lambda head, out: head.moments(out)[1], outputs)
+
+    def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """P(X_d <= coded value | z) of every variable [..., variables]."""
+        return self._each(lambda head, out, x: head.cdf(out, x), outputs, values)
+
+    def _each(
+        self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
+    ) -> Tensor:
+        """Apply a likelihood's verb group by group and put the variables back in order."""
+        parts = []
+        for head in self.heads():
+            out = outputs[..., head.outputs]
+            if by_variable is None:
+                parts.append(verb(head.likelihood, out))
+            elif len(head.variables) == by_variable.shape[-1]:
+                parts.append(verb(head.likelihood, out, by_variable))
+            else:
+                parts.append(verb(head.likelihood, out, by_variable[..., head.variables]))
+        whole = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        return whole if self.sorted else whole[..., self.back]
+
+
+def _layers(widths: Sequence[int]) -> Iterator[nn.Module]:
+    """Linear layers of these widths with a relu between."""
+    for position, (before, after) in enumerate(pairwise(widths)):
+        if position > 0:
+            yield nn.ReLU()
+        yield nn.Linear(before, after)
+
+
+def _of_kind(forms: Sequence[Form], kind: str) -> list[int]:
+    return [position for position, form in enumerate(forms) if form.kind == kind]
+
+
+def _likelihoods(forms: Sequence[Form], recipe: Recipe) -> dict[str, nn.Module]:
+    floor = recipe.noise_floor
+    makers: dict[Kind, Callable[[list[Form]], nn.Module]] = {
+        Kind.REAL: lambda group: Gaussian(group, noise=recipe.noise, floor=floor),
+        Kind.COUNT: lambda group: Count(group, floor=floor),
+        Kind.BINARY: Bernoulli,
+        Kind.ORDINAL: Ordinal,
+        Kind.CATEGORY: Categorical,
+    }
+    groups = {kind: [form for form in forms if form.kind is kind] for kind in makers}
+    return {kind.value: makers[kind](group) for kind, group in groups.items() if group}

@@ -1,0 +1,449 @@
+"""The Partial VAE as scikit-learn knows a model: the constructor stores, `fit` checks and learns."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from eddi.errors import TableError, TrainingError
+from eddi.model import recipe as recipes
+from eddi.model.belief import Belief, standard_normal, uniform
+from eddi.model.checkpoint import Checkpoint, Progress
+from eddi.model.likelihood import Form
+from eddi.model.network import Network
+from eddi.model.posterior import Posterior
+from eddi.model.prediction import COVERAGE, Prediction, Predictions
+from eddi.model.recipe import Recipe
+from eddi.model.training import OnProgress, draw_kept, train
+from eddi.table import columns, formats
+from eddi.table.coding import Coding
+from eddi.table.evidence import Evidence
+from eddi.table.schema import Schema
+from eddi.table.variable import Kind, Variable
+
+N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points like
+CHUNK_CELLS = 4_000_000  # numbers in flight at once when predicting: 16 MB a tensor
+
+
+class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A variational autoencoder that takes rows with any part of them unseen.
+
+    Args:
+        schema: what the columns are; inferred from the table where None.
+        target: one or more variables that training should attend to. Any other variable can still be
+            the target of a prediction or an interview.
+        recipe: "default" (the best we have), "paper" (Ma et al. 2019 to the letter), or a `Recipe`.
+        set_encoder: "zi", "zi-m", "pn" or "pnp".
+        max_steps: training steps, where the recipe's own number is not wanted.
+        random_state: a seed; the same seed gives the same model.
+        device: "auto" (a GPU where there is one), "cpu", "cuda", ...
+        checkpoint: a file in which training is kept, and from which it goes on after a kill.
+        on_progress: called with a `Progress` after every hundred steps.
+    """
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | Sequence[str] | None = None,
+        *,
+        recipe: str | Recipe = "default",
+        set_encoder: str = "pnp",
+        max_steps: int | None = None,
+        random_state: Any = None,
+        device: str = "auto",
+        checkpoint: str | PathLike[str] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.schema = schema
+        self.target = target
+        self.recipe = recipe
+        self.set_encoder = set_encoder
+        self.max_steps = max_steps
+        self.random_state = random_state
+        self.device = device
+        self.checkpoint = checkpoint
+        self.on_progress = on_progress
+
+    # Learned by fit.
+    schema_: Schema
+    recipe_: Recipe
+    coding_: Coding
+    network_: Network
+    target_: tuple[str, ...]
+    fingerprint_: str
+    history_: list[Progress]
+    columns_: tuple[str, ...]
+    n_rows_: int
+
+    def fit(self, X: Any, y: Any = None) -> "PartialVAE":  # noqa: ARG002  # scikit-learn's signature
+        """Learn from a table in which NaN means not observed.
+
+        Args:
+            X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file.
+            y: ignored; a target is a column of the table.
+        """
+        recipe = self._resolved_recipe()
+        encoder = recipes.check_set_encoder(self.set_encoder)
+        device = _device(self.device)
+        table = self._read(X, reset=True)
+        self.schema_ = self.schema or Schema.infer(table, targets=_names(self.target))
+        self.target_ = self.schema_.target_names(self.target)
+        numbers = columns.table_numbers(table, self.schema_)
+        _check_fit_for_training(self.schema_, numbers)
+        self.recipe_, self.n_rows_ = recipe, len(numbers)
+        self.coding_ = Coding.fit(self.schema_, numbers, recipe.scaling)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        evidence = self.coding_.encode(numbers)
+        self.network_ = _build(self._forms(), encoder, recipe, seed)
+        self.fingerprint_ = _fingerprint(self.schema_, evidence)
+        self.history_ = train(
+            self.network_,
+            evidence,
+            recipe,
+            seed=seed,
+            device=device,
+            targets=self.schema_.positions(self.target_),
+            checkpoint=self._checkpoint(seed),
+            on_progress=self.on_progress,
+        )
+        self.network_.requires_grad_(False)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The table with its holes filled by the best guess; what was observed is untouched.
+
+        The container is the one given. Columns that were set aside pass through as they are.
+        """
+        table, evidence = self._table_and_evidence(X)
+        return self._output(columns.with_numbers(table, self.schema_, self._guesses(evidence)), X)
+
+    def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
+        """``n_draws`` completed tables, each filled with one joint draw (multiple imputation)."""
+        table, evidence = self._table_and_evidence(X)
+        seed = int(check_random_state(random_state).randint(2**31))
+        drawn = self.draw_tables(evidence, n_draws, seed=seed)
+        return [
+            self._output(columns.with_numbers(table, self.schema_, numbers), X) for numbers in drawn
+        ]
+
+    def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
+        """Beliefs about the target given what each row shows of the rest.
+
+        Args:
+            X: a table; the target's own columns may be absent, and are hidden where present.
+            target: a name gives a `Prediction`, several a mapping of them. None means the declared
+                target or, where none was declared, every variable, given all that the row shows.
+        """
+        check_is_fitted(self)
+        wanted = (target or self.target) if target is not None or self.target else None
+        names = self.schema_.names if wanted is None else self.schema_.target_names(wanted)
+        _, evidence = self._table_and_evidence(X, optional=names)
+        hidden = [] if wanted is None else self.schema_.positions(names)
+        beliefs = self.predict_evidence(evidence.hide(hidden), names)
+        return beliefs[names[0]] if isinstance(wanted, str) else beliefs
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
+        """Held-out log-likelihood: mean nats an entry, of entries hidden at random from each row.
+
+        Entries are hidden by the recipe's own missing rates, always the same ones. Densities are in
+        the table's units, so models with different codings can be compared.
+        """
+        _, evidence = self._table_and_evidence(X)
+        random = torch.Generator().manual_seed(0)
+        shape = (1, len(evidence), evidence.n_variables)
+        kept = draw_kept(shape, self.recipe_, random)[0].numpy() > 0
+        seen = evidence.hide(~kept)
+        hidden = evidence.observed & ~seen.observed
+        log_prob = self.log_prob(seen, evidence)
+        return float(log_prob[hidden].mean()) if hidden.any() else 0.0
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as one file that cannot run code; `eddi.load` reads it."""
+        from eddi.model import archive
+
+        check_is_fitted(self)
+        archive.save(self, Path(path))
+
+    def restore(
+        self, coding: Coding, target: tuple[str, ...], weights: Mapping[str, Tensor]
+    ) -> None:
+        """Become the model that these learned facts describe; `archive.load` calls it."""
+        assert self.schema is not None  # noqa: S101  # archive.load always gives one
+        self.schema_ = self.schema
+        self.recipe_, self.coding_ = self._resolved_recipe(), coding
+        self.target_ = self.schema_.target_names(target)
+        encoder = recipes.check_set_encoder(self.set_encoder)
+        self.network_ = _build(self._forms(), encoder, self.recipe_, seed=0)
+        self.network_.load_state_dict(weights)
+        self.network_.requires_grad_(False).to(_device(self.device))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """The names of `transform`'s columns: those of the table given to `fit`."""
+        check_is_fitted(self)
+        return np.array(self.columns_, dtype=object)
+
+    def evidence(self, X: Any, *, optional: Sequence[str] = ()) -> Evidence:
+        """A table's rows as evidence; columns named in ``optional`` may be absent."""
+        return self._table_and_evidence(X, optional=optional)[1]
+
+    def code(self, evidence: Evidence) -> Tensor:
+        """The additive code of each row [rows, width]."""
+        values, observed = self._tensors(evidence)
+        return self.network_.code(values, observed)
+
+    def term(self, values: Tensor, variables: Sequence[int]) -> Tensor:
+        """What coded answers [..., n] to n variables add to the code [..., n, width]."""
+        return self.network_.set_encoder.term(values, torch.tensor(variables, device=values.device))
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+        return self.network_.posterior(code)
+
+    def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
+        """Joint coded values of all variables, noise and all [draws, ..., variables].
+
+        The same random numbers serve every row, so a row's draws do not depend on its company.
+        """
+        device, n_variables = posterior.mean.device, len(self.network_.forms)
+        points = uniform(n_draws, self.network_.latent + n_variables, seed=seed).to(device)
+        latent, level = points.split([self.network_.latent, n_variables], dim=-1)
+        ones = [1] * (posterior.mean.dim() - 1)
+        z = posterior.draw(torch.special.ndtri(latent).view(n_draws, *ones, -1))
+        outputs = self.network_.decode(z)
+        level = level.view(n_draws, *ones, -1).expand(*z.shape[:-1], n_variables)
+        return self.network_.quantile(outputs, level)
+
+    def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        """Beliefs about these variables given exactly this evidence."""
+        found = [self._summaries(belief, names) for belief in self._beliefs(evidence)]
+        return Predictions(
+            {
+                name: Prediction(self.schema_[name], *map(_joined, zip(*parts, strict=True)))
+                for name, *parts in zip(names, *found, strict=True)
+            }
+        )
+
+    def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
+        """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's units."""
+        parts, start = [], 0
+        for belief in self._beliefs(evidence):
+            stop = start + belief.outputs.shape[1]
+            parts.append(belief.log_prob(self._tensors(truth[start:stop])[0]).cpu().numpy())
+            start = stop
+        # A density in the table's units is the coded one over the scale; a probability is as it is.
+        density = np.array([form.kind is Kind.REAL for form in self.network_.forms])
+        per_unit = np.where(density, np.log(self.coding_.scale), 0.0)
+        return np.concatenate(parts).astype(np.float64) - per_unit
+
+    def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
+        """Joint draws in the table's own numbers, fresh ones for each row [draws, rows, variables]."""
+        random = torch.Generator().manual_seed(seed)
+        parts = []
+        for chunk in self._chunks(evidence, n_draws):
+            posterior = self.posterior(self.code(chunk))
+            shape = (n_draws, len(chunk))
+            noise = torch.randn((*shape, self.network_.latent), generator=random)
+            level = torch.rand((*shape, evidence.n_variables), generator=random).clamp(
+                1e-6, 1 - 1e-6
+            )
+            outputs = self.network_.decode(posterior.draw(noise.to(posterior.mean.device)))
+            coded = self.network_.quantile(outputs, level.to(outputs.device))
+            parts.append(coded.cpu().numpy())
+        return self._rounded(self.coding_.decode(np.concatenate(parts, axis=1)))
+
+    def _guesses(self, evidence: Evidence) -> NDArray[np.float64]:
+        """The best single guess of every cell in the table's own numbers [rows, variables]."""
+        parts = []
+        for belief in self._beliefs(evidence):
+            guess = belief.moments()[0].clone()
+            for variable, chances in belief.probabilities():
+                guess[:, variable] = chances.argmax(-1).to(guess.dtype)
+            parts.append(guess.cpu().numpy())
+        return self._rounded(np.concatenate(parts).astype(np.float64))
+
+    def _rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers a table can hold: whole counts, positions of real levels."""
+        numbers = numbers.copy()
+        for position, variable in enumerate(self.schema_.variables):
+            if variable.kind is not Kind.REAL:
+                top = variable.n_levels - 1 if variable.kind.has_levels else np.inf
+                numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
+        return numbers
+
+    def _summaries(self, belief: Belief, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Mean, sd, interval and probabilities of each named variable, for one chunk of rows."""
+        positions = self.schema_.positions(names)
+        mean, sd = (moment[:, positions].double().cpu().numpy() for moment in belief.moments())
+        tails = ((1 - COVERAGE) / 2, (1 + COVERAGE) / 2)
+        ends = np.stack(
+            [self._numbers(belief.quantile(t, positions), positions) for t in tails], -1
+        )
+        chances = dict(belief.probabilities())
+        return [
+            _summary(self.schema_[name], mean[:, k], sd[:, k], ends[:, k], chances.get(position))
+            for k, (name, position) in enumerate(zip(names, positions, strict=True))
+        ]
+
+    def _numbers(self, coded: Tensor, positions: Sequence[int]) -> NDArray[np.float64]:
+        whole = np.zeros((len(coded), len(self.schema_.variables)))
+        whole[:, positions] = coded.cpu().numpy()
+        return self.coding_.decode(whole)[:, positions]
+
+    def _beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
+        noise = standard_normal(n_draws, self.network_.latent, seed=0)
+        for chunk in self._chunks(evidence, n_draws):
+            posterior = self.posterior(self.code(chunk))
+            yield Belief.of(self.network_, posterior, noise.to(posterior.mean.device))
+
+    def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
+        cells = n_draws * max(self.network_.decoder[-1].out_features, *self.recipe_.hidden)
+        rows = max(1, CHUNK_CELLS // cells)
+        return (evidence[start : start + rows] for start in range(0, len(evidence), rows))
+
+    def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        device = next(self.network_.parameters()).device
+        values = torch.from_numpy(evidence.values).to(device)
+        return values, torch.from_numpy(evidence.observed).to(device, torch.float32)
+
+    def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
+        check_is_fitted(self)
+        table = self._read(X, reset=False)
+        numbers = columns.table_numbers(table, self.schema_, optional=optional)
+        return table, self.coding_.encode(numbers)
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        if _is_array(X):
+            # scikit-learn's own checks, so that arrays fail with the words its users know.
+            array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+            table = formats.read(array)
+        else:
+            table = formats.read(X)
+            if reset:
+                self.n_features_in_ = table.num_columns
+                self.feature_names_in_ = np.array(table.column_names, dtype=object)
+        if reset:
+            self.columns_ = tuple(table.column_names)
+        return table
+
+    def _output(self, table: Any, X: Any) -> Any:
+        return formats.like(table, X)
+
+    def _forms(self) -> list[Form]:
+        as_numbers = self.recipe_.scaling == "unit"
+        return [
+            _form(variable, shift, scale, as_number=as_numbers)
+            for variable, shift, scale in zip(
+                self.schema_.variables, self.coding_.shift, self.coding_.scale, strict=True
+            )
+        ]
+
+    def _resolved_recipe(self) -> Recipe:
+        recipe = recipes.resolve(self.recipe)
+        if self.max_steps is None:
+            return recipe
+        if self.max_steps < 1:
+            raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
+        return replace(recipe, max_steps=int(self.max_steps))
+
+    def _checkpoint(self, seed: int) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        settings = f"{self.fingerprint_} {self.recipe_} {self.set_encoder} {self.target_} {seed}"
+        return Checkpoint(Path(self.checkpoint), hashlib.sha256(settings.encode()).hexdigest())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _build(forms: Sequence[Form], encoder: Any, recipe: Recipe, seed: int) -> Network:
+    with torch.random.fork_rng(devices=[]):  # torch initialises layers from its global generator
+        torch.manual_seed(seed)
+        return Network(forms, encoder, recipe)
+
+
+def _form(variable: Variable, shift: float, scale: float, *, as_number: bool) -> Form:
+    if as_number and variable.kind is not Kind.BINARY:
+        return Form(Kind.REAL, variable.n_levels, float(shift), float(scale))
+    return Form(variable.kind, variable.n_levels, float(shift), float(scale))
+
+
+def _summary(
+    variable: Variable,
+    mean: NDArray[np.float64],
+    sd: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    chances: Tensor | None,
+) -> tuple[Any, ...]:
+    if variable.kind is Kind.CATEGORY:
+        mean, sd, ends = (np.full_like(part, np.nan) for part in (mean, sd, ends))
+    probabilities = None if chances is None else chances.double().cpu().numpy()
+    return mean, sd, ends, probabilities
+
+
+def _joined(parts: tuple[Any, ...]) -> Any:
+    return None if parts[0] is None else np.concatenate(parts)
+
+
+def _is_array(X: Any) -> bool:
+    is_table = hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
+    return not (is_table or isinstance(X, (str, PathLike, dict)) or hasattr(X, "column_names"))
+
+
+def _names(target: str | Sequence[str] | None) -> tuple[str, ...]:
+    if target is None:
+        return ()
+    return (target,) if isinstance(target, str) else tuple(target)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise TrainingError(
+            f"the device {name!r} is not to be had here ({str(error).splitlines()[0]}). "
+            'Use device="auto" or device="cpu".'
+        ) from error
+    return torch.device(name)
+
+
+def _check_fit_for_training(schema: Schema, numbers: NDArray[np.float64]) -> None:
+    if len(numbers) < 2:
+        raise TableError(
+            f"n_samples={len(numbers)}: a table of one row shows no variation to learn from. "
+            "Give at least two rows, better hundreds."
+        )
+    known = ~np.isnan(numbers)
+    if not known.any():
+        raise TableError("every cell of the table is missing; there is nothing to learn from.")
+    empty = [
+        v.name for v, any_known in zip(schema.variables, known.any(0), strict=True) if not any_known
+    ]
+    if empty:
+        raise TableError(
+            f"no value of {', '.join(map(repr, empty[:5]))} was ever observed. "
+            "Set the variable aside in the schema."
+        )
+
+
+def _fingerprint(schema: Schema, evidence: Evidence) -> str:
+    """What the training table was, in 64 letters: its schema and every coded cell."""
+    digest = hashlib.sha256(schema.to_toml().encode())
+    digest.update(evidence.values.tobytes())
+    digest.update(np.packbits(evidence.observed).tobytes())
+    return digest.hexdigest()

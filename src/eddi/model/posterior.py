@@ -1,0 +1,31 @@
+"""Belief over the latent: a diagonal Gaussian a row."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """q(z | x_O), one diagonal Gaussian a row (or a row and candidate: any leading shape)."""
+
+    mean: Tensor  # [..., latent]
+    log_var: Tensor  # [..., latent]
+
+    @classmethod
+    def prior_like(cls, other: "Posterior") -> "Posterior":
+        """The standard normal p(z), in the shape of ``other``."""
+        return cls(torch.zeros_like(other.mean), torch.zeros_like(other.log_var))
+
+    def draw(self, noise: Tensor) -> Tensor:
+        """Latent values from standard normal ``noise`` [draws, ..., latent]."""
+        return self.mean + noise * torch.exp(0.5 * self.log_var)
+
+    def kl(self, other: "Posterior") -> Tensor:
+        """KL(self || other) in nats, summed over the latent."""
+        # ½ Σ (log σ₂² − log σ₁² + (σ₁² + (μ₁ − μ₂)²) / σ₂² − 1). The published code divides the
+        # squared difference by σ₂, not σ₂²; this is the true divergence.
+        spread = torch.exp(self.log_var - other.log_var)
+        shift = (self.mean - other.mean).square() * torch.exp(-other.log_var)
+        return 0.5 * (other.log_var - self.log_var + spread + shift - 1).sum(-1)

@@ -1,0 +1,156 @@
+"""The four set encoders as one additive code.
+
+Every one of them is ``code(x_O) = base + sum over d in O of act(x_d * slope_d + offset_d)``; they
+differ only in where slope and offset come from (Ma et al. 2019, section 3.2 and appendix C.1):
+
+==== ============================== ============ ========== ========
+name textbook                       slope_d      offset_d   act
+==== ============================== ============ ========== ========
+ZI   W [x with zeros]               W_d          0          identity
+ZI-m W [x with zeros, mask]         W_d          V_d        identity
+PN   h([e_d, x_d]), h = relu(W . )  w            W e_d + b  relu
+PNP  h(e_d * x_d),  h = relu(W . )  W e_d        b          relu
+==== ============================== ============ ========== ========
+
+So an answer adds one term, and trying a candidate never re-encodes what is already known. A category
+has a slope and offset for each level and x = 1: its answer picks which.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from eddi.model.likelihood import Form
+from eddi.model.recipe import SetEncoderName
+from eddi.table.variable import Kind
+
+
+class SetEncoder(nn.Module):
+    """The additive code of a partly observed row."""
+
+    slot: Tensor  # [variables] first slot of each variable
+    unit: Tensor  # [variables] what a coded value is multiplied by before it enters
+    levelled: Tensor  # [variables] True where the answer picks the slot (a category)
+    straight: Tensor  # variables whose term is a line in their value
+    curved: Tensor  # variables whose term is not
+    level_slot: Tensor  # slots of the categories' levels, with their variable and level below
+    level_owner: Tensor
+    level_value: Tensor
+
+    def __init__(
+        self, forms: Sequence[Form], name: SetEncoderName, *, width: int, identity: int
+    ) -> None:
+        super().__init__()
+        slots = [form.n_levels if form.kind is Kind.CATEGORY else 1 for form in forms]
+        first = torch.tensor([0, *slots]).cumsum(0)
+        self.name, self.width = name, width
+        self.register_buffer("slot", first[:-1], persistent=False)
+        self.register_buffer(
+            "unit", torch.tensor([_unit(form) for form in forms]), persistent=False
+        )
+        self._split(forms, slots)
+        n_slots = int(first[-1])
+        if name in ("zi", "zi-m"):
+            self._build_free(n_slots)
+        else:
+            self._build_shared(n_slots, identity)
+
+    def _split(self, forms: Sequence[Form], slots: Sequence[int]) -> None:
+        """Sort variables by the cheapest exact way to sum their terms."""
+        category = torch.tensor([form.kind is Kind.CATEGORY for form in forms])
+        straight = torch.tensor([self._is_straight(form) for form in forms]) & ~category
+        owner = torch.repeat_interleave(torch.arange(len(forms)), torch.tensor(slots))
+        of_category = category[owner]
+        named: dict[str, Tensor] = {
+            "levelled": category,
+            "straight": straight.nonzero().flatten(),
+            "curved": (~straight & ~category).nonzero().flatten(),
+            "level_slot": of_category.nonzero().flatten(),
+            "level_owner": owner[of_category],
+            "level_value": (torch.arange(len(owner)) - self.slot[owner])[of_category].float(),
+        }
+        for key, value in named.items():
+            self.register_buffer(key, value, persistent=False)
+
+    def _is_straight(self, form: Form) -> bool:
+        # Through two points any curve is a line, so a binary answer's term is straight in every
+        # encoder, and a whole table of them (MNIST) costs one matrix product.
+        return self.name in ("zi", "zi-m") or form.kind is Kind.BINARY
+
+    def _build_free(self, n_slots: int) -> None:
+        layer = nn.Linear(n_slots * (2 if self.name == "zi-m" else 1), self.width)
+        weights = layer.weight.detach().T.clone()
+        self.slope = nn.Parameter(weights[:n_slots])
+        self.base = nn.Parameter(layer.bias.detach().clone())
+        if self.name == "zi-m":
+            self.offset = nn.Parameter(weights[n_slots:])
+        else:
+            self.register_buffer("offset", torch.zeros(n_slots, self.width), persistent=False)
+
+    def _build_shared(self, n_slots: int, identity: int) -> None:
+        self.register_buffer("base", torch.zeros(self.width), persistent=False)
+        self.identity = nn.Parameter(torch.randn(n_slots, identity))
+        self.layer = nn.Linear(identity + (1 if self.name == "pn" else 0), self.width)
+
+    def affine(self) -> tuple[Tensor, Tensor]:
+        """Slope and offset of every slot: the only place where the encoders differ."""
+        if self.name in ("zi", "zi-m"):
+            return self.slope, self.offset
+        if self.name == "pn":
+            weight = self.layer.weight.T  # [identity + 1, width]
+            offset = torch.addmm(self.layer.bias, self.identity, weight[:-1])
+            return weight[-1:].expand_as(offset), offset
+        slope = self.identity @ self.layer.weight.T
+        return slope, self.layer.bias.expand_as(slope)
+
+    def _act(self, code: Tensor) -> Tensor:
+        return code if self.name in ("zi", "zi-m") else torch.relu(code)
+
+    def forward(self, values: Tensor, observed: Tensor) -> Tensor:
+        """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
+        slope, offset = self.affine()
+        entered = values * self.unit  # [rows, variables]
+        code = self.base.expand(len(values), self.width)
+        if len(self.straight):
+            code = code + self._straight_sum(entered, observed, slope, offset)
+        if len(self.level_slot):
+            code = code + self._level_sum(values, observed, slope, offset)
+        if len(self.curved):
+            code = code + self._curved_sum(entered, observed, slope, offset)
+        return code  # [rows, width]
+
+    def _straight_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
+        some = self.straight
+        slope, offset = _pick(slope, self.slot[some], 0), _pick(offset, self.slot[some], 0)
+        at_zero = self._act(offset)
+        rise = self._act(slope + offset) - at_zero
+        return torch.addmm(_pick(seen, some, 1) @ at_zero, _pick(entered, some, 1), rise)
+
+    def _level_sum(self, values: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
+        owner = self.level_owner
+        chosen = (values[:, owner] == self.level_value) * seen[:, owner]  # [rows, level slots]
+        return chosen @ self._act(slope[self.level_slot] + offset[self.level_slot])
+
+    def _curved_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
+        some = self.curved
+        slope, offset = _pick(slope, self.slot[some], 0), _pick(offset, self.slot[some], 0)
+        terms = self._act(torch.addcmul(offset, _pick(entered, some, 1)[:, :, None], slope))
+        return torch.bmm(_pick(seen, some, 1)[:, None], terms).squeeze(1)
+
+    def term(self, values: Tensor, variables: Tensor) -> Tensor:
+        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
+        slope, offset = self.affine()
+        levelled = self.levelled[variables]
+        slot = self.slot[variables] + (values * levelled).long()  # [..., n]
+        entered = torch.where(levelled, torch.ones_like(values), values * self.unit[variables])
+        return self._act(torch.addcmul(offset[slot], entered[..., None], slope[slot]))
+
+
+def _unit(form: Form) -> float:
+    return 1.0 / (form.n_levels - 1) if form.kind is Kind.ORDINAL else 1.0
+
+
+def _pick(whole: Tensor, some: Tensor, axis: int) -> Tensor:
+    """``whole`` at ``some`` positions of an axis; not copied where they are all of it, in order."""
+    return whole if len(some) == whole.shape[axis] else whole.index_select(axis, some)

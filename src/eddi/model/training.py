@@ -1,0 +1,209 @@
+"""One training loop for every recipe.
+
+Tiny networks are all overhead, so a step does little besides its arithmetic: random numbers, masks
+and rows of many steps are drawn at once, all weights live in one flat tensor, and one fused kernel
+updates them. Randomness is a function of the seed and the step, so a resumed run walks the same path.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from eddi.errors import TrainingError
+from eddi.model.checkpoint import Checkpoint, Course, Progress
+from eddi.model.flat_weights import FlatWeights
+from eddi.model.network import Network
+from eddi.model.objective import OBJECTIVES, Batch, mean_exp
+from eddi.model.recipe import Recipe
+from eddi.table.evidence import Evidence
+
+STEPS_A_ROUND = 100  # between looks at the validation rows; also what a checkpoint counts in
+BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core's cache holds
+MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
+MAX_VALIDATION_ROWS = 2_000  # more cost time and tell no more
+VALIDATION_DRAWS = 16
+SECONDS_BETWEEN_SAVES = 5.0
+TARGET_SEEN = 0.3  # share of rows that may show a declared target while training
+WARM_UP = 0.15  # share of a cycle in which the learning rate rises
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def train(
+    network: Network,
+    evidence: Evidence,
+    recipe: Recipe,
+    *,
+    seed: int,
+    device: torch.device,
+    targets: Sequence[int] = (),
+    checkpoint: Checkpoint | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Progress]:
+    """Fit ``network`` to ``evidence`` in place; returns how it went.
+
+    ``targets`` (positions) are hidden more often than the rest, where the recipe scores what is
+    hidden: what one wants to know is rarely among what one has been told.
+    """
+    training, validation = _split(evidence, recipe, seed)
+    network.to(device)
+    weights = FlatWeights(network, recipe)
+    examination = _Examination(validation, recipe, seed, device) if validation else None
+    course = checkpoint.restore(weights) if checkpoint else Course()
+    rows = _Rows(training, recipe, network.latent, seed, device, targets)
+    saved = began = time.monotonic()
+    spent = course.history[-1].seconds if course.history else 0.0
+    while course.round * STEPS_A_ROUND < recipe.max_steps and course.stale <= recipe.patience:
+        loss = _round(network, weights, rows, recipe, course.round)
+        score = examination(network) if examination else None
+        progress = _advance(course, weights, recipe, loss, score)
+        progress = replace(progress, seconds=spent + time.monotonic() - began)
+        course.history.append(progress)
+        if on_progress:
+            on_progress(progress)
+        if checkpoint and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+            checkpoint.save(weights, course)
+            saved = time.monotonic()
+    if checkpoint:
+        checkpoint.save(weights, course)
+    weights.use_best()
+    return course.history
+
+
+def _advance(
+    course: Course, weights: FlatWeights, recipe: Recipe, loss: float, score: float | None
+) -> Progress:
+    if not math.isfinite(loss):
+        raise TrainingError(
+            f"the loss became {loss} at step {course.round * STEPS_A_ROUND}. "
+            "Look for extreme values in the table, or lower the learning rate."
+        )
+    course.round += 1
+    if course.improved(score):
+        weights.keep_best()
+        course.best = course.best if score is None else score
+        course.stale = 0
+    else:
+        course.stale += 1
+    step = min(course.round * STEPS_A_ROUND, recipe.max_steps)
+    best = None if score is None else course.best
+    return Progress(step, recipe.max_steps, loss, score, best, 0.0)
+
+
+def _round(
+    network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int
+) -> float:
+    """Up to STEPS_A_ROUND optimiser steps; returns the mean loss."""
+    objective = OBJECTIVES[recipe.objective]
+    first = number * STEPS_A_ROUND
+    last = min(first + STEPS_A_ROUND, recipe.max_steps)
+    scale = -1.0 / len(network.forms)
+    losses: list[Tensor] = []
+    for step, batch in enumerate(rows.batches(first, last), start=first):
+        loss = objective(network, batch).mean() * scale
+        weights.descend(loss, learning_rate(recipe, step))
+        losses.append(loss.detach())
+    return float(torch.stack(losses).mean())
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """The learning rate at ``step``."""
+    if recipe.schedule == "constant":
+        return recipe.learning_rate
+    done = step / recipe.max_steps
+    if done < WARM_UP:
+        return recipe.learning_rate * (0.05 + 0.95 * done / WARM_UP)
+    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
+
+
+class _Rows:
+    """Batches of random rows, masks and noise; the same for a step whoever asks and whenever."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        recipe: Recipe,
+        latent: int,
+        seed: int,
+        device: torch.device,
+        targets: Sequence[int],
+    ) -> None:
+        self.targets = list(targets) if recipe.objective == "hidden" else []
+        self.values = torch.from_numpy(evidence.values).to(device)
+        self.known = torch.from_numpy(evidence.observed).to(device, torch.float32)
+        self.recipe, self.latent, self.seed, self.device = recipe, latent, seed, device
+        cells = recipe.batch_size * (evidence.n_variables + recipe.draws * latent)
+        self.steps_a_block = max(1, min(STEPS_A_ROUND, BLOCK_CELLS // cells))
+
+    def batches(self, first: int, last: int) -> Iterator[Batch]:
+        for start in range(first, last, self.steps_a_block):
+            yield from self._block(start, min(start + self.steps_a_block, last))
+
+    def _block(self, start: int, stop: int) -> Iterator[Batch]:
+        random = torch.Generator().manual_seed(_mix(self.seed, start))
+        n, rows = stop - start, self.recipe.batch_size
+        chosen = torch.randint(len(self.values), (n * rows,), generator=random).to(self.device)
+        shape = (n, rows, self.values.shape[1])
+        values = self.values[chosen].view(shape)
+        known = self.known[chosen].view(shape)
+        kept = draw_kept(shape, self.recipe, random)
+        if self.targets:
+            kept[..., self.targets] *= (
+                torch.rand((n, rows, 1), generator=random) < TARGET_SEEN
+            ).float()
+        kept = kept.to(self.device)
+        draws = (n, self.recipe.draws, rows, self.latent)
+        noise = torch.randn(draws, generator=random).to(self.device)
+        observed = known * kept
+        for x, k, o, e in zip(values, known, observed, noise, strict=True):
+            yield Batch(x, k, o, e)
+
+
+def draw_kept(shape: tuple[int, ...], recipe: Recipe, random: torch.Generator) -> Tensor:
+    """1 where an entry stays visible; rates are uniform, so the number of visible ones is too."""
+    steps, rows, _ = shape
+    rates = (steps, 1, 1) if recipe.rate_per == "batch" else (steps, rows, 1)
+    missing = torch.rand(rates, generator=random) * recipe.max_missing
+    return (torch.rand(shape, generator=random) >= missing).float()
+
+
+def _split(evidence: Evidence, recipe: Recipe, seed: int) -> tuple[Evidence, Evidence | None]:
+    n_validation = min(int(len(evidence) * recipe.validation), MAX_VALIDATION_ROWS)
+    if n_validation < MIN_VALIDATION_ROWS:
+        return evidence, None
+    random = torch.Generator().manual_seed(_mix(seed, -1))
+    order = torch.randperm(len(evidence), generator=random).numpy()
+    return evidence[order[n_validation:]], evidence[order[:n_validation]]
+
+
+class _Examination:
+    """Log-likelihood of hidden entries of held-out rows, always the same entries."""
+
+    def __init__(self, evidence: Evidence, recipe: Recipe, seed: int, device: torch.device) -> None:
+        random = torch.Generator().manual_seed(_mix(seed, -2))
+        known = torch.from_numpy(evidence.observed).float()
+        kept = draw_kept((1, *known.shape), recipe, random)[0]
+        noise = torch.randn((VALIDATION_DRAWS, 1, recipe.latent), generator=random)
+        values = torch.from_numpy(evidence.values)
+        self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise)))
+
+    @torch.no_grad()
+    def __call__(self, network: Network) -> float:
+        return float(hidden_log_prob(network, self.batch).mean())
+
+
+def hidden_log_prob(network: Network, batch: Batch) -> Tensor:
+    """log p(x_d | x_O) of every entry that is known but not observed, in nats of coded values."""
+    posterior = network.posterior(network.code(batch.seen(), batch.observed))
+    log_prob = network.log_prob(network.decode(posterior.draw(batch.noise)), batch.values)
+    return mean_exp(log_prob)[(batch.known - batch.observed) > 0]  # [hidden entries]
+
+
+def _mix(seed: int, step: int) -> int:
+    """A generator's seed from a run's seed and a step; neighbours do not overlap."""
+    return (seed * 1_000_003 + step * 7_919 + 12_345) % (2**63)

@@ -1,0 +1,305 @@
+"""The schema a careful person would write for a table."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from eddi.errors import TableError, TargetError
+from eddi.table.columns import (
+    MISSING_WORDS,
+    clean,
+    distinct,
+    is_text,
+    listing,
+    refuse_infinite,
+    shown,
+)
+from eddi.table.schema import Schema, SetAside
+from eddi.table.variable import Kind, Level, Variable
+from eddi.table.words import (
+    BEFORE,
+    IDENTIFIER,
+    MOMENT,
+    NEGATIONS,
+    VOCABULARIES,
+    band,
+    natural,
+)
+
+MAX_STEPS = 12  # whole numbers with at most this many values are steps of a scale, not quantities
+MAX_ODD_STEPS = 6  # a longer scale counts by ones from near 0; 50, 60, ..., 180 is a measurement
+MAX_LEVELS = 64  # words with more values than this are text: no level would be seen often enough
+MIN_SIGHTINGS = 2  # on average per value, or a column of many values is as good as all-different
+MIN_RUN = 10  # rows that count 1, 2, 3, ... before we believe that they merely number the rows
+MAX_TYPICAL_COUNT = 12  # whole numbers whose median is above a dozen behave like a measurement
+COUNT_TAIL = 4  # counts pile up near 0: the largest is this many times the median or more
+N_WORDS = 3  # an all-different text of more words than this is prose, of fewer it is a name or code
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is known of one column before its kind is chosen."""
+
+    name: str
+    raw: pa.ChunkedArray
+    known: pa.ChunkedArray  # clean, and without its holes
+    is_target: bool
+
+    @property
+    def n_known(self) -> int:
+        return len(self.known)
+
+    def with_levels(self, kind: Kind, levels: Iterable[Level]) -> Variable:
+        return Variable(self.name, kind, tuple(levels))
+
+    def quantity(self, kind: Kind, low: float, high: float | None = None) -> Variable:
+        return Variable(self.name, kind, low=low, high=high)
+
+    def aside(self, reason: str, role: Literal["identifier", "ignored"] = "ignored") -> SetAside:
+        return SetAside(self.name, reason, role)
+
+
+def infer(table: pa.Table, *, targets: tuple[str, ...] = ()) -> Schema:
+    """The schema of a table: a kind for every column, or the reason to leave it out.
+
+    Raises:
+        TableError: there is nothing to model, or a column holds an infinite value.
+        TargetError: a target is not in the table, or cannot be modelled.
+    """
+    _refuse_nothing(table)
+    _refuse_absent(targets, table.column_names)
+    found = [
+        _judge(name, column, name in targets)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    variables = tuple(one for one in found if isinstance(one, Variable))
+    aside = tuple(one for one in found if isinstance(one, SetAside))
+    for one in aside:
+        if one.name in targets:
+            raise TargetError(
+                f"the target {one.name!r} cannot be modelled: {one.reason}. "
+                "Correct the column, or choose another target."
+            )
+    _refuse_nothing_left(table, variables, aside)
+    return Schema(variables, targets=targets, set_aside=aside)
+
+
+def _judge(name: str, raw: pa.ChunkedArray, is_target: bool) -> Variable | SetAside:
+    reason = _foreign(raw.type)
+    if reason:
+        return SetAside(name, reason)
+    column = _Column(name, raw, clean(raw).drop_null(), is_target)
+    if column.n_known == 0:
+        return column.aside("every value is missing")
+    return _judge_for(column)(column)
+
+
+def _judge_for(column: _Column) -> Callable[[_Column], Variable | SetAside]:
+    kind = column.known.type
+    if _is_ranked(column.raw):
+        return _ranked
+    if pa.types.is_boolean(kind):
+        return _booleans
+    return _words if is_text(kind) else _numbers
+
+
+def _is_ranked(raw: pa.ChunkedArray) -> bool:
+    ordered = pa.types.is_dictionary(raw.type) and raw.type.ordered
+    return ordered and len(distinct(raw)[1]) <= MAX_LEVELS
+
+
+def _foreign(kind: pa.DataType) -> str:
+    """Why a type cannot be modelled; '' if it can."""
+    types = pa.types
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_temporal(inner):
+        return "dates and times are not modelled"
+    plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, is_text)
+    if types.is_decimal(inner) or any(test(inner) for test in plain):
+        return ""
+    return f"values of type {inner} are not modelled"
+
+
+def _constant(column: _Column, value: object) -> SetAside:
+    holes = " or missing" if column.n_known < len(column.raw) else ""
+    return column.aside(f"constant: every value is {shown(value)!r}{holes}")
+
+
+def _ranked(column: _Column) -> Variable | SetAside:
+    """An ordered categorical: its own levels in its own order, seen or not."""
+    seen = column.known.unique().to_pylist()
+    if len(seen) == 1:
+        return _constant(column, seen[0])
+    levels = [one for one in distinct(column.raw)[1].to_pylist() if one not in MISSING_WORDS]
+    return column.with_levels(Kind.BINARY if len(levels) == 2 else Kind.ORDINAL, levels)
+
+
+def _booleans(column: _Column) -> Variable | SetAside:
+    if len(column.known.unique()) == 1:
+        return _constant(column, column.known[0].as_py())
+    return column.with_levels(Kind.BINARY, (False, True))
+
+
+def _numbers(column: _Column) -> Variable | SetAside:
+    values = np.asarray(column.known.to_numpy())  # [known rows]
+    if np.issubdtype(values.dtype, np.floating) and np.isinf(values).any():
+        refuse_infinite(column.name)
+    low, high = values.min(), values.max()
+    if low == high:
+        return _constant(column, low.item())
+    if not ((values != low) & (values != high)).any():
+        return column.with_levels(Kind.BINARY, _levels(np.array([low, high])))
+    if (values % 1 != 0).any():
+        return column.quantity(Kind.REAL, float(low), float(high))
+    return _whole_numbers(column, values)
+
+
+def _whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | SetAside:
+    levels = np.sort(column.known.unique().to_numpy())
+    reason = "" if column.is_target else _identifier(column, levels)
+    if reason:
+        return column.aside(reason, "identifier")
+    if IDENTIFIER.search(column.name) and not column.is_target:
+        return column.with_levels(Kind.CATEGORY, _levels(levels))  # few, so a code of something
+    if _are_steps(column, levels):
+        return column.with_levels(Kind.ORDINAL, _levels(levels))
+    if levels[0] in (0, 1) and _piles_up(values.astype(np.float64)):
+        return column.quantity(Kind.COUNT, 0.0)
+    return column.quantity(Kind.REAL, float(levels[0]), float(levels[-1]))
+
+
+def _identifier(column: _Column, levels: NDArray[np.generic]) -> str:
+    """How we know that whole numbers name the rows; '' if they do not."""
+    all_different = len(levels) == column.n_known
+    if IDENTIFIER.search(column.name) and not _are_few(column, len(levels), MAX_LEVELS):
+        how = "every value is different" if all_different else f"{len(levels)} different values"
+        return f"named like an identifier; {how}"
+    run = float(levels[-1]) - float(levels[0]) == len(levels) - 1
+    if all_different and run and MIN_RUN <= column.n_known == len(column.raw):
+        return f"numbers the rows from {levels[0]:.0f} to {levels[-1]:.0f}"
+    return ""
+
+
+def _are_steps(column: _Column, levels: NDArray[np.generic]) -> bool:
+    """Whether whole numbers are the steps of a scale rather than a quantity."""
+    gaps = np.diff(levels.astype(np.float64))
+    odd = np.median(gaps) > 1 or levels[0] > MAX_STEPS
+    if len(levels) > (MAX_ODD_STEPS if odd else MAX_STEPS):
+        return False
+    return bool(gaps.sum() < MAX_STEPS) or _are_few(column, len(levels), MAX_STEPS)
+
+
+def _are_few(column: _Column, n_levels: int, most: int) -> bool:
+    return n_levels <= most and column.n_known >= MIN_SIGHTINGS * n_levels
+
+
+def _piles_up(values: NDArray[np.float64]) -> bool:
+    """Whether whole numbers are spread as counts are: near 0, with a long tail."""
+    typical = float(np.median(values))
+    long_tail = values.max() >= COUNT_TAIL * typical and typical <= MAX_TYPICAL_COUNT
+    return bool(long_tail and values.var() > values.mean())
+
+
+def _words(column: _Column) -> Variable | SetAside:
+    levels = _spellings(column)
+    if len(levels) == 1:
+        return _constant(column, levels[0])
+    if len(levels) == 2:
+        return column.with_levels(Kind.BINARY, _no_first(levels))
+    if pc.all(pc.match_substring_regex(column.known.unique(), MOMENT)).as_py():
+        return column.aside("dates and times are not modelled")
+    ranks = _ranks(levels)
+    if ranks and len(levels) <= MAX_LEVELS:
+        ordered = sorted(levels, key=ranks.__getitem__)
+        return column.with_levels(Kind.ORDINAL, ordered)
+    reason = None if column.is_target and len(levels) <= MAX_LEVELS else _prose(column, levels)
+    levels.sort(key=natural)
+    return reason or column.with_levels(Kind.CATEGORY, levels)
+
+
+def _prose(column: _Column, levels: list[str]) -> SetAside | None:
+    """Why words are no category, or None if they are one."""
+    if len(levels) == column.n_known:
+        long = float(np.mean([len(level.split()) for level in levels[:1000]])) > N_WORDS
+        if long:
+            return column.aside(f"free text: {len(levels)} different values")
+        return column.aside("every value is different", "identifier")
+    few = len(levels) <= MAX_STEPS or column.n_known >= MIN_SIGHTINGS * len(levels)
+    if len(levels) > MAX_LEVELS or not few:
+        return column.aside(f"free text: {len(levels)} different values")
+    return None
+
+
+def _spellings(column: _Column) -> list[str]:
+    """The different words, the commonest spelling of each: 'Yes' and 'yes' are one."""
+    counts = column.known.value_counts()
+    if len(counts) == column.n_known > MAX_LEVELS:
+        return [str(one) for one in column.known.to_pylist()]
+    order = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])
+    best: dict[str, str] = {}
+    for word in counts.field("values").take(order).to_pylist():
+        best.setdefault(word.casefold(), word)
+    return list(best.values())
+
+
+def _no_first(levels: list[str]) -> list[str]:
+    """Two words, the one that says no, none or less before the other."""
+    first, second = sorted(levels, key=natural)
+    ranks = _ranks(levels)
+    if ranks:
+        return sorted(levels, key=ranks.__getitem__)
+    pair = (second.casefold(), first.casefold())
+    swap = pair in BEFORE or any(pair[0] == prefix + pair[1] for prefix in NEGATIONS)
+    return [second, first] if swap else [first, second]
+
+
+def _ranks(levels: list[str]) -> dict[str, float]:
+    """The place of each word in a scale that all of them belong to; empty if there is none."""
+    folded = {level: " ".join(re.split(r"[\s_-]+", level.casefold())) for level in levels}
+    for vocabulary in VOCABULARIES:
+        if all(word in vocabulary for word in folded.values()):
+            return {level: float(vocabulary.index(word)) for level, word in folded.items()}
+    bands = {level: place for level in levels if (place := band(level)) is not None}
+    return bands if len(set(bands.values())) == len(levels) else {}
+
+
+def _levels(values: NDArray[np.generic]) -> list[Level]:
+    """Sorted numbers as levels: ints where all of them are whole."""
+    whole = bool((values % 1 == 0).all())
+    return [int(one) if whole else float(one) for one in values]
+
+
+def _refuse_nothing(table: pa.Table) -> None:
+    if table.num_columns == 0:
+        raise TableError("the table has no columns. Pass a table with at least one column.")
+    if table.num_rows == 0:
+        raise TableError("the table has no rows. A schema is inferred from values; give it some.")
+
+
+def _refuse_absent(targets: tuple[str, ...], names: list[str]) -> None:
+    for target in targets:
+        if target not in names:
+            raise TargetError(
+                f"the target {target!r} is not a column of the table. Columns are: "
+                f"{listing([repr(name) for name in names])}."
+            )
+
+
+def _refuse_nothing_left(
+    table: pa.Table, variables: tuple[Variable, ...], aside: tuple[SetAside, ...]
+) -> None:
+    if variables:
+        return
+    if table.num_rows == 1:
+        raise TableError(
+            "the table has one row, so every column is constant and nothing can be learnt. "
+            "Give it more rows."
+        )
+    reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in aside[:6])
+    raise TableError(f"nothing is left to model. Every column was set aside: {reasons}.")
