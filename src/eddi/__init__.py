@@ -42,7 +42,7 @@ _HOMES = {
     "strategy": "eddi",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605  # names load on first use, so that importing is instant
+__all__ = sorted(_HOMES)  # names load on first use, so that importing is instant
 
 
 def __getattr__(name: str) -> Any:

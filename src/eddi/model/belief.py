@@ -17,7 +17,7 @@ ALMOST = 1e-6  # keeps uniform numbers off 0 and 1, where quantiles are infinite
 
 def standard_normal(n_draws: int, latent: int, *, seed: int) -> Tensor:
     """Quasi-random standard normal numbers [draws, latent], evener than chance (scrambled Sobol)."""
-    return torch.special.ndtri(uniform(n_draws, latent, seed=seed))
+    return torch.special.ndtri(uniform(n_draws, latent, seed=seed))  # type: ignore[no-any-return]
 
 
 def uniform(n_draws: int, width: int, *, seed: int) -> Tensor:
@@ -25,7 +25,7 @@ def uniform(n_draws: int, width: int, *, seed: int) -> Tensor:
     if width > torch.quasirandom.SobolEngine.MAXDIM:
         random = torch.Generator().manual_seed(seed)
         return torch.rand((n_draws, width), generator=random).clamp(ALMOST, 1 - ALMOST)
-    sobol = torch.quasirandom.SobolEngine(width, scramble=True, seed=seed)
+    sobol = torch.quasirandom.SobolEngine(width, scramble=True, seed=seed)  # type: ignore[no-untyped-call]
     return sobol.draw(n_draws).clamp(ALMOST, 1 - ALMOST)
 
 

@@ -35,7 +35,7 @@ class FlatWeights:
         gradients = [flat.grad for flat in self.flat if flat.grad is not None]
         for gradient in gradients:
             gradient.zero_()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         if math.isfinite(self.clip):
             norm = torch.linalg.vector_norm(torch.stack([g.norm() for g in gradients]))
             torch._foreach_mul_(gradients, torch.clamp(self.clip / (norm + 1e-6), max=1.0))

@@ -82,10 +82,10 @@ class Gaussian(nn.Module):
         return -0.5 * ((values - outputs) / sd).square() - (sd.log() + LOG_SQRT_2PI)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        return torch.special.ndtr((values - outputs) / self.sd())
+        return torch.special.ndtr((values - outputs) / self.sd())  # type: ignore[no-any-return]
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        return outputs + self.sd() * torch.special.ndtri(level)
+        return outputs + self.sd() * torch.special.ndtri(level)  # type: ignore[no-any-return]
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         variance = (self.sd() * self.scale).square()
@@ -160,6 +160,7 @@ class Ordinal(nn.Module):
     """
 
     real: Tensor
+    counts: Tensor
 
     def __init__(self, forms: Sequence[Form]) -> None:
         super().__init__()

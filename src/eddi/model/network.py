@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -48,7 +49,8 @@ class Network(nn.Module):
         # ZI-m, and no change for PN and PNP, whose terms are never negative.
         self.tail = nn.Sequential(nn.ReLU(), *_layers([width, *inner, 2 * recipe.latent]))
         self.likelihoods = nn.ModuleDict(_likelihoods(forms, recipe))
-        n_outputs = sum(likelihood.n_outputs for likelihood in self.likelihoods.values())
+        n_outputs = sum(likelihood.n_outputs for _, likelihood in self._by_kind())
+        self.n_outputs = n_outputs
         self.decoder = nn.Sequential(*_layers([recipe.latent, *reversed(recipe.hidden), n_outputs]))
         by_kind = [d for kind in self.likelihoods for d in _of_kind(forms, kind)]
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
@@ -74,11 +76,15 @@ class Network(nn.Module):
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
         variables, outputs = 0, 0
-        for kind, likelihood in self.likelihoods.items():
+        for kind, likelihood in self._by_kind():
             n = len(_of_kind(self.forms, kind))
             some = self.by_kind[variables : variables + n]
             yield Head(some, slice(outputs, outputs + likelihood.n_outputs), likelihood)
             variables, outputs = variables + n, outputs + likelihood.n_outputs
+
+    def _by_kind(self) -> Iterator[tuple[str, Likelihood]]:
+        for kind, likelihood in self.likelihoods.items():
+            yield kind, cast("Likelihood", likelihood)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""

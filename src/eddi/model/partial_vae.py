@@ -15,11 +15,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from eddi.errors import TableError, TrainingError
+from eddi.errors import TrainingError
+from eddi.model import preparation
 from eddi.model import recipe as recipes
 from eddi.model.belief import Belief, standard_normal, uniform
 from eddi.model.checkpoint import Checkpoint, Progress
-from eddi.model.likelihood import Form
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
 from eddi.model.prediction import COVERAGE, Prediction, Predictions
@@ -93,19 +93,21 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             y: ignored; a target is a column of the table.
         """
         recipe = self._resolved_recipe()
-        encoder = recipes.check_set_encoder(self.set_encoder)
-        device = _device(self.device)
+        recipes.check_set_encoder(self.set_encoder)
+        device = preparation.find_device(self.device)
         table = self._read(X, reset=True)
         self.schema_ = self.schema or Schema.infer(table, targets=_names(self.target))
         self.target_ = self.schema_.target_names(self.target)
         numbers = columns.table_numbers(table, self.schema_)
-        _check_fit_for_training(self.schema_, numbers)
+        preparation.check_numbers(self.schema_, numbers)
         self.recipe_, self.n_rows_ = recipe, len(numbers)
         self.coding_ = Coding.fit(self.schema_, numbers, recipe.scaling)
         seed = int(check_random_state(self.random_state).randint(2**31))
         evidence = self.coding_.encode(numbers)
-        self.network_ = _build(self._forms(), encoder, recipe, seed)
-        self.fingerprint_ = _fingerprint(self.schema_, evidence)
+        self.network_ = preparation.build(
+            self.schema_, self.coding_, self.set_encoder, recipe, seed=seed
+        )
+        self.fingerprint_ = preparation.fingerprint(self.schema_, evidence)
         self.history_ = train(
             self.network_,
             evidence,
@@ -132,9 +134,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         drawn = self.draw_tables(evidence, n_draws, seed=seed)
-        return [
-            self._output(columns.with_numbers(table, self.schema_, numbers), X) for numbers in drawn
-        ]
+        return [self._output(columns.with_numbers(table, self.schema_, numbers), X) for numbers in drawn]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
         """Beliefs about the target given what each row shows of the rest.
@@ -174,18 +174,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         archive.save(self, Path(path))
 
-    def restore(
-        self, coding: Coding, target: tuple[str, ...], weights: Mapping[str, Tensor]
-    ) -> None:
+    def restore(self, coding: Coding, target: tuple[str, ...], weights: Mapping[str, Tensor]) -> None:
         """Become the model that these learned facts describe; `archive.load` calls it."""
         assert self.schema is not None  # noqa: S101  # archive.load always gives one
         self.schema_ = self.schema
         self.recipe_, self.coding_ = self._resolved_recipe(), coding
         self.target_ = self.schema_.target_names(target)
-        encoder = recipes.check_set_encoder(self.set_encoder)
-        self.network_ = _build(self._forms(), encoder, self.recipe_, seed=0)
+        self.network_ = preparation.build(self.schema_, coding, self.set_encoder, self.recipe_, seed=0)
         self.network_.load_state_dict(weights)
-        self.network_.requires_grad_(False).to(_device(self.device))
+        self.network_.requires_grad_(False).to(preparation.find_device(self.device))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The names of `transform`'s columns: those of the table given to `fit`."""
@@ -216,7 +213,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         device, n_variables = posterior.mean.device, len(self.network_.forms)
         points = uniform(n_draws, self.network_.latent + n_variables, seed=seed).to(device)
-        latent, level = points.split([self.network_.latent, n_variables], dim=-1)
+        latent, level = points[:, :-n_variables], points[:, -n_variables:]
         ones = [1] * (posterior.mean.dim() - 1)
         z = posterior.draw(torch.special.ndtri(latent).view(n_draws, *ones, -1))
         outputs = self.network_.decode(z)
@@ -253,9 +250,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             posterior = self.posterior(self.code(chunk))
             shape = (n_draws, len(chunk))
             noise = torch.randn((*shape, self.network_.latent), generator=random)
-            level = torch.rand((*shape, evidence.n_variables), generator=random).clamp(
-                1e-6, 1 - 1e-6
-            )
+            level = torch.rand((*shape, evidence.n_variables), generator=random).clamp(1e-6, 1 - 1e-6)
             outputs = self.network_.decode(posterior.draw(noise.to(posterior.mean.device)))
             coded = self.network_.quantile(outputs, level.to(outputs.device))
             parts.append(coded.cpu().numpy())
@@ -285,9 +280,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         positions = self.schema_.positions(names)
         mean, sd = (moment[:, positions].double().cpu().numpy() for moment in belief.moments())
         tails = ((1 - COVERAGE) / 2, (1 + COVERAGE) / 2)
-        ends = np.stack(
-            [self._numbers(belief.quantile(t, positions), positions) for t in tails], -1
-        )
+        ends = np.stack([self._numbers(belief.quantile(t, positions), positions) for t in tails], -1)
         chances = dict(belief.probabilities())
         return [
             _summary(self.schema_[name], mean[:, k], sd[:, k], ends[:, k], chances.get(position))
@@ -306,7 +299,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             yield Belief.of(self.network_, posterior, noise.to(posterior.mean.device))
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
-        cells = n_draws * max(self.network_.decoder[-1].out_features, *self.recipe_.hidden)
+        cells = n_draws * max(self.network_.n_outputs, *self.recipe_.hidden)
         rows = max(1, CHUNK_CELLS // cells)
         return (evidence[start : start + rows] for start in range(0, len(evidence), rows))
 
@@ -338,15 +331,6 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _output(self, table: Any, X: Any) -> Any:
         return formats.like(table, X)
 
-    def _forms(self) -> list[Form]:
-        as_numbers = self.recipe_.scaling == "unit"
-        return [
-            _form(variable, shift, scale, as_number=as_numbers)
-            for variable, shift, scale in zip(
-                self.schema_.variables, self.coding_.shift, self.coding_.scale, strict=True
-            )
-        ]
-
     def _resolved_recipe(self) -> Recipe:
         recipe = recipes.resolve(self.recipe)
         if self.max_steps is None:
@@ -367,18 +351,6 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _build(forms: Sequence[Form], encoder: Any, recipe: Recipe, seed: int) -> Network:
-    with torch.random.fork_rng(devices=[]):  # torch initialises layers from its global generator
-        torch.manual_seed(seed)
-        return Network(forms, encoder, recipe)
-
-
-def _form(variable: Variable, shift: float, scale: float, *, as_number: bool) -> Form:
-    if as_number and variable.kind is not Kind.BINARY:
-        return Form(Kind.REAL, variable.n_levels, float(shift), float(scale))
-    return Form(variable.kind, variable.n_levels, float(shift), float(scale))
 
 
 def _summary(
@@ -407,43 +379,3 @@ def _names(target: str | Sequence[str] | None) -> tuple[str, ...]:
     if target is None:
         return ()
     return (target,) if isinstance(target, str) else tuple(target)
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise TrainingError(
-            f"the device {name!r} is not to be had here ({str(error).splitlines()[0]}). "
-            'Use device="auto" or device="cpu".'
-        ) from error
-    return torch.device(name)
-
-
-def _check_fit_for_training(schema: Schema, numbers: NDArray[np.float64]) -> None:
-    if len(numbers) < 2:
-        raise TableError(
-            f"n_samples={len(numbers)}: a table of one row shows no variation to learn from. "
-            "Give at least two rows, better hundreds."
-        )
-    known = ~np.isnan(numbers)
-    if not known.any():
-        raise TableError("every cell of the table is missing; there is nothing to learn from.")
-    empty = [
-        v.name for v, any_known in zip(schema.variables, known.any(0), strict=True) if not any_known
-    ]
-    if empty:
-        raise TableError(
-            f"no value of {', '.join(map(repr, empty[:5]))} was ever observed. "
-            "Set the variable aside in the schema."
-        )
-
-
-def _fingerprint(schema: Schema, evidence: Evidence) -> str:
-    """What the training table was, in 64 letters: its schema and every coded cell."""
-    digest = hashlib.sha256(schema.to_toml().encode())
-    digest.update(evidence.values.tobytes())
-    digest.update(np.packbits(evidence.observed).tobytes())
-    return digest.hexdigest()

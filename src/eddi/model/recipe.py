@@ -110,8 +110,7 @@ def resolve(recipe: str | Recipe) -> Recipe:
         return recipe
     if recipe not in _NAMED:
         raise SchemaError(
-            f"recipe must be one of {', '.join(map(repr, _NAMED))} or an eddi Recipe, "
-            f"got {recipe!r}."
+            f"recipe must be one of {', '.join(map(repr, _NAMED))} or an eddi Recipe, got {recipe!r}."
         )
     return _NAMED[recipe]
 
@@ -120,7 +119,6 @@ def check_set_encoder(name: str) -> SetEncoderName:
     """``name`` if it is one of the four set encoders."""
     if name not in get_args(SetEncoderName):
         raise SchemaError(
-            f"set_encoder must be one of {', '.join(map(repr, get_args(SetEncoderName)))}, "
-            f"got {name!r}."
+            f"set_encoder must be one of {', '.join(map(repr, get_args(SetEncoderName)))}, got {name!r}."
         )
     return name  # type: ignore[return-value]

@@ -46,9 +46,7 @@ class SetEncoder(nn.Module):
         first = torch.tensor([0, *slots]).cumsum(0)
         self.name, self.width = name, width
         self.register_buffer("slot", first[:-1], persistent=False)
-        self.register_buffer(
-            "unit", torch.tensor([_unit(form) for form in forms]), persistent=False
-        )
+        self.register_buffer("unit", torch.tensor([_unit(form) for form in forms]), persistent=False)
         self._split(forms, slots)
         n_slots = int(first[-1])
         if name in ("zi", "zi-m"):

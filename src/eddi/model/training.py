@@ -95,9 +95,7 @@ def _advance(
     return Progress(step, recipe.max_steps, loss, score, best, 0.0)
 
 
-def _round(
-    network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int
-) -> float:
+def _round(network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int) -> float:
     """Up to STEPS_A_ROUND optimiser steps; returns the mean loss."""
     objective = OBJECTIVES[recipe.objective]
     first = number * STEPS_A_ROUND
@@ -153,9 +151,7 @@ class _Rows:
         known = self.known[chosen].view(shape)
         kept = draw_kept(shape, self.recipe, random)
         if self.targets:
-            kept[..., self.targets] *= (
-                torch.rand((n, rows, 1), generator=random) < TARGET_SEEN
-            ).float()
+            kept[..., self.targets] *= (torch.rand((n, rows, 1), generator=random) < TARGET_SEEN).float()
         kept = kept.to(self.device)
         draws = (n, self.recipe.draws, rows, self.latent)
         noise = torch.randn(draws, generator=random).to(self.device)

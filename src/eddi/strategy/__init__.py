@@ -1,0 +1,7 @@
+"""Which question next: pass one of these to an interview or a simulation."""
+
+from eddi.strategy.information import Information
+from eddi.strategy.per_cost import PerCost
+from eddi.strategy.random import Random
+
+__all__ = ["Information", "PerCost", "Random"]

@@ -258,9 +258,7 @@ def _refuse_lacking(places: dict[str, int], lacking: list[str]) -> None:
         )
 
 
-def _fill(
-    column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]
-) -> pa.ChunkedArray:
+def _fill(column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]) -> pa.ChunkedArray:
     """The column with its holes filled; the very same one where there is nothing to fill."""
     open_cells = holes(column) & ~np.isnan(values)
     if not open_cells.any():

@@ -26,6 +26,4 @@ class Question:
         if len(set(self.reveals)) < len(self.reveals):
             raise SchemaError(f"question {self.name!r} names a variable twice: {self.reveals}.")
         if not (math.isfinite(self.cost) and self.cost > 0):
-            raise SchemaError(
-                f"question {self.name!r} costs {self.cost:g}; a cost is a number above 0."
-            )
+            raise SchemaError(f"question {self.name!r} costs {self.cost:g}; a cost is a number above 0.")

@@ -125,9 +125,7 @@ class Schema:
         for question in self.questions:
             if question.name == name:
                 return question
-        raise SchemaError(
-            f"there is no question {name!r}. Questions are: {_listing(self.questions)}."
-        )
+        raise SchemaError(f"there is no question {name!r}. Questions are: {_listing(self.questions)}.")
 
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
         """``target`` as a tuple of names, checked; None means the schema's own targets."""

@@ -139,9 +139,7 @@ def from_document(document: dict[str, Any]) -> Schema:
     questions = _entries(document, "questions")
     return Schema(
         variables=tuple(_variable(name, entry) for name, entry in variables.items()),
-        explicit_questions=tuple(
-            _question(name, entry, variables) for name, entry in questions.items()
-        ),
+        explicit_questions=tuple(_question(name, entry, variables) for name, entry in questions.items()),
         targets=_words("targets", document.get("targets", [])),
         set_aside=(*_set_aside(document, "identifiers"), *_set_aside(document, "ignored")),
     )
@@ -222,6 +220,4 @@ def _require(where: str, value: Any, kind: Any, expected: str) -> None:
 def _refuse_unknown(where: str, entry: dict[str, Any], allowed: Iterable[str]) -> None:
     for key in entry:
         if key not in allowed:
-            raise SchemaError(
-                f"{where} has the unknown key {key!r}. Keys are: {', '.join(allowed)}."
-            )
+            raise SchemaError(f"{where} has the unknown key {key!r}. Keys are: {', '.join(allowed)}.")

@@ -50,9 +50,7 @@ class Variable:
                 "Remove them, or make it ordinal or category."
             )
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise SchemaError(
-                f"{self.name!r} has low {self.low:g} above high {self.high:g}. Swap them."
-            )
+            raise SchemaError(f"{self.name!r} has low {self.low:g} above high {self.high:g}. Swap them.")
 
     def _check_levels(self) -> None:
         if len({str(level) for level in self.levels}) < len(self.levels):
@@ -64,8 +62,7 @@ class Variable:
             )
         if len(self.levels) < 2:
             raise SchemaError(
-                f"{self.name!r} is {self.kind} and needs at least two levels, "
-                f"got {list(self.levels)}."
+                f"{self.name!r} is {self.kind} and needs at least two levels, got {list(self.levels)}."
             )
 
     @property
@@ -140,6 +137,4 @@ def _kind(name: str, kind: str) -> Kind:
     try:
         return Kind(kind)
     except ValueError:
-        raise SchemaError(
-            f"{name!r} has kind {kind!r}; it must be one of {', '.join(Kind)}."
-        ) from None
+        raise SchemaError(f"{name!r} has kind {kind!r}; it must be one of {', '.join(Kind)}.") from None

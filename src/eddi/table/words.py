@@ -90,9 +90,7 @@ _BAND = re.compile(
     rf"(?:{_TO}|{_UP})?{_UNIT}",
     re.IGNORECASE,
 )
-_ABOVE = re.compile(
-    rf"(?:>=?|≥|over |above |more than )\s*(?P<low>-?{_NUMBER}){_UNIT}", re.IGNORECASE
-)
+_ABOVE = re.compile(rf"(?:>=?|≥|over |above |more than )\s*(?P<low>-?{_NUMBER}){_UNIT}", re.IGNORECASE)
 
 
 def natural(text: str) -> list[tuple[int, float, str]]:

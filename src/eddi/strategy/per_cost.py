@@ -1,0 +1,22 @@
+"""Ask what is worth most for its price."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eddi.model.base import Model
+from eddi.strategy.base import Strategy
+from eddi.table.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class PerCost:
+    """Another strategy's score, per unit of the question's cost."""
+
+    inner: Strategy
+
+    def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        score = self.inner.score(model, evidence, target)  # [rows, questions]
+        return score / torch.from_numpy(model.schema_.costs).to(score.device, score.dtype)
