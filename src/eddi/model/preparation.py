@@ -53,9 +53,7 @@ def check_numbers(schema: Schema, numbers: NDArray[np.float64]) -> None:
     known = ~np.isnan(numbers)
     if not known.any():
         raise TableError("every cell of the table is missing; there is nothing to learn from.")
-    empty = [
-        v.name for v, any_known in zip(schema.variables, known.any(0), strict=True) if not any_known
-    ]
+    empty = [schema.names[d] for d in np.flatnonzero(known.sum(0) == 0)]
     if empty:
         raise TableError(
             f"no value of {', '.join(map(repr, empty[:5]))} was ever observed. "
