@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -27,6 +28,7 @@ from eddi.errors import EddiError, ModelFileError
 from eddi.model.card import card
 from eddi.model.checkpoint import Progress
 from eddi.model.partial_vae import PartialVAE
+from eddi.model.preparation import find_device
 from eddi.model.recipe import Recipe
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
@@ -37,6 +39,13 @@ MANIFEST = "manifest.json"
 MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
 MAX_MEMBER_BYTES = 2 * 1024**3  # a Partial VAE of 5,000 variables is far below; a zip bomb is not
 MAX_MANIFEST_BYTES = 64 * 1024
+
+# What reading a file that someone made up can run into; all become one error.
+_NOT_A_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+_NOT_A_MODEL = (
+    *(LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RuntimeError),
+    *(SafetensorError, EddiError),
+)
 
 
 def save(model: PartialVAE, path: Path) -> None:
@@ -69,10 +78,11 @@ def load(path: str | PathLike[str], *, device: str = "auto") -> PartialVAE:
     Raises:
         ModelFileError: the file is absent, damaged, edited, too large, too new, or not a model.
     """
+    find_device(device)  # first, for a device that is not there is not the file's fault
     members = _read(Path(path))
     try:
         return _assemble(members, device)
-    except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError, EddiError) as error:
+    except _NOT_A_MODEL as error:
         raise ModelFileError(
             f"{str(path)!r} is sealed rightly but does not describe a model: {error}"
         ) from error
@@ -132,7 +142,7 @@ def _read(path: Path) -> dict[str, bytes]:
             return {name: _member(path, archive, manifest, name) for name in MEMBERS}
     except FileNotFoundError:
         raise ModelFileError(f"there is no model file {str(path)!r}.") from None
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+    except _NOT_A_ZIP as error:
         raise ModelFileError(
             f"{str(path)!r} is not a whole EDDI model file ({error}). "
             "It may be truncated or of another kind; save the model again."

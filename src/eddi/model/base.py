@@ -23,7 +23,7 @@ class Model(Protocol):
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 
-    def term(self, values: Tensor, variables: Sequence[int]) -> Tensor:
+    def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, width]."""
 
     def posterior(self, code: Tensor) -> Posterior:

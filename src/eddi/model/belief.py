@@ -47,7 +47,8 @@ class Belief:
     def moments(self) -> tuple[Tensor, Tensor]:
         """Mean and sd of every variable in the table's own numbers [rows, variables]."""
         means, variances = self.network.moments(self.outputs)
-        return means.mean(0), (variances.mean(0) + means.var(0, correction=0)).sqrt()
+        mean = means.mean(0)
+        return mean, (variances + (means - mean).square()).mean(0).sqrt()
 
     def log_prob(self, values: Tensor) -> Tensor:
         """log p(x_d | x_O) of coded values [rows, variables]."""

@@ -6,7 +6,6 @@ import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -58,13 +57,18 @@ class Checkpoint:
 
     def restore(self, weights: FlatWeights) -> Course:
         """Put a saved state back into ``weights``; a fresh course where nothing was saved."""
+        if not self.path.parent.is_dir():
+            raise ModelFileError(
+                f"the checkpoint {str(self.path)!r} is to be in a folder that does not exist. "
+                "Make the folder, or name another checkpoint."
+            )
         if not self.path.exists():
             return Course()
         tensors, facts = self._read()
         if facts.get("fingerprint") != self.fingerprint:
             raise ModelFileError(
                 f"the checkpoint {str(self.path)!r} belongs to another training run: its table, "
-                "schema or settings differ. Delete it, or name another checkpoint."
+                "schema, settings or random_state differ. Delete it, or name another checkpoint."
             )
         _put_back(weights, tensors)
         course = json.loads(facts["course"])
@@ -83,23 +87,19 @@ class Checkpoint:
 
 
 def _tensors(weights: FlatWeights) -> dict[str, Tensor]:
-    tensors = {}
-    for position, (flat, best) in enumerate(zip(weights.flat, weights.best, strict=True)):
-        tensors[f"weights.{position}"] = flat.detach()
-        tensors[f"best.{position}"] = best
-        for key, value in weights.optimiser.state.get(flat, {}).items():
-            tensors[f"optimiser.{position}.{key}"] = value.detach()
-    return tensors
+    moments = weights.optimiser.state.get(weights.flat, {})
+    return {
+        "weights": weights.flat.detach(),
+        "best": weights.best,
+        **{f"optimiser.{key}": value.detach() for key, value in moments.items()},
+    }
 
 
 def _put_back(weights: FlatWeights, tensors: dict[str, Tensor]) -> None:
-    with torch.no_grad():
-        for position, (flat, best) in enumerate(zip(weights.flat, weights.best, strict=True)):
-            flat.data.copy_(tensors[f"weights.{position}"])
-            best.copy_(tensors[f"best.{position}"])
-            prefix = f"optimiser.{position}."
-            weights.optimiser.state[flat] = {
-                key.removeprefix(prefix): value.to(flat.device)
-                for key, value in tensors.items()
-                if key.startswith(prefix)
-            }
+    weights.flat.data.copy_(tensors["weights"])
+    weights.best.copy_(tensors["best"])
+    weights.optimiser.state[weights.flat] = {
+        key.removeprefix("optimiser."): value.to(weights.flat.device)
+        for key, value in tensors.items()
+        if key.startswith("optimiser.")
+    }

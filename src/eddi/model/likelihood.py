@@ -5,6 +5,7 @@ verbs: `log_prob`, `cdf`, its inverse `quantile` (so a draw is the quantile of a
 `moments`; those of levels also tell `probabilities`. All are batched over any leading shape.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -17,6 +18,7 @@ from eddi.table.variable import Kind
 
 LOG_SQRT_2PI = 0.9189385332046727
 FAR = 1e4  # a cut point nothing reaches; finite, so that differences of two stay numbers
+SMALLEST_GAP = 1e-12  # between cut points, so that the logarithm of a level's share is a number
 N_QUANTILES = 64  # points of the quadrature for moments that have no closed form
 
 
@@ -68,18 +70,26 @@ class Gaussian(nn.Module):
 
     def __init__(self, forms: Sequence[Form], *, noise: float | None, floor: float) -> None:
         super().__init__()
-        self.register_buffer("shift", torch.tensor([form.shift for form in forms]), False)
-        self.register_buffer("scale", torch.tensor([form.scale for form in forms]), False)
+        # float64, for a table's own numbers may stand far from 0 and close together: years, dates.
+        exact = torch.tensor([(form.shift, form.scale) for form in forms], dtype=torch.float64)
+        self.register_buffer("shift", exact[:, 0], persistent=False)
+        self.register_buffer("scale", exact[:, 1], persistent=False)
         self.n_outputs, self.floor = len(forms), floor
-        start = torch.full((len(forms),), 0.5 if noise is None else noise).log()
-        self.log_noise = nn.Parameter(start, requires_grad=noise is None)
+        self.noise = noise
+        if noise is None:
+            self.log_noise = nn.Parameter(torch.full((len(forms),), 0.5).log())
 
     def sd(self) -> Tensor:
+        if self.noise is not None:
+            return torch.full((1,), self.noise, device=self.scale.device)
         return self.floor + torch.exp(self.log_noise)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
+        square = (values - outputs).square()
+        if self.noise is not None:
+            return square * (-0.5 / self.noise**2) - (math.log(self.noise) + LOG_SQRT_2PI)
         sd = self.sd()
-        return -0.5 * ((values - outputs) / sd).square() - (sd.log() + LOG_SQRT_2PI)
+        return torch.addcmul(-(sd.log() + LOG_SQRT_2PI), square, -0.5 / sd.square())
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         return torch.special.ndtr((values - outputs) / self.sd())  # type: ignore[no-any-return]
@@ -141,7 +151,7 @@ class Categorical(nn.Module):
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         below = self.probabilities(outputs).cumsum(-1)
-        return torch.where(values < 0, 0.0, _at_level(below, values).clamp(max=1))
+        return torch.where(values < 0, 0.0, _at_level(below, values.floor()).clamp(max=1))
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         return _level_quantile(self.probabilities(outputs).cumsum(-1), self.real.sum(-1), level)
@@ -169,7 +179,7 @@ class Ordinal(nn.Module):
         within = torch.arange(int(counts.max()) - 1)
         self.register_buffer("counts", counts, persistent=False)
         self.register_buffer("real", within < counts[:, None] - 1, persistent=False)
-        even = torch.logit((within + 1) / counts[:, None].clamp(min=2)).nan_to_num()
+        even = torch.logit((within + 1) / counts[:, None]).nan_to_num(posinf=0.0)
         steps = torch.diff(even, dim=-1).clamp(min=0.1)
         self.first = nn.Parameter(even[:, :1].clone())
         self.steps = nn.Parameter(torch.log(torch.expm1(steps)))
@@ -181,12 +191,12 @@ class Ordinal(nn.Module):
         return F.pad(F.pad(inner, (1, 0), value=-FAR), (0, 1), value=FAR)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        cuts = self.cuts().expand(*values.shape, -1)
+        cuts = self.cuts()
         upper, lower = _at_level(cuts, values + 1), _at_level(cuts, values)
-        return _log_sigmoid_between(lower - outputs, upper - outputs)
+        return _log_sigmoid_between(lower - outputs, upper - outputs, upper - lower)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        cuts = self.cuts().expand(*values.shape, -1)
+        cuts = self.cuts()
         upper = _at_level(cuts, (values + 1).clamp(min=0).floor())
         return torch.sigmoid(upper - outputs)
 
@@ -229,10 +239,12 @@ class Count(nn.Module):
         return (torch.log1p(number) - self.shift) / self.scale
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        number = self._number(values)
+        number, spread = self._number(values), self.spread()
         lower = torch.where(number > 0, self._code((number - 0.5).clamp(min=0)) - outputs, -FAR)
         upper = self._code(number + 0.5) - outputs
-        return _log_sigmoid_between(lower / self.spread(), upper / self.spread())
+        # The edges of a large number differ by less than float32 tells apart, so not upper - lower.
+        gap = torch.where(number > 0, torch.log1p(1 / (number + 0.5)) / self.scale, FAR)
+        return _log_sigmoid_between(lower / spread, upper / spread, gap / spread)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         whole = torch.expm1(values * self.scale + self.shift) + 1e-3  # float32 keeps whole ones so
@@ -248,19 +260,22 @@ class Count(nn.Module):
         level = (torch.arange(N_QUANTILES, device=outputs.device) + 0.5) / N_QUANTILES
         points = self.quantile(outputs[None], level.view(-1, *[1] * outputs.dim()))
         numbers = self._number(points)
-        return numbers.mean(0), numbers.var(0, correction=0)
+        mean = numbers.mean(0)
+        return mean, (numbers - mean).square().mean(0)
 
 
-def _log_sigmoid_between(lower: Tensor, upper: Tensor) -> Tensor:
-    """log(sigmoid(upper) - sigmoid(lower)) without cancellation."""
+def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:
+    """log(sigmoid(upper) - sigmoid(lower)) without cancellation, where ``gap`` is upper - lower."""
     # σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a − b))
-    gap = (upper - lower).clamp(min=1e-6)
+    gap = gap.clamp(min=SMALLEST_GAP)
     return F.logsigmoid(upper) + F.logsigmoid(-lower) + torch.log(-torch.expm1(-gap))
 
 
 def _at_level(by_level: Tensor, values: Tensor) -> Tensor:
     index = values.round().long().clamp(0, by_level.shape[-1] - 1)
-    return by_level.gather(-1, index[..., None]).squeeze(-1)
+    # values may lack the axis of the draws
+    shape = torch.broadcast_shapes(by_level.shape[:-1], index.shape)  # type: ignore[no-untyped-call]
+    return by_level.expand(*shape, -1).gather(-1, index.expand(shape)[..., None]).squeeze(-1)
 
 
 def _level_quantile(below: Tensor, counts: Tensor, level: Tensor) -> Tensor:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from eddi.model.likelihood import (
@@ -17,6 +17,7 @@ from eddi.model.likelihood import (
     Likelihood,
     Ordinal,
 )
+from eddi.model.perceptron import Perceptron
 from eddi.model.posterior import Posterior
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.set_encoder import SetEncoder
@@ -45,13 +46,13 @@ class Network(nn.Module):
         width = first if free else recipe.term
         self.set_encoder = SetEncoder(forms, set_encoder, width=width, identity=recipe.identity)
         inner = rest if free else recipe.hidden
-        # The relu on the sum is the sigma of appendix C.1: the first layer's activation for ZI and
-        # ZI-m, and no change for PN and PNP, whose terms are never negative.
-        self.tail = nn.Sequential(nn.ReLU(), *_layers([width, *inner, 2 * recipe.latent]))
+        # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would
+        # change nothing for PN and PNP, whose terms are never negative.
+        self.tail = Perceptron([width, *inner, 2 * recipe.latent], relu_first=free)
         self.likelihoods = nn.ModuleDict(_likelihoods(forms, recipe))
-        n_outputs = sum(likelihood.n_outputs for _, likelihood in self._by_kind())
-        self.n_outputs = n_outputs
-        self.decoder = nn.Sequential(*_layers([recipe.latent, *reversed(recipe.hidden), n_outputs]))
+        self.extents = _extents(forms, self.likelihoods)
+        self.n_outputs = self.extents[-1][2].stop
+        self.decoder = Perceptron([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         by_kind = [d for kind in self.likelihoods for d in _of_kind(forms, kind)]
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
@@ -67,7 +68,7 @@ class Network(nn.Module):
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
         mean, log_var = self.tail(code).chunk(2, dim=-1)
-        return Posterior(mean, log_var.clamp(*LOG_VAR_RANGE))
+        return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
 
     def decode(self, z: Tensor) -> Tensor:
         """The likelihoods' parameters [..., outputs] behind latent values [..., latent]."""
@@ -75,16 +76,9 @@ class Network(nn.Module):
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
-        variables, outputs = 0, 0
-        for kind, likelihood in self._by_kind():
-            n = len(_of_kind(self.forms, kind))
-            some = self.by_kind[variables : variables + n]
-            yield Head(some, slice(outputs, outputs + likelihood.n_outputs), likelihood)
-            variables, outputs = variables + n, outputs + likelihood.n_outputs
-
-    def _by_kind(self) -> Iterator[tuple[str, Likelihood]]:
-        for kind, likelihood in self.likelihoods.items():
-            yield kind, cast("Likelihood", likelihood)
+        for kind, variables, outputs in self.extents:
+            likelihood = cast("Likelihood", self.likelihoods[kind])
+            yield Head(self.by_kind[variables], outputs, likelihood)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""
@@ -107,25 +101,26 @@ class Network(nn.Module):
         self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
     ) -> Tensor:
         """Apply a likelihood's verb group by group and put the variables back in order."""
+        if len(self.extents) == 1:  # one kind only: nothing to pick apart and put together
+            whole = next(self.heads()).likelihood
+            return verb(whole, outputs) if by_variable is None else verb(whole, outputs, by_variable)
         parts = []
         for head in self.heads():
-            out = outputs[..., head.outputs]
-            if by_variable is None:
-                parts.append(verb(head.likelihood, out))
-            elif len(head.variables) == by_variable.shape[-1]:
-                parts.append(verb(head.likelihood, out, by_variable))
-            else:
-                parts.append(verb(head.likelihood, out, by_variable[..., head.variables]))
-        whole = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-        return whole if self.sorted else whole[..., self.back]
+            given = () if by_variable is None else (by_variable[..., head.variables],)
+            parts.append(verb(head.likelihood, outputs[..., head.outputs], *given))
+        joined = torch.cat(parts, dim=-1)
+        return joined if self.sorted else joined[..., self.back]
 
 
-def _layers(widths: Sequence[int]) -> Iterator[nn.Module]:
-    """Linear layers of these widths with a relu between."""
-    for position, (before, after) in enumerate(pairwise(widths)):
-        if position > 0:
-            yield nn.ReLU()
-        yield nn.Linear(before, after)
+def _extents(forms: Sequence[Form], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:
+    """Each kind with where its variables (grouped by kind) and its outputs stand."""
+    extents, variable, output = [], 0, 0
+    for kind, likelihood in likelihoods.items():
+        variables = slice(variable, variable + len(_of_kind(forms, kind)))
+        outputs = slice(output, output + cast("Likelihood", likelihood).n_outputs)
+        extents.append((kind, variables, outputs))
+        variable, output = variables.stop, outputs.stop
+    return extents
 
 
 def _of_kind(forms: Sequence[Form], kind: str) -> list[int]:

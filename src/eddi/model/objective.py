@@ -1,5 +1,6 @@
 """What training maximises: the paper's partial bound, and one that also scores what is hidden."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -7,7 +8,6 @@ import torch
 from torch import Tensor
 
 from eddi.model.network import Network
-from eddi.model.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -24,43 +24,46 @@ class Batch:
 
 
 def observed_bound(network: Network, batch: Batch) -> Tensor:
-    """The paper's partial bound, a row: E_q(z|x_O)[log p(x_O | z)] - KL(q(z|x_O) || p(z)).
+    """The paper's partial bound: E_q(z|x_O)[log p(x_O | z)] - KL(q(z|x_O) || p(z)), summed over rows.
 
     Only what the encoder saw is scored (Ma et al. 2019, equation 3).
     """
     posterior = network.posterior(network.code(batch.seen(), batch.observed))
     outputs = network.decode(posterior.draw(batch.noise))
-    fit = (network.log_prob(outputs, batch.values) * batch.observed).sum(-1).mean(0)
-    return fit - posterior.kl(Posterior.prior_like(posterior))  # [rows]
+    log_prob = network.log_prob(outputs, batch.values)  # [draws, rows, variables]
+    return (log_prob * batch.observed).sum() / len(batch.noise) - posterior.kl_from_prior().sum()
 
 
 def hidden_bound(network: Network, batch: Batch) -> Tensor:
-    """A bound on log p(x_K | x_O), plus the hidden entries' own predictive likelihood.
+    """A bound on log p(x_K | x_O), plus the hidden entries' own predictive likelihood, over rows.
 
     First, as neural processes do (Garnelo et al. 2018), explain everything known from the posterior
     that saw it, and keep that posterior close to the one that saw only part:
     E_q(z|x_K)[log p(x_K | z)] - KL(q(z|x_K) || q(z|x_O)). Second, what a user will ask for: the
     marginal log p(x_d | x_O) of every known entry, hidden or not, over draws from q(z|x_O).
     """
-    n_rows = len(batch.values)
-    code = network.code(
-        torch.cat([batch.values, batch.seen()]), torch.cat([batch.known, batch.observed])
-    )
-    both = network.posterior(code)
-    full = Posterior(both.mean[:n_rows], both.log_var[:n_rows])
-    part = Posterior(both.mean[n_rows:], both.log_var[n_rows:])
+    # Full and part go through the network as one batch: half the calls.
+    values = torch.cat([batch.values, batch.seen()])
+    full, part = network.posterior(
+        network.code(values, torch.cat([batch.known, batch.observed]))
+    ).halves()
     z = torch.cat([full.draw(batch.noise[:1]), part.draw(batch.noise[1:])])
     log_prob = network.log_prob(network.decode(z), batch.values)  # [draws, rows, variables]
-    explained = (log_prob[0] * batch.known).sum(-1) - full.kl(part)
-    return explained + (mean_exp(log_prob[1:]) * batch.known).sum(-1)  # [rows]
+    scored = log_prob[0] + mean_exp(log_prob[1:])
+    return (scored * batch.known).sum() - full.kl(part).sum()
 
 
 def mean_exp(log_prob: Tensor) -> Tensor:
     """log of the mean over draws (the first axis) of exp(log_prob)."""
-    return torch.logsumexp(log_prob, dim=0) - torch.tensor(float(len(log_prob))).log()
+    return torch.logsumexp(log_prob, dim=0) - math.log(len(log_prob))
 
 
 OBJECTIVES: dict[str, Callable[[Network, Batch], Tensor]] = {
     "observed": observed_bound,
     "hidden": hidden_bound,
 }
+
+
+def loss(network: Network, objective: str, batch: Batch) -> Tensor:
+    """The negative bound, nats a row and variable."""
+    return OBJECTIVES[objective](network, batch) * (-1.0 / batch.values.numel())

@@ -10,26 +10,30 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from eddi.errors import TrainingError
+from eddi.errors import TableError, TrainingError
 from eddi.model import preparation
 from eddi.model import recipe as recipes
 from eddi.model.belief import Belief, standard_normal, uniform
 from eddi.model.checkpoint import Checkpoint, Progress
+from eddi.model.likelihood import N_QUANTILES
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
-from eddi.model.prediction import COVERAGE, Prediction, Predictions
+from eddi.model.prediction import Predictions
 from eddi.model.recipe import Recipe
+from eddi.model.summary import summarise
 from eddi.model.training import OnProgress, draw_kept, train
 from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.variable import Kind, Variable
+from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points like
 CHUNK_CELLS = 4_000_000  # numbers in flight at once when predicting: 16 MB a tensor
@@ -102,7 +106,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         preparation.check_numbers(self.schema_, numbers)
         self.recipe_, self.n_rows_ = recipe, len(numbers)
         self.coding_ = Coding.fit(self.schema_, numbers, recipe.scaling)
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = self._seed()
         evidence = self.coding_.encode(numbers)
         self.network_ = preparation.build(
             self.schema_, self.coding_, self.set_encoder, recipe, seed=seed
@@ -118,7 +122,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=self._checkpoint(seed),
             on_progress=self.on_progress,
         )
-        self.network_.requires_grad_(False)
+        _settle(self.network_)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -127,14 +131,18 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The container is the one given. Columns that were set aside pass through as they are.
         """
         table, evidence = self._table_and_evidence(X)
-        return self._output(columns.with_numbers(table, self.schema_, self._guesses(evidence)), X)
+        filled = columns.with_numbers(table, self.schema_, self._guesses(evidence))
+        library = _get_output_config("transform", self)["dense"]
+        return formats.like(filled, X) if library == "default" else self._framed(filled, X, library)
 
     def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
         """``n_draws`` completed tables, each filled with one joint draw (multiple imputation)."""
+        if n_draws < 1:
+            raise TableError(f"n_draws must be at least 1, got {n_draws}.")
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         drawn = self.draw_tables(evidence, n_draws, seed=seed)
-        return [self._output(columns.with_numbers(table, self.schema_, numbers), X) for numbers in drawn]
+        return [formats.like(columns.with_numbers(table, self.schema_, one), X) for one in drawn]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
         """Beliefs about the target given what each row shows of the rest.
@@ -145,11 +153,11 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 target or, where none was declared, every variable, given all that the row shows.
         """
         check_is_fitted(self)
-        wanted = (target or self.target) if target is not None or self.target else None
-        names = self.schema_.names if wanted is None else self.schema_.target_names(wanted)
-        _, evidence = self._table_and_evidence(X, optional=names)
-        hidden = [] if wanted is None else self.schema_.positions(names)
-        beliefs = self.predict_evidence(evidence.hide(hidden), names)
+        wanted = self.target if target is None else target
+        hidden = self.target_ if wanted is None else self.schema_.target_names(wanted)
+        _, evidence = self._table_and_evidence(X, optional=hidden)
+        names = hidden or self.schema_.names
+        beliefs = self.predict_evidence(evidence.hide(self.schema_.positions(hidden)), names)
         return beliefs[names[0]] if isinstance(wanted, str) else beliefs
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
@@ -198,9 +206,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         values, observed = self._tensors(evidence)
         return self.network_.code(values, observed)
 
-    def term(self, values: Tensor, variables: Sequence[int]) -> Tensor:
+    def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, width]."""
-        return self.network_.set_encoder.term(values, torch.tensor(variables, device=values.device))
+        return self.network_.set_encoder.term(values, torch.as_tensor(variables, device=values.device))
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
@@ -222,13 +230,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
         """Beliefs about these variables given exactly this evidence."""
-        found = [self._summaries(belief, names) for belief in self._beliefs(evidence)]
-        return Predictions(
-            {
-                name: Prediction(self.schema_[name], *map(_joined, zip(*parts, strict=True)))
-                for name, *parts in zip(names, *found, strict=True)
-            }
-        )
+        return summarise(self._beliefs(evidence), self.schema_, self.coding_, names)
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
         """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's units."""
@@ -275,23 +277,6 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
         return numbers
 
-    def _summaries(self, belief: Belief, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Mean, sd, interval and probabilities of each named variable, for one chunk of rows."""
-        positions = self.schema_.positions(names)
-        mean, sd = (moment[:, positions].double().cpu().numpy() for moment in belief.moments())
-        tails = ((1 - COVERAGE) / 2, (1 + COVERAGE) / 2)
-        ends = np.stack([self._numbers(belief.quantile(t, positions), positions) for t in tails], -1)
-        chances = dict(belief.probabilities())
-        return [
-            _summary(self.schema_[name], mean[:, k], sd[:, k], ends[:, k], chances.get(position))
-            for k, (name, position) in enumerate(zip(names, positions, strict=True))
-        ]
-
-    def _numbers(self, coded: Tensor, positions: Sequence[int]) -> NDArray[np.float64]:
-        whole = np.zeros((len(coded), len(self.schema_.variables)))
-        whole[:, positions] = coded.cpu().numpy()
-        return self.coding_.decode(whole)[:, positions]
-
     def _beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
         noise = standard_normal(n_draws, self.network_.latent, seed=0)
         for chunk in self._chunks(evidence, n_draws):
@@ -299,9 +284,11 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             yield Belief.of(self.network_, posterior, noise.to(posterior.mean.device))
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
-        cells = n_draws * max(self.network_.n_outputs, *self.recipe_.hidden)
-        rows = max(1, CHUNK_CELLS // cells)
-        return (evidence[start : start + rows] for start in range(0, len(evidence), rows))
+        n_counts = sum(form.kind is Kind.COUNT for form in self.network_.forms)
+        widest = max(self.network_.n_outputs, N_QUANTILES * n_counts, *self.recipe_.hidden)
+        rows = max(1, CHUNK_CELLS // (n_draws * widest))
+        starts = range(0, max(len(evidence), 1), rows)  # no rows are one empty chunk
+        return (evidence[start : start + rows] for start in starts)
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         device = next(self.network_.parameters()).device
@@ -317,8 +304,13 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, *, reset: bool) -> Any:
         if _is_array(X):
             # scikit-learn's own checks, so that arrays fail with the words its users know.
-            array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+            least = 2 if reset else 1
+            array = validate_data(
+                self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=least
+            )
             table = formats.read(array)
+            if not reset:  # an array has no names of its own: its columns are those of fit, in order
+                table = table.rename_columns(self.columns_)
         else:
             table = formats.read(X)
             if reset:
@@ -328,8 +320,19 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.columns_ = tuple(table.column_names)
         return table
 
-    def _output(self, table: Any, X: Any) -> Any:
-        return formats.like(table, X)
+    def _framed(self, table: Any, X: Any, library: str) -> Any:
+        """What `set_output` promises: a frame of `get_feature_names_out`, in that order."""
+        lacking = [name for name in self.columns_ if name not in table.column_names]
+        if lacking:
+            raise TableError(
+                f"the table has no column {columns.listing([repr(name) for name in lacking])}, which "
+                "the table given to fit had and set_output promises. Add it, or drop set_output."
+            )
+        table = table.select(list(self.columns_))
+        frame = formats.like(table, X)
+        if type(frame).__module__.split(".")[0] == library:
+            return frame
+        return table.to_pandas() if library == "pandas" else table
 
     def _resolved_recipe(self) -> Recipe:
         recipe = recipes.resolve(self.recipe)
@@ -338,6 +341,11 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.max_steps < 1:
             raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
         return replace(recipe, max_steps=int(self.max_steps))
+
+    def _seed(self) -> int:
+        if self.random_state is None and self.checkpoint is not None:
+            return 0  # a run that may be taken up again must know its seed again
+        return int(check_random_state(self.random_state).randint(2**31))
 
     def _checkpoint(self, seed: int) -> Checkpoint | None:
         if self.checkpoint is None:
@@ -353,24 +361,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _summary(
-    variable: Variable,
-    mean: NDArray[np.float64],
-    sd: NDArray[np.float64],
-    ends: NDArray[np.float64],
-    chances: Tensor | None,
-) -> tuple[Any, ...]:
-    if variable.kind is Kind.CATEGORY:
-        mean, sd, ends = (np.full_like(part, np.nan) for part in (mean, sd, ends))
-    probabilities = None if chances is None else chances.double().cpu().numpy()
-    return mean, sd, ends, probabilities
-
-
-def _joined(parts: tuple[Any, ...]) -> Any:
-    return None if parts[0] is None else np.concatenate(parts)
+def _settle(network: Network) -> None:
+    """Give each weight its own memory: a pickle would hold training's shared one once for each."""
+    for weight in network.requires_grad_(False).parameters():
+        weight.data, weight.grad = weight.data.clone(), None
 
 
 def _is_array(X: Any) -> bool:
+    if issparse(X):  # one kind of it is also a dict
+        return True
     is_table = hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
     return not (is_table or isinstance(X, (str, PathLike, dict)) or hasattr(X, "column_names"))
 

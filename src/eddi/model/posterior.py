@@ -13,14 +13,17 @@ class Posterior:
     mean: Tensor  # [..., latent]
     log_var: Tensor  # [..., latent]
 
-    @classmethod
-    def prior_like(cls, other: "Posterior") -> "Posterior":
-        """The standard normal p(z), in the shape of ``other``."""
-        return cls(torch.zeros_like(other.mean), torch.zeros_like(other.log_var))
-
     def draw(self, noise: Tensor) -> Tensor:
         """Latent values from standard normal ``noise`` [draws, ..., latent]."""
         return self.mean + noise * torch.exp(0.5 * self.log_var)
+
+    def halves(self) -> tuple["Posterior", "Posterior"]:
+        """The first and the second half of the rows."""
+        n_rows = len(self.mean) // 2
+        return (
+            Posterior(self.mean[:n_rows], self.log_var[:n_rows]),
+            Posterior(self.mean[n_rows:], self.log_var[n_rows:]),
+        )
 
     def kl(self, other: "Posterior") -> Tensor:
         """KL(self || other) in nats, summed over the latent."""
@@ -29,3 +32,7 @@ class Posterior:
         spread = torch.exp(self.log_var - other.log_var)
         shift = (self.mean - other.mean).square() * torch.exp(-other.log_var)
         return 0.5 * (other.log_var - self.log_var + spread + shift - 1).sum(-1)
+
+    def kl_from_prior(self) -> Tensor:
+        """KL(self || p(z)) for the standard normal prior, in nats, summed over the latent."""
+        return 0.5 * (self.mean.square() + self.log_var.exp() - self.log_var - 1).sum(-1)

@@ -39,6 +39,10 @@ class Prediction:
         best = np.asarray(self.probabilities.argmax(-1))
         return _labels(self.variable.levels)[best]
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.mean.shape
+
     def __len__(self) -> int:
         return len(self.mean)
 
@@ -73,6 +77,8 @@ class Predictions(Mapping[str, Prediction]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         columns = [np.asarray(prediction) for prediction in self._by_name.values()]
+        if len({column.dtype.kind in "iuf" for column in columns}) > 1:  # numbers stay numbers
+            columns = [column.astype(object) for column in columns]
         return np.array(np.stack(columns, axis=-1), dtype=dtype, copy=copy)
 
 

@@ -46,8 +46,9 @@ def find_device(name: str) -> torch.device:
 
 def check_numbers(schema: Schema, numbers: NDArray[np.float64]) -> None:
     if len(numbers) < 2:
+        rows = "one row" if len(numbers) else "no rows"
         raise TableError(
-            f"n_samples={len(numbers)}: a table of one row shows no variation to learn from. "
+            f"n_samples={len(numbers)}: a table of {rows} shows no variation to learn from. "
             "Give at least two rows, better hundreds."
         )
     known = ~np.isnan(numbers)

@@ -83,7 +83,7 @@ DEFAULT = Recipe(
     latent=16,
     identity=32,
     term=128,
-    hidden=(128, 128),
+    hidden=(256, 256),
     noise=None,
     noise_floor=0.02,
     objective="hidden",
@@ -91,13 +91,13 @@ DEFAULT = Recipe(
     max_missing=1.0,
     rate_per="row",
     schedule="cycle",
-    max_steps=6000,
+    max_steps=4000,
     batch_size=128,
     learning_rate=2e-3,
     weight_decay=1e-2,
     clip=1.0,
     validation=0.1,
-    patience=8,
+    patience=15,
 )
 """The best held-out likelihood of hidden entries we have found."""
 

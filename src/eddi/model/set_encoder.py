@@ -47,6 +47,7 @@ class SetEncoder(nn.Module):
         self.name, self.width = name, width
         self.register_buffer("slot", first[:-1], persistent=False)
         self.register_buffer("unit", torch.tensor([_unit(form) for form in forms]), persistent=False)
+        self.rescaled = bool((self.unit != 1).any())
         self._split(forms, slots)
         n_slots = int(first[-1])
         if name in ("zi", "zi-m"):
@@ -108,15 +109,16 @@ class SetEncoder(nn.Module):
     def forward(self, values: Tensor, observed: Tensor) -> Tensor:
         """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
         slope, offset = self.affine()
-        entered = values * self.unit  # [rows, variables]
-        code = self.base.expand(len(values), self.width)
+        entered = values * self.unit if self.rescaled else values  # [rows, variables]
+        parts = []
         if len(self.straight):
-            code = code + self._straight_sum(entered, observed, slope, offset)
+            parts.append(self._straight_sum(entered, observed, slope, offset))
         if len(self.level_slot):
-            code = code + self._level_sum(values, observed, slope, offset)
+            parts.append(self._level_sum(values, observed, slope, offset))
         if len(self.curved):
-            code = code + self._curved_sum(entered, observed, slope, offset)
-        return code  # [rows, width]
+            parts.append(self._curved_sum(entered, observed, slope, offset))
+        code = sum(parts[1:], parts[0])
+        return code + self.base if self.name in ("zi", "zi-m") else code  # [rows, width]
 
     def _straight_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
         some = self.straight
@@ -132,9 +134,11 @@ class SetEncoder(nn.Module):
 
     def _curved_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
         some = self.curved
-        slope, offset = _pick(slope, self.slot[some], 0), _pick(offset, self.slot[some], 0)
-        terms = self._act(torch.addcmul(offset, _pick(entered, some, 1)[:, :, None], slope))
-        return torch.bmm(_pick(seen, some, 1)[:, None], terms).squeeze(1)
+        lines = torch.stack([slope, offset], dim=1)  # [slots, 2, width]
+        seen_pairs = torch.stack([_pick(entered, some, 1).T, _pick(seen, some, 1).T], dim=-1)
+        # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
+        # costs nothing and a variable's terms of all rows are one thin matrix product.
+        return self._act(torch.bmm(seen_pairs, _pick(lines, self.slot[some], 0))).sum(0)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What answers add to the code: values [..., n] of n variables give [..., n, width]."""

@@ -17,7 +17,7 @@ from eddi.errors import TrainingError
 from eddi.model.checkpoint import Checkpoint, Course, Progress
 from eddi.model.flat_weights import FlatWeights
 from eddi.model.network import Network
-from eddi.model.objective import OBJECTIVES, Batch, mean_exp
+from eddi.model.objective import Batch, loss, mean_exp
 from eddi.model.recipe import Recipe
 from eddi.table.evidence import Evidence
 
@@ -97,15 +97,13 @@ def _advance(
 
 def _round(network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int) -> float:
     """Up to STEPS_A_ROUND optimiser steps; returns the mean loss."""
-    objective = OBJECTIVES[recipe.objective]
     first = number * STEPS_A_ROUND
     last = min(first + STEPS_A_ROUND, recipe.max_steps)
-    scale = -1.0 / len(network.forms)
     losses: list[Tensor] = []
     for step, batch in enumerate(rows.batches(first, last), start=first):
-        loss = objective(network, batch).mean() * scale
-        weights.descend(loss, learning_rate(recipe, step))
-        losses.append(loss.detach())
+        batch_loss = loss(network, recipe.objective, batch)
+        weights.descend(batch_loss, learning_rate(recipe, step))
+        losses.append(batch_loss.detach())
     return float(torch.stack(losses).mean())
 
 
@@ -189,8 +187,9 @@ class _Examination:
         self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise)))
 
     @torch.no_grad()
-    def __call__(self, network: Network) -> float:
-        return float(hidden_log_prob(network, self.batch).mean())
+    def __call__(self, network: Network) -> float | None:
+        hidden = hidden_log_prob(network, self.batch)
+        return float(hidden.mean()) if len(hidden) else None  # few rows may hide nothing
 
 
 def hidden_log_prob(network: Network, batch: Batch) -> Tensor:

@@ -1,0 +1,294 @@
+"""The command line: verbs first, data on standard output, talk on standard error.
+
+Only `typer` and `rich` are imported here; a verb imports what it needs, so that help is instant.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ParamSpec
+
+import typer
+
+from eddi import __version__, terminal
+from eddi.cli_errors import check_output, kept_training, readable_errors, readable_warnings
+from eddi.errors import EddiError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from eddi.model.partial_vae import PartialVAE
+    from eddi.table.schema import Schema
+
+EPILOG = (
+    "Exit codes: 0 all is well; 1 something is wrong with a file, a table, a schema or a model, and "
+    "standard error says what to do; 2 wrong usage; 130 interrupted. EDDI_DEBUG=1 shows tracebacks."
+)
+
+P = ParamSpec("P")
+
+app = typer.Typer(
+    name="eddi",
+    help="Learn from a table with holes, then ask each person the most valuable next question.",
+    epilog=EPILOG,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class RecipeName(StrEnum):
+    """How to train."""
+
+    DEFAULT = "default"
+    PAPER = "paper"
+
+
+class EncoderName(StrEnum):
+    """How a row with holes is encoded."""
+
+    ZI = "zi"
+    ZI_M = "zi-m"
+    PN = "pn"
+    PNP = "pnp"
+
+
+TablePath = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Excel; empty cells are holes.")]
+ModelPath = Annotated[Path, typer.Argument(help="A model written by `eddi fit`.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option("--target", "-t", metavar="NAME", help="What you want to know. May be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+def main() -> None:
+    """Run the command `eddi`."""
+    app()
+
+
+def _verb(function: Callable[P, None]) -> Callable[P, None]:
+    """Make ``function`` a verb of the command, whose errors are words and exit codes."""
+
+    @app.command(epilog=EPILOG)
+    @functools.wraps(function)
+    def verb(*args: P.args, **kwargs: P.kwargs) -> None:
+        with readable_warnings(), readable_errors():
+            function(*args, **kwargs)
+            sys.stdout.flush()
+
+    return verb
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"eddi {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[  # noqa: ARG001  # its callback prints it
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks, as EDDI_DEBUG=1.")] = False,
+) -> None:
+    if debug:
+        os.environ["EDDI_DEBUG"] = "1"
+
+
+@_verb
+def schema(table: TablePath, target: Targets = None, json: Json = False) -> None:
+    """Infer what each column of a table is, as TOML to edit by hand.
+
+    For example: eddi schema people.csv > people.toml
+    """
+    from eddi.table.schema import Schema
+
+    found = Schema.infer(table, targets=target or ())
+    terminal.put(terminal.as_json(found.to_document()) if json else found.to_toml())
+    terminal.console(stderr=True).print(terminal.schema_table(found))
+
+
+@_verb
+def fit(
+    table: TablePath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    schema: Annotated[
+        Path | None, typer.Option("--schema", "-s", help="From `eddi schema`; inferred if left out.")
+    ] = None,
+    target: Targets = None,
+    recipe: Annotated[RecipeName, typer.Option(help="The best we have, or the paper's.")] = (
+        RecipeName.DEFAULT
+    ),
+    encoder: Annotated[EncoderName, typer.Option(help="The set encoder.")] = EncoderName.PNP,
+    steps: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Training steps at most; the recipe's own if left out."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same model.")
+    ] = 0,
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")] = "auto",
+    json: Json = False,
+) -> None:
+    """Learn a model from a table with holes.
+
+    For example: eddi fit people.csv --schema people.toml --target risk -o people.eddi
+
+    Training is kept in OUTPUT.partial as it goes; after an interruption the same command goes on.
+    """
+    check_output(output)
+    rows, known = _table_and_schema(table, schema, target)
+    known.target_names(target)  # a wrong name is told before torch is loaded
+    from eddi.model.partial_vae import PartialVAE
+
+    partial = output.with_name(output.name + ".partial")
+    if partial.exists():
+        terminal.say(f"going on from {partial}")
+    with kept_training(partial), terminal.training() as on_progress:
+        model = PartialVAE(
+            known,
+            _one_or_many(target),
+            recipe=str(recipe),
+            set_encoder=str(encoder),
+            max_steps=steps,
+            random_state=seed,
+            device=device,
+            checkpoint=partial,
+            on_progress=on_progress,
+        ).fit(rows)
+        model.save(output)
+    partial.unlink(missing_ok=True)
+    _print_summary(model, output, json=json)
+
+
+@_verb
+def impute(
+    model: ModelPath,
+    table: TablePath,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .tsv or .parquet file; else CSV to standard output."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Write this many tables, each filled at random: OUTPUT-1, OUTPUT-2 ..."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same draws.")
+    ] = 0,
+) -> None:
+    """Fill the holes of a table. What was observed stays as it was written.
+
+    For example: eddi impute people.eddi holes.csv > filled.csv
+    """
+    if output is not None:
+        check_output(output)
+    elif draws is not None and draws > 1:
+        raise EddiError(
+            f"{draws} tables do not fit on standard output. Name a file with -o filled.csv; "
+            f"the tables go to filled-1.csv ... filled-{draws}.csv."
+        )
+    from eddi.cli_impute import as_written, numbered
+    from eddi.model.archive import load
+    from eddi.table import formats
+
+    fitted, rows = load(model), formats.read(table)
+    if draws is None:
+        return _write(as_written(table, rows, fitted.transform(rows)), output)
+    for number, filled in enumerate(fitted.impute(rows, n_draws=draws, random_state=seed), start=1):
+        place = numbered(output, number) if output else None
+        _write(as_written(table, rows, filled), place)
+    return None
+
+
+@_verb
+def describe(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A model, or a table.")],
+    json: Json = False,
+) -> None:
+    """Say what a model knows, or what is in a table.
+
+    For example: eddi describe people.eddi, or eddi describe people.csv
+    """
+    from eddi import cli_describe
+
+    cli_describe.describe(path, json=json)
+
+
+@_verb
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the model and picture go.")
+    ] = Path("demo"),
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Another seed, another person.")
+    ] = 0,
+) -> None:
+    """Train on an embedded table, interview a person who was held out, and show what it was worth."""
+    from eddi.demo import play
+
+    play(output, terminal.console(stderr=False), seed=seed)
+
+
+def _table_and_schema(
+    table: Path, path: Path | None, target: list[str] | None
+) -> tuple["pa.Table", "Schema"]:
+    from eddi.table import formats
+    from eddi.table.schema import Schema
+
+    if path is not None:
+        return formats.read(table), Schema.from_toml(path)
+    rows = formats.read(table)
+    found = Schema.infer(rows, targets=target or ())
+    terminal.say("no --schema given; this one was inferred:")
+    terminal.console(stderr=True).print(terminal.schema_table(found))
+    return rows, found
+
+
+def _one_or_many(target: list[str] | None) -> str | list[str] | None:
+    return target[0] if target and len(target) == 1 else target or None
+
+
+def _print_summary(model: "PartialVAE", output: Path, *, json: bool) -> None:
+    last, n_bytes = model.history_[-1], output.stat().st_size
+    facts = {
+        "model": str(output),
+        "bytes": n_bytes,
+        "rows": model.n_rows_,
+        "variables": len(model.schema_.variables),
+        "target": list(model.target_),
+        "steps": last.step,
+        "seconds": round(last.seconds, 3),
+        "likelihood": last.best,
+    }
+    early = ", no longer improving" if last.step < last.max_steps else ""
+    held_out = (
+        "no rows held out" if last.best is None else f"held-out likelihood {last.best:.3f} nats a cell"
+    )
+    terminal.say(
+        f"{output} ({terminal.size(n_bytes)}): {model.n_rows_:,} rows, {last.step:,} steps{early}, "
+        f"{terminal.duration(last.seconds)}; {held_out}.",
+        style="green",
+    )
+    if json:
+        terminal.put(terminal.as_json(facts))
+
+
+def _write(table: "pa.Table", output: Path | None) -> None:
+    from eddi.cli_impute import csv_text
+    from eddi.table import formats
+
+    if output is None:
+        return terminal.put(csv_text(table))
+    formats.write(table, output)
+    return terminal.say(f"wrote {output}")

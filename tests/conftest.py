@@ -1,0 +1,98 @@
+"""What all tests share: one thread, a small table of every kind, and models fitted to it."""
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks gain nothing from threads, which fight for cores
+
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eddi import Schema, Variable
+from eddi.table.schema import SetAside
+
+SCHEMA = Schema(
+    variables=(
+        Variable("age", "real", unit="years"),
+        Variable("visits", "count"),
+        Variable("smoker", "binary", levels=("no", "yes")),
+        Variable("pain", "ordinal", levels=("none", "mild", "strong", "worst")),
+        Variable("town", "category", levels=("Aber", "Bala", "Conwy")),
+        Variable("weight", "real", unit="kg"),
+        Variable("colour", "category", levels=("red", "green", "blue", "white", "black")),
+        Variable("stage", "ordinal", levels=("early", "late", "last")),
+    ),
+    set_aside=(SetAside("name", "every value is different", "identifier"),),
+)
+"""Every kind, with ragged numbers of levels, and one column that is not modelled."""
+
+
+def _cut(values, shares, levels):
+    edges = np.quantile(values, np.cumsum(shares)[:-1])
+    return np.array(levels, dtype=object)[np.searchsorted(edges, values)]
+
+
+def make_table(n_rows, seed, holes=0.2):
+    """People whose every trait leans on one hidden number."""
+    random = np.random.default_rng(seed)
+    z = random.normal(size=n_rows)
+
+    def lean(strength):
+        return strength * z + random.normal(size=n_rows)
+
+    table = pd.DataFrame(
+        {
+            "name": [f"person {place}" for place in range(n_rows)],
+            "age": 50 + 8 * lean(1.5),
+            "visits": np.floor(np.exp(1.0 + 0.4 * lean(1.0))),
+            "smoker": np.where(lean(1.0) > 0.3, "yes", "no"),
+            "pain": _cut(lean(2.0), [0.4, 0.3, 0.2, 0.1], SCHEMA["pain"].levels),
+            "town": _cut(lean(1.0), [0.5, 0.3, 0.2], SCHEMA["town"].levels),
+            "weight": 80 + 10 * lean(1.0),
+            "colour": _cut(lean(0.5), [0.2, 0.2, 0.2, 0.2, 0.2], SCHEMA["colour"].levels),
+            "stage": _cut(lean(1.5), [0.5, 0.3, 0.2], SCHEMA["stage"].levels),
+        }
+    )
+    open_cells = random.random((n_rows, table.shape[1] - 1)) < holes
+    table[table.columns[1:]] = table[table.columns[1:]].mask(open_cells)
+    return table
+
+
+@functools.cache
+def _fit(set_encoder, recipe, target, max_steps):
+    from eddi import PartialVAE
+
+    model = PartialVAE(
+        SCHEMA, target, recipe=recipe, set_encoder=set_encoder, max_steps=max_steps, random_state=0
+    )
+    return model.fit(make_table(300, seed=0))
+
+
+def fit_people(set_encoder="pnp", recipe="default", target=None, max_steps=200):
+    """A model of the people, trained a little; the same object for whoever asks again."""
+    return _fit(set_encoder, recipe, target, max_steps)
+
+
+@pytest.fixture(scope="session")
+def people_schema():
+    return SCHEMA
+
+
+@pytest.fixture(scope="session")
+def people():
+    """Makes tables of people: `people(n_rows, seed)`."""
+    return make_table
+
+
+@pytest.fixture(scope="session")
+def people_model():
+    """Makes models of people: `people_model(set_encoder, recipe)`."""
+    return fit_people
+
+
+@pytest.fixture(scope="session")
+def model():
+    """A model of people with the default recipe and encoder."""
+    return fit_people()

@@ -1,0 +1,106 @@
+"""The objectives against their formulas, written out entry by entry."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.distributions import Bernoulli, Normal, kl_divergence
+
+from eddi.model.likelihood import Form
+from eddi.model.network import Network
+from eddi.model.objective import Batch, hidden_bound, mean_exp, observed_bound
+from eddi.model.recipe import DEFAULT
+from eddi.table.variable import Kind
+
+TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(5, 4))
+FORMS = (Form(Kind.REAL), Form(Kind.BINARY, 2), Form(Kind.REAL))
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    return Network(FORMS, "pnp", TINY).double()
+
+
+@pytest.fixture
+def batch():
+    """Three rows: one seen whole, one seen in part with a hole, one seen not at all."""
+    torch.manual_seed(1)
+    known = torch.tensor([[1.0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=torch.float64)
+    observed = torch.tensor([[1.0, 1, 1], [1, 0, 0], [0, 0, 0]], dtype=torch.float64)
+    values = torch.tensor([[0.5, 1, -1], [2, 0, 0.3], [-0.7, 1, 0.1]], dtype=torch.float64)
+    return Batch(values * known, known, observed, torch.randn(4, 3, 2, dtype=torch.float64))
+
+
+def normal(posterior):
+    return Normal(posterior.mean, torch.exp(0.5 * posterior.log_var))
+
+
+def entry(network, z, variable, value):
+    """log p(x_d | z) of one entry through torch.distributions; reals come before binaries."""
+    out = network.decoder(z)
+    if variable == 1:
+        return Bernoulli(logits=out[2]).log_prob(value)
+    place = {0: 0, 2: 1}[variable]
+    return Normal(out[place], network.likelihoods["real"].sd()[place]).log_prob(value)
+
+
+def row_posterior(network, values, seen):
+    return network.posterior(network.code((values * seen)[None], seen[None]))
+
+
+def naive_observed(network, batch, row):
+    seen = batch.observed[row]
+    q = row_posterior(network, batch.values[row], seen)
+    fit = 0.0
+    for noise in batch.noise[:, row]:
+        z = normal(q).mean[0] + noise * normal(q).stddev[0]
+        fit += sum(entry(network, z, d, batch.values[row, d]) for d in range(3) if seen[d])
+    prior = Normal(torch.zeros(1, 2), torch.ones(1, 2))
+    return fit / len(batch.noise) - kl_divergence(normal(q), prior).sum()
+
+
+def test_the_observed_bound_is_the_papers_formula(network, batch):
+    expected = torch.stack([naive_observed(network, batch, row) for row in range(3)])
+    assert torch.allclose(observed_bound(network, batch), expected)
+
+
+def test_the_observed_bound_of_nothing_is_minus_the_divergence_from_the_prior(network, batch):
+    q = row_posterior(network, batch.values[2], batch.observed[2])
+    expected = -kl_divergence(normal(q), Normal(torch.zeros(1, 2), torch.ones(1, 2))).sum()
+    assert torch.allclose(observed_bound(network, batch)[2], expected)
+
+
+def test_hidden_entries_do_not_enter_the_observed_bound(network, batch):
+    garbled = replace(batch, values=batch.values + 3 * (1 - batch.observed))
+    assert torch.equal(observed_bound(network, batch), observed_bound(network, garbled))
+
+
+def test_hidden_entries_do_enter_the_hidden_bound(network, batch):
+    moved = batch.values.clone()
+    moved[2, 0] += 1  # known to the table, hidden from the encoder
+    before, after = (hidden_bound(network, replace(batch, values=v)) for v in (batch.values, moved))
+    assert torch.equal(before[:2], after[:2])
+    assert before[2] != after[2]
+
+
+@pytest.mark.parametrize("bound", [observed_bound, hidden_bound])
+def test_a_hole_of_the_table_enters_no_objective(network, batch, bound):
+    before = bound(network, batch)
+    with torch.no_grad():
+        network.decoder.biases[-1][2] += 5  # another belief about the binary, a hole of row 1
+    after = bound(network, batch)
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+@pytest.mark.parametrize("bound", [observed_bound, hidden_bound])
+def test_each_rows_bound_is_its_own(network, batch, bound):
+    alone = Batch(*(t[1:2] for t in (batch.values, batch.known, batch.observed)), batch.noise[:, 1:2])
+    assert torch.allclose(bound(network, batch)[1:2], bound(network, alone))
+
+
+def test_mean_exp_is_the_logarithm_of_the_mean_over_draws():
+    log_prob = torch.tensor([[-1000.0, 0.0], [-1000.0, -2.0]])
+    expected = torch.tensor([-1000.0, torch.log((1 + torch.exp(torch.tensor(-2.0))) / 2).item()])
+    assert torch.allclose(mean_exp(log_prob), expected)

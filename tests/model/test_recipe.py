@@ -1,0 +1,35 @@
+"""Recipes by name."""
+
+from dataclasses import replace
+
+import pytest
+
+from eddi.errors import SchemaError
+from eddi.model.recipe import DEFAULT, PAPER, check_set_encoder, resolve
+
+
+def test_recipes_are_found_by_name():
+    assert resolve("paper") is PAPER
+    assert resolve("default") is DEFAULT
+
+
+def test_a_recipe_of_ones_own_is_taken_as_it_is():
+    mine = replace(DEFAULT, latent=3)
+    assert resolve(mine) is mine
+
+
+def test_an_unknown_recipe_is_refused_with_the_known_ones():
+    with pytest.raises(SchemaError, match=r"one of 'default', 'paper' or an eddi Recipe, got 'soup'"):
+        resolve("soup")
+
+
+def test_an_unknown_set_encoder_is_refused_with_the_known_ones():
+    with pytest.raises(SchemaError, match=r"one of 'zi', 'zi-m', 'pn', 'pnp', got 'rnn'"):
+        check_set_encoder("rnn")
+
+
+def test_the_papers_recipe_is_the_papers():
+    facts = (PAPER.latent, PAPER.identity, PAPER.term, PAPER.hidden, PAPER.batch_size, PAPER.max_steps)
+    assert facts == (10, 10, 20, (100, 50), 100, 3000)
+    assert (PAPER.scaling, PAPER.objective, PAPER.rate_per) == ("unit", "observed", "batch")
+    assert (PAPER.max_missing, PAPER.learning_rate, PAPER.schedule) == (0.7, 1e-3, "constant")
