@@ -96,7 +96,7 @@ def test_learned_noise_cannot_fall_below_its_floor():
 
 def test_fixed_noise_is_what_was_said_and_is_not_learned():
     gaussian = Gaussian(REALS, noise=0.1 * 2**0.5, floor=0.0)
-    assert gaussian.sd().tolist() == pytest.approx([0.1 * 2**0.5] * 2)
+    assert gaussian.sd().expand(2).tolist() == pytest.approx([0.1 * 2**0.5] * 2)
     assert not list(gaussian.parameters())
 
 

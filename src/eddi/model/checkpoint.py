@@ -50,7 +50,7 @@ class Checkpoint:
         """Write the run's state; a kill leaves either the old file or the new one."""
         facts = {"fingerprint": self.fingerprint, "course": json.dumps(asdict(course))}
         unfinished = self.path.with_name(self.path.name + ".unfinished")
-        save_file(_tensors(weights), unfinished, metadata=facts)
+        save_file(weights.state(), unfinished, metadata=facts)
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         unfinished.replace(self.path)
@@ -70,7 +70,8 @@ class Checkpoint:
                 f"the checkpoint {str(self.path)!r} belongs to another training run: its table, "
                 "schema, settings or random_state differ. Delete it, or name another checkpoint."
             )
-        _put_back(weights, tensors)
+        for key, tensor in weights.state().items():
+            tensor.copy_(tensors[key])
         course = json.loads(facts["course"])
         course["history"] = [Progress(**one) for one in course["history"]]
         return Course(**course)
@@ -84,22 +85,3 @@ class Checkpoint:
                 f"the checkpoint {str(self.path)!r} cannot be read ({error}). "
                 "Delete it to start training anew."
             ) from error
-
-
-def _tensors(weights: FlatWeights) -> dict[str, Tensor]:
-    moments = weights.optimiser.state.get(weights.flat, {})
-    return {
-        "weights": weights.flat.detach(),
-        "best": weights.best,
-        **{f"optimiser.{key}": value.detach() for key, value in moments.items()},
-    }
-
-
-def _put_back(weights: FlatWeights, tensors: dict[str, Tensor]) -> None:
-    weights.flat.data.copy_(tensors["weights"])
-    weights.best.copy_(tensors["best"])
-    weights.optimiser.state[weights.flat] = {
-        key.removeprefix("optimiser."): value.to(weights.flat.device)
-        for key, value in tensors.items()
-        if key.startswith("optimiser.")
-    }

@@ -23,7 +23,7 @@ class Perceptron(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., first width] to [..., last width]."""
-        out = x.flatten(0, -2)  # [rows, width]
+        out = x.reshape(-1, x.shape[-1])  # [rows, width]
         if self.relu_first:
             out = torch.relu(out)
         first, *rest = cast("Iterable[nn.Linear]", self.layers)

@@ -29,7 +29,8 @@ class Recipe:
         max_missing: hidden share of a training batch is uniform on [0, max_missing].
         rate_per: one missing rate for each "batch" (the paper) or each "row".
         schedule: "constant" learning rate, or a "cycle" that warms up and falls to nothing.
-        max_steps, batch_size, learning_rate, weight_decay, clip: the optimiser's settings.
+        max_steps, batch_size, learning_rate, weight_decay: the optimiser's settings.
+        clip: largest norm of a gradient; None lets it be.
         validation: share of rows kept for early stopping; 0 trains for exactly max_steps.
         patience: evaluations without improvement before training stops.
     """
@@ -50,7 +51,7 @@ class Recipe:
     batch_size: int
     learning_rate: float
     weight_decay: float
-    clip: float
+    clip: float | None
     validation: float
     patience: int
 
@@ -72,7 +73,7 @@ PAPER = Recipe(
     batch_size=100,
     learning_rate=1e-3,
     weight_decay=0.0,
-    clip=float("inf"),
+    clip=None,
     validation=0.0,
     patience=0,
 )

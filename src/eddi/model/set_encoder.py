@@ -32,8 +32,10 @@ class SetEncoder(nn.Module):
     slot: Tensor  # [variables] first slot of each variable
     unit: Tensor  # [variables] what a coded value is multiplied by before it enters
     levelled: Tensor  # [variables] True where the answer picks the slot (a category)
-    straight: Tensor  # variables whose term is a line in their value
-    curved: Tensor  # variables whose term is not
+    straight: Tensor  # variables whose term is a line in their value, and their slots
+    straight_slot: Tensor
+    curved: Tensor  # variables whose term is not, and their slots
+    curved_slot: Tensor
     level_slot: Tensor  # slots of the categories' levels, with their variable and level below
     level_owner: Tensor
     level_value: Tensor
@@ -64,7 +66,9 @@ class SetEncoder(nn.Module):
         named: dict[str, Tensor] = {
             "levelled": category,
             "straight": straight.nonzero().flatten(),
+            "straight_slot": self.slot[straight],
             "curved": (~straight & ~category).nonzero().flatten(),
+            "curved_slot": self.slot[~straight & ~category],
             "level_slot": of_category.nonzero().flatten(),
             "level_owner": owner[of_category],
             "level_value": (torch.arange(len(owner)) - self.slot[owner])[of_category].float(),
@@ -110,35 +114,41 @@ class SetEncoder(nn.Module):
         """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
         slope, offset = self.affine()
         entered = values * self.unit if self.rescaled else values  # [rows, variables]
-        parts = []
+        code: Tensor = self.base
         if len(self.straight):
-            parts.append(self._straight_sum(entered, observed, slope, offset))
+            code = self._add_straight(code, entered, observed, slope, offset)
         if len(self.level_slot):
-            parts.append(self._level_sum(values, observed, slope, offset))
+            code = self._add_levels(code, values, observed, slope, offset)
         if len(self.curved):
-            parts.append(self._curved_sum(entered, observed, slope, offset))
-        code = sum(parts[1:], parts[0])
-        return code + self.base if self.name in ("zi", "zi-m") else code  # [rows, width]
+            code = code + self._curved_sum(entered, observed, slope, offset)
+        return code  # [rows, width]
 
-    def _straight_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
+    def _add_straight(
+        self, code: Tensor, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor
+    ) -> Tensor:
         some = self.straight
-        slope, offset = _pick(slope, self.slot[some], 0), _pick(offset, self.slot[some], 0)
-        at_zero = self._act(offset)
-        rise = self._act(slope + offset) - at_zero
-        return torch.addmm(_pick(seen, some, 1) @ at_zero, _pick(entered, some, 1), rise)
+        rise, at_zero = _pick(slope, self.straight_slot, 0), _pick(offset, self.straight_slot, 0)
+        if self.name not in ("zi", "zi-m"):
+            rise, at_zero = torch.relu(rise + at_zero) - torch.relu(at_zero), torch.relu(at_zero)
+        if self.name != "zi":  # which has no offset
+            code = torch.addmm(code, _pick(seen, some, 1), at_zero)
+        return torch.addmm(code, _pick(entered, some, 1), rise)
 
-    def _level_sum(self, values: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
+    def _add_levels(
+        self, code: Tensor, values: Tensor, seen: Tensor, slope: Tensor, offset: Tensor
+    ) -> Tensor:
         owner = self.level_owner
         chosen = (values[:, owner] == self.level_value) * seen[:, owner]  # [rows, level slots]
-        return chosen @ self._act(slope[self.level_slot] + offset[self.level_slot])
+        terms = self._act(slope[self.level_slot] + offset[self.level_slot])
+        return torch.addmm(code, chosen, terms)
 
     def _curved_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
         some = self.curved
-        lines = torch.stack([slope, offset], dim=1)  # [slots, 2, width]
+        lines = _pick(torch.stack([slope, offset], dim=1), self.curved_slot, 0)  # [slots, 2, width]
         seen_pairs = torch.stack([_pick(entered, some, 1).T, _pick(seen, some, 1).T], dim=-1)
         # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
         # costs nothing and a variable's terms of all rows are one thin matrix product.
-        return self._act(torch.bmm(seen_pairs, _pick(lines, self.slot[some], 0))).sum(0)
+        return self._act(torch.bmm(seen_pairs, lines)).sum(0)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What answers add to the code: values [..., n] of n variables give [..., n, width]."""

@@ -8,6 +8,7 @@ updates them. Randomness is a function of the seed and the step, so a resumed ru
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
@@ -26,7 +27,8 @@ BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core
 MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
 MAX_VALIDATION_ROWS = 2_000  # more cost time and tell no more
 VALIDATION_DRAWS = 16
-SECONDS_BETWEEN_SAVES = 5.0
+SECONDS_BETWEEN_SAVES = 1.0
+SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
 TARGET_SEEN = 0.3  # share of rows that may show a declared target while training
 WARM_UP = 0.15  # share of a cycle in which the learning rate rises
 
@@ -58,29 +60,41 @@ def train(
     rows = _Rows(training, recipe, network.latent, seed, device, targets)
     saved = began = time.monotonic()
     spent = course.history[-1].seconds if course.history else 0.0
-    while course.round * STEPS_A_ROUND < recipe.max_steps and course.stale <= recipe.patience:
-        loss = _round(network, weights, rows, recipe, course.round)
-        score = examination(network) if examination else None
-        progress = _advance(course, weights, recipe, loss, score)
-        progress = replace(progress, seconds=spent + time.monotonic() - began)
-        course.history.append(progress)
-        if on_progress:
-            on_progress(progress)
-        if checkpoint and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-            checkpoint.save(weights, course)
-            saved = time.monotonic()
+    with _threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
+        while course.round * STEPS_A_ROUND < recipe.max_steps and course.stale <= recipe.patience:
+            mean_loss = _round(network, weights, rows, recipe, course.round)
+            score = examination(network) if examination else None
+            progress = _advance(course, weights, recipe, mean_loss, score)
+            progress = replace(progress, seconds=spent + time.monotonic() - began)
+            course.history.append(progress)
+            if on_progress:
+                on_progress(progress)
+            if checkpoint and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                checkpoint.save(weights, course)
+                saved = time.monotonic()
     if checkpoint:
         checkpoint.save(weights, course)
     weights.use_best()
     return course.history
 
 
+@contextmanager
+def _threads(multiplications: int) -> Iterator[None]:
+    """One thread for steps too small to share out; as many as torch was given for the rest."""
+    given = torch.get_num_threads()
+    torch.set_num_threads(1 if multiplications < SMALL_STEP else given)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(given)
+
+
 def _advance(
-    course: Course, weights: FlatWeights, recipe: Recipe, loss: float, score: float | None
+    course: Course, weights: FlatWeights, recipe: Recipe, mean_loss: float, score: float | None
 ) -> Progress:
-    if not math.isfinite(loss):
+    if not math.isfinite(mean_loss):
         raise TrainingError(
-            f"the loss became {loss} at step {course.round * STEPS_A_ROUND}. "
+            f"the loss became {mean_loss} at step {course.round * STEPS_A_ROUND}. "
             "Look for extreme values in the table, or lower the learning rate."
         )
     course.round += 1
@@ -92,7 +106,7 @@ def _advance(
         course.stale += 1
     step = min(course.round * STEPS_A_ROUND, recipe.max_steps)
     best = None if score is None else course.best
-    return Progress(step, recipe.max_steps, loss, score, best, 0.0)
+    return Progress(step, recipe.max_steps, mean_loss, score, best, 0.0)
 
 
 def _round(network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int) -> float:

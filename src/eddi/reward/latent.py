@@ -78,6 +78,6 @@ class _Draws:
                 [self.now.log_var[rows].expand_as(asked.mean[0]), self.now_told.log_var[:, rows]]
             ),
         )
-        told, told_beyond = asked.kl(before).mean(1)  # each [pairs]
+        nats = asked.kl(before).mean(1)  # [2, pairs]
         # The second removes what the answer would tell about everything except the target.
-        return told - told_beyond
+        return nats[0] - nats[1]
