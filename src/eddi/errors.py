@@ -25,6 +25,10 @@ class TargetError(EddiError, ValueError):
     """The target is unknown, missing, or cannot be a target."""
 
 
+class StopError(EddiError, ValueError):
+    """A stopping rule cannot work: it is empty-handed, or does not suit the target."""
+
+
 class ModelFileError(EddiError, ValueError):
     """A model file or checkpoint is damaged, foreign, too new, or belongs to something else."""
 

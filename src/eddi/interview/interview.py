@@ -1,16 +1,19 @@
 """One conversation with one respondent: ask and tell."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eddi.errors import AnswerError, TargetError
+from eddi.interview.explanation import Explanation, explain
 from eddi.interview.record import Answer, NoAnswer, Record
+from eddi.interview.turn import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
-from eddi.strategy.stopping import Stop
+from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.variable import Level
@@ -20,6 +23,13 @@ class Interview:
     """Asks one respondent what is worth asking, and says what is believed so far.
 
     The record of answers is the only state: belief, next question and rewards follow from it.
+
+    Args:
+        model: what was learned.
+        target: what one wants to know; the model's own target where None.
+        strategy: who chooses; EDDI where None.
+        stop: when it is enough; never where None.
+        record: an interview to go on with.
     """
 
     def __init__(
@@ -28,70 +38,86 @@ class Interview:
         target: str | Sequence[str] | None = None,
         *,
         strategy: Strategy | None = None,
-        stop: Stop | None = None,
+        stop: StoppingRule | None = None,
         record: Record | None = None,
     ) -> None:
-        names = model.schema_.target_names(target if target is not None else model.target_)
+        if target is None and record is not None:
+            target = record.target
+        names = model.schema_.target_names(model.target_ if target is None else target)
         if not names:
             raise TargetError("an interview needs a target: name what you want to know.")
+        if record is not None and record.target != names:
+            raise TargetError(
+                f"this record is of an interview about {', '.join(record.target)}, "
+                f"not about {', '.join(names)}."
+            )
         self.model = model
-        self.strategy = strategy or Information()
-        self.stop = stop or Stop()
-        self.record = record or Record(names)
+        self.record = Record(names)
+        self.turns = Turns(model, names, strategy or Information(), stop or Stop())
+        for answer in record.answers if record is not None else ():
+            self._check(answer)
+        self.record = record or self.record
 
     @property
     def target(self) -> tuple[str, ...]:
+        """What this interview wants to know."""
         return self.record.target
-
-    def open_questions(self) -> list[Question]:
-        """Questions that may still be asked: not closed, and not about the target."""
-        closed = self.record.closed()
-        return [
-            question
-            for question in self.model.schema_.questions
-            if question.name not in closed and not set(question.reveals) & set(self.target)
-        ]
 
     def ask(self) -> Question | None:
         """The next most valuable question, or None when it is enough. Changes nothing."""
-        if self.stop.reached(self.predict(), len(self.record.answers)):
-            return None
-        rewards = self.rewards()
-        if not rewards:
-            return None
-        return self.model.schema_.question(max(rewards, key=rewards.__getitem__))
+        n_asked = np.array([len(self.record.answers)])
+        chosen = int(self.turns.next(self.evidence(), self._closed(), n_asked)[0])
+        return None if chosen < 0 else self.model.schema_.questions[chosen]
 
     def tell(self, question: Question | str, *raw: object) -> None:
-        """Record the answer to ``question``, asked or volunteered.
+        """Record the answer to ``question``, asked or volunteered; a variable's name will do too.
 
-        Give one value for each variable the question reveals, or UNKNOWN or DECLINED.
+        Give one value for each variable the question reveals, in order, or a mapping of those that
+        are known. UNKNOWN or DECLINED stands for any of them, or for all.
+
+        Raises:
+            AnswerError: the answer does not fit; nothing is recorded.
         """
-        asked = self._question(question)
-        if len(raw) == 1 and isinstance(raw[0], NoAnswer):
-            answer = Answer(asked.name, {}, raw[0])
-        else:
-            answer = Answer(asked.name, self._values(asked, raw))
-        self.record = self.record.plus(answer)
+        name = question.name if isinstance(question, Question) else question
+        reveals = self._reveals(name)
+        if name in self.record.closed():
+            raise AnswerError(f"{name!r} was answered already. Undo that answer to change it.")
+        given = _by_variable(name, reveals, raw)
+        schema = self.model.schema_
+        values: dict[str, Level] = {
+            variable: schema[variable].answer(schema[variable].number(value))
+            for variable, value in given.items()
+            if not isinstance(value, NoAnswer)
+        }
+        without = {key: value for key, value in given.items() if isinstance(value, NoAnswer)}
+        self.record = self.record.plus(Answer(name, values, without))
 
     def undo(self) -> None:
         """Forget the last answer."""
+        if not self.record.answers:
+            raise AnswerError("there is no answer to undo.")
         self.record = self.record.minus_last()
 
-    def predict(self) -> Prediction:
-        """What is believed about the (first) target now."""
-        beliefs = self.model.predict_evidence(self.evidence(), self.target)
-        return beliefs[self.target[0]][0]
+    def predict(self, target: str | None = None) -> Prediction:
+        """What is believed about the target now (the first, where there are several)."""
+        name = self.target[0] if target is None else target
+        self.model.schema_.target_names(name)
+        return self.model.predict_evidence(self.evidence(), (name,))[name][0]
 
     def rewards(self) -> dict[str, float]:
         """What each open question is worth now, in nats about the target, best first."""
-        scores = self.strategy.score(self.model, self.evidence(), self.target)[0]
-        by_name = {
-            question.name: float(score)
-            for question, score in zip(self.model.schema_.questions, scores, strict=True)
-        }
-        open_names = {question.name for question in self.open_questions()}
-        ranked = sorted(by_name.items(), key=lambda pair: -pair[1])
-        return {name: score for name, score in ranked if name in open_names}
+        seen = self.evidence()
+        scores, open_ = self.turns.scores(seen)[0], self.turns.open(seen, self._closed())[0]
+        ranked = sorted(np.flatnonzero(open_), key=lambda place: -scores[place])
+        questions = self.model.schema_.questions
+        return {questions[place].name: float(scores[place]) for place in ranked}
+
+    def explain(self) -> Explanation | None:
+        """Why the next question is the next one, in words and figures; None when it is enough."""
+        question = self.ask()
+        if question is None:
+            return None
+        return explain(self.model, self.evidence(), self.target[0], question, self.rewards())
 
     def evidence(self) -> Evidence:
         """All answers so far as one row of evidence."""
@@ -102,23 +128,43 @@ class Interview:
                 numbers[0, schema.position(name)] = schema[name].number(value)
         return self.model.coding_.encode(numbers)
 
-    def _question(self, question: Question | str) -> Question:
-        name = question.name if isinstance(question, Question) else question
-        asked = self.model.schema_.question(name)
-        if set(asked.reveals) & set(self.target):
-            raise AnswerError(f"{name!r} is what this interview wants to know; it cannot be told.")
-        if name in self.record.closed():
-            raise AnswerError(f"{name!r} was answered already. Undo that answer to change it.")
-        return asked
+    def _closed(self) -> NDArray[np.bool_]:
+        closed = self.record.closed()
+        return np.array([[q.name in closed for q in self.model.schema_.questions]], dtype=bool)
 
-    def _values(self, asked: Question, raw: Sequence[object]) -> dict[str, Level]:
-        if len(raw) != len(asked.reveals):
-            raise AnswerError(
-                f"{asked.name!r} takes {len(asked.reveals)} value(s) "
-                f"({', '.join(asked.reveals)}), got {len(raw)}."
-            )
+    def _reveals(self, name: str) -> tuple[str, ...]:
+        """The variables behind a question, or behind a variable told by its own name."""
         schema = self.model.schema_
-        return {
-            name: schema[name].answer(schema[name].number(value))
-            for name, value in zip(asked.reveals, raw, strict=True)
-        }
+        by_name = {question.name: question.reveals for question in schema.questions}
+        if name not in by_name and name not in schema.names:
+            known = ", ".join(map(repr, list(by_name)[:12]))
+            raise AnswerError(f"there is no question {name!r}. Questions are: {known}.")
+        reveals = by_name.get(name, (name,))
+        if set(reveals) & set(self.target):
+            raise AnswerError(f"{name!r} is what this interview wants to know; it cannot be told.")
+        return reveals
+
+    def _check(self, answer: Answer) -> None:
+        """Refuse a recorded answer that this model cannot take."""
+        reveals = self._reveals(answer.question)
+        for name, value in answer.values.items():
+            if name not in reveals:
+                raise AnswerError(f"{answer.question!r} does not reveal {name!r}.")
+            self.model.schema_[name].number(value)
+
+
+def _by_variable(name: str, reveals: tuple[str, ...], raw: tuple[object, ...]) -> Mapping[str, object]:
+    """Each revealed variable with what was said of it."""
+    if len(raw) == 1 and isinstance(raw[0], NoAnswer):
+        return dict.fromkeys(reveals, raw[0])
+    if len(raw) == 1 and isinstance(raw[0], Mapping):
+        given = dict(raw[0])
+        if strange := [key for key in given if key not in reveals]:
+            raise AnswerError(f"{name!r} reveals {', '.join(reveals)}, not {strange[0]!r}.")
+        return {key: given.get(key, NoAnswer.UNKNOWN) for key in reveals}
+    if len(raw) != len(reveals):
+        raise AnswerError(
+            f"{name!r} takes {len(reveals)} value(s) ({', '.join(reveals)}), got {len(raw)}. "
+            "Give UNKNOWN for those nobody knows."
+        )
+    return dict(zip(reveals, raw, strict=True))

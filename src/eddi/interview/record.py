@@ -1,9 +1,12 @@
 """The plain facts of an interview; everything else is recomputed from them. No torch here."""
 
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
+from eddi.errors import AnswerError
 from eddi.table.variable import Level
 
 
@@ -20,26 +23,61 @@ DECLINED = NoAnswer.DECLINED
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said to one question: a value for each variable it revealed, or none and why."""
+    """What was said to one question: a value for each variable it revealed, or why there is none."""
 
     question: str
     values: Mapping[str, Level]
-    without: NoAnswer | None = None
+    without: Mapping[str, NoAnswer] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """The answer as plain JSON: ``{"question": ..., "values": {...}, "without": {...}}``."""
+        without = {name: str(reason) for name, reason in self.without.items()}
+        return {"question": self.question, "values": dict(self.values), "without": without}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Answer":
+        """The answer that `to_document` described."""
+        without = {name: NoAnswer(why) for name, why in document.get("without", {}).items()}
+        return cls(document["question"], dict(document.get("values", {})), without)
 
 
 @dataclass(frozen=True)
 class Record:
-    """One interview: its target and its answers, in the order they came."""
+    """One interview: its name, its target, and its answers in the order they came."""
 
     target: tuple[str, ...]
     answers: tuple[Answer, ...] = ()
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def plus(self, answer: Answer) -> "Record":
+        """This record with one answer more."""
         return replace(self, answers=(*self.answers, answer))
 
     def minus_last(self) -> "Record":
+        """This record without its last answer."""
         return replace(self, answers=self.answers[:-1])
 
     def closed(self) -> set[str]:
-        """Questions that need not be asked again, answered or not."""
+        """Questions that are not asked again, whether or not they brought a value."""
         return {answer.question for answer in self.answers}
+
+    def to_document(self) -> dict[str, Any]:
+        """The record as plain JSON."""
+        answers = [answer.to_document() for answer in self.answers]
+        return {"key": self.key, "target": list(self.target), "answers": answers}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Record":
+        """The record that `to_document` described.
+
+        Raises:
+            AnswerError: the document is not a record.
+        """
+        try:
+            answers = tuple(map(Answer.from_document, document["answers"]))
+            return cls(tuple(document["target"]), answers, str(document["key"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise AnswerError(
+                f"this is not the record of an interview ({type(error).__name__}: {error}). "
+                "Give what Record.to_document() wrote."
+            ) from error

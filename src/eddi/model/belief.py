@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from eddi.model.objective import mean_exp
 from eddi.model.posterior import Posterior
 
 BISECTIONS = 32  # halvings of a bracket of coded values: finer than float32 tells apart
+MAX_KEPT_NUMBERS = 65_536  # a set of random numbers larger than this is drawn anew each time: 256 kB
 ALMOST = 1e-6  # keeps uniform numbers off 0 and 1, where quantiles are infinite
 
 
@@ -21,12 +23,24 @@ def standard_normal(n_draws: int, latent: int, *, seed: int) -> Tensor:
 
 
 def uniform(n_draws: int, width: int, *, seed: int) -> Tensor:
-    """Quasi-random numbers in (0, 1) [draws, width]; plain ones where Sobol has too few dimensions."""
+    """Quasi-random numbers in (0, 1) [draws, width]; plain ones where Sobol has too few dimensions.
+
+    Numbers asked for before may be the same tensor again: do not write into it.
+    """
+    kept = n_draws * width <= MAX_KEPT_NUMBERS
+    return _kept_uniform(n_draws, width, seed) if kept else _uniform(n_draws, width, seed)
+
+
+def _uniform(n_draws: int, width: int, seed: int) -> Tensor:
     if width > torch.quasirandom.SobolEngine.MAXDIM:
         random = torch.Generator().manual_seed(seed)
         return torch.rand((n_draws, width), generator=random).clamp(ALMOST, 1 - ALMOST)
     sobol = torch.quasirandom.SobolEngine(width, scramble=True, seed=seed)  # type: ignore[no-untyped-call]
     return sobol.draw(n_draws).clamp(ALMOST, 1 - ALMOST)
+
+
+# Scrambling takes longer than all else a question needs, and interviews ask for the same seeds.
+_kept_uniform = lru_cache(64)(_uniform)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Which question next: pass one of these to an interview or a simulation."""
 
+from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
 from eddi.strategy.per_cost import PerCost
 from eddi.strategy.random import Random
 
-__all__ = ["Information", "PerCost", "Random"]
+__all__ = ["FixedOrder", "Information", "PerCost", "Random"]

@@ -1,32 +1,153 @@
 """When it is enough."""
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eddi.errors import StopError
 from eddi.model.prediction import Prediction
+
+Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Stop:
+class Situation:
+    """How some interviews stand, a row each; what is believed is worked out only if asked for."""
+
+    n_asked: NDArray[np.int64]  # [rows] questions asked
+    best: NDArray[np.float64]  # [rows] score of the best open question
+    believe: Callable[[], Mapping[str, Prediction]]
+
+    @cached_property
+    def predictions(self) -> Mapping[str, Prediction]:
+        return self.believe()
+
+    def all_targets(self, certain: Callable[[Prediction], Truths]) -> Truths:
+        """Where ``certain`` holds for every target."""
+        certainties = [certain(prediction) for prediction in self.predictions.values()]
+        return np.asarray(np.all(certainties, axis=0))
+
+
+class StoppingRule(Protocol):
+    """Ends interviews: one verb, and how much they may cost at most."""
+
+    @property
+    def budget(self) -> float:
+        """What all questions of one interview may cost together."""
+
+    def reached(self, situation: Situation) -> Truths:
+        """Which interviews have gone far enough [rows]."""
+
+
+class _Combines:
+    def __or__(self, other: StoppingRule) -> "AnyOf":
+        return AnyOf((self, other))  # type: ignore[arg-type]
+
+    def __and__(self, other: StoppingRule) -> "AllOf":
+        return AllOf((self, other))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Stop(_Combines):
     """Ends an interview as soon as any of these holds; ``Stop()`` never does.
 
+    Combine rules with ``|`` (either) and ``&`` (both).
+
     Args:
-        after: this many questions were asked.
+        after: this many questions were answered, volunteered answers included.
         sd_below: the target's standard deviation fell below this, in its own units.
         probability_above: one level of the target became at least this likely.
+        interval_below: the target's 90% interval became narrower than this, in its own units.
+        reward_below: no open question is worth this much (nats, or what the strategy scores by).
+        budget: questions that would cost more than this in all are not asked.
     """
 
     after: int | None = None
     sd_below: float | None = None
     probability_above: float | None = None
+    interval_below: float | None = None
+    reward_below: float | None = None
+    budget: float = math.inf
 
-    def reached(self, prediction: Prediction, n_asked: int) -> bool:
-        """Whether the interview of one row has gone far enough."""
-        if self.after is not None and n_asked >= self.after:
-            return True
-        if self.sd_below is not None and float(prediction.sd) < self.sd_below:
-            return True
-        if self.probability_above is None or prediction.probabilities is None:
-            return False
-        return float(np.max(prediction.probabilities)) >= self.probability_above
+    def __post_init__(self) -> None:
+        if not self.budget > 0:
+            raise StopError(f"the budget must be above 0, got {self.budget:g}. Nothing could be asked.")
+        if self.after is not None and self.after < 0:
+            raise StopError(f"after must be 0 or more questions, got {self.after}.")
+        if self.probability_above is not None and not 0 < self.probability_above <= 1:
+            raise StopError(f"probability_above must be in (0, 1], got {self.probability_above:g}.")
+
+    def reached(self, situation: Situation) -> Truths:
+        rules = (self._enough, self._poor, self._sharp, self._narrow, self._likely)
+        found = [truths for rule in rules if (truths := rule(situation)) is not None]
+        if not found:
+            return np.zeros(len(situation.n_asked), dtype=bool)
+        return np.asarray(np.any(found, axis=0))
+
+    def _enough(self, situation: Situation) -> Truths | None:
+        return None if self.after is None else situation.n_asked >= self.after
+
+    def _poor(self, situation: Situation) -> Truths | None:
+        return None if self.reward_below is None else situation.best < self.reward_below
+
+    def _sharp(self, situation: Situation) -> Truths | None:
+        most = self.sd_below
+        if most is None:
+            return None
+        return situation.all_targets(lambda belief: np.asarray(belief.sd < most))
+
+    def _narrow(self, situation: Situation) -> Truths | None:
+        most = self.interval_below
+        if most is None:
+            return None
+        return situation.all_targets(
+            lambda belief: np.asarray(np.diff(belief.interval, axis=-1)[:, 0] < most)
+        )
+
+    def _likely(self, situation: Situation) -> Truths | None:
+        least = self.probability_above
+        if least is None:
+            return None
+        return situation.all_targets(lambda belief: _likeliest(belief) >= least)
+
+
+@dataclass(frozen=True)
+class AnyOf(_Combines):
+    """Enough as soon as one of the rules says so."""
+
+    rules: tuple[StoppingRule, ...]
+
+    @property
+    def budget(self) -> float:
+        return min(rule.budget for rule in self.rules)
+
+    def reached(self, situation: Situation) -> Truths:
+        return np.asarray(np.any([rule.reached(situation) for rule in self.rules], axis=0))
+
+
+@dataclass(frozen=True)
+class AllOf(_Combines):
+    """Enough only when every rule says so."""
+
+    rules: tuple[StoppingRule, ...]
+
+    @property
+    def budget(self) -> float:
+        return min(rule.budget for rule in self.rules)
+
+    def reached(self, situation: Situation) -> Truths:
+        return np.asarray(np.all([rule.reached(situation) for rule in self.rules], axis=0))
+
+
+def _likeliest(belief: Prediction) -> NDArray[np.float64]:
+    if belief.probabilities is None:
+        raise StopError(
+            f"probability_above needs a target of levels; {belief.variable.name!r} is "
+            f"{belief.variable.kind}. Use sd_below or interval_below."
+        )
+    return np.asarray(belief.probabilities.max(-1))

@@ -1,6 +1,6 @@
 """What the data is: ordered variables, the questions that reveal them, and what was set aside."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.question import Question
-from eddi.table.variable import Variable
+from eddi.table.variable import Level, Variable, level_position
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class Schema:
         for question in self.explicit_questions:
             for name in question.reveals:
                 self._require(name, f"question {question.name!r} reveals")
+            for name, levels in question.requires.items():
+                self._require(name, f"question {question.name!r} requires")
+                for level in levels:
+                    _check_required(question.name, self[name], level)
         for name in self.targets:
             self._require(name, "targets name")
 
@@ -138,11 +142,22 @@ class Schema:
         return names
 
     def with_question(
-        self, name: str, *, reveals: Sequence[str] | str, text: str = "", cost: float = 1.0
+        self,
+        name: str,
+        *,
+        reveals: Sequence[str] | str | None = None,
+        text: str = "",
+        cost: float = 1.0,
+        always: bool = False,
+        requires: Mapping[str, Level | tuple[Level, ...]] | None = None,
     ) -> "Schema":
-        """A copy in which the question ``name`` reveals these variables at this cost."""
-        names = (reveals,) if isinstance(reveals, str) else tuple(reveals)
-        question = Question(name, names, text, cost)
+        """A copy in which the question ``name`` reveals these variables (its namesake if left out).
+
+        See `Question` for what the others mean.
+        """
+        revealed = name if reveals is None else reveals
+        names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
+        question = Question(name, names, text, cost, always, dict(requires or {}))  # type: ignore[arg-type]
         kept = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*kept, question))
 
@@ -187,6 +202,15 @@ class Schema:
                     "Give it a kind in the schema to model it."
                 )
         return f"not a variable of this schema. Variables are: {_listing(self.variables)}."
+
+
+def _check_required(question: str, variable: Variable, level: Level) -> None:
+    if not variable.kind.has_levels or level_position(variable.levels, level) is None:
+        known = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
+        raise SchemaError(
+            f"question {question!r} requires {variable.name!r} to be {level!r}, "
+            f"which is not one of its levels ({known})."
+        )
 
 
 def _listing(named: Sequence[Variable] | Sequence[Question]) -> str:

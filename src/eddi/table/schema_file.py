@@ -24,7 +24,7 @@ SECTIONS = {
 MAX_WHOLE = 1e15  # beyond it a whole float is clearer as 1e+20 than as a row of digits
 
 _VARIABLE_KEYS = ("kind", "levels", "low", "high", "unit")
-_QUESTION_KEYS = ("reveals", "cost", "text")
+_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires")
 
 
 def write(schema: Schema, path: str | PathLike[str] | None = None) -> str:
@@ -92,6 +92,8 @@ def _question_line(question: Question, schema: Schema) -> str:
         reveals=None if own else question.reveals,
         cost=None if question.cost == 1 else _tidy_number(question.cost),
         text=None if question.text == question.name else question.text,
+        always=True if question.always else None,
+        requires=dict(question.requires) or None,
     )
 
 
@@ -111,6 +113,8 @@ def _tidy_number(number: float | None) -> float | int | None:
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
     plain = value if isinstance(value, Level) else value.item()  # a NumPy scalar as Python's own
     return repr(float(plain)) if isinstance(plain, float) else tomlkit.item(plain).as_string()
 
@@ -175,6 +179,8 @@ def _question(name: str, entry: Any, variables: dict[str, Any]) -> Question:
         _words(f"{where}: reveals", entry.get("reveals", [name])),
         text=_text(f"{where}: text", entry.get("text", "")),
         cost=_number(f"{where}: cost", entry.get("cost", 1)),
+        always=_yes_or_no(f"{where}: always", entry.get("always", False)),
+        requires=_requires(f"{where}: requires", entry.get("requires", {})),
     )
 
 
@@ -200,6 +206,17 @@ def _levels(where: str, value: Any) -> tuple[Level, ...]:
     for level in value:
         _require(where, level, str | int | float, "made of texts, numbers or true and false")
     return tuple(value)
+
+
+def _requires(where: str, value: Any) -> dict[str, tuple[Level, ...]]:
+    _require(where, value, dict, 'a table such as { smoker = "yes" }')
+    several = {name: one if isinstance(one, list) else [one] for name, one in value.items()}
+    return {name: _levels(f"{where}: {name!r}", levels) for name, levels in several.items()}
+
+
+def _yes_or_no(where: str, value: Any) -> bool:
+    _require(where, value, bool, "true or false")
+    return bool(value)
 
 
 def _text(where: str, value: Any) -> str:

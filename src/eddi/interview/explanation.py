@@ -1,0 +1,88 @@
+"""Why this question: what it would tell, in words and figures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddi.model.partial_vae import PartialVAE
+from eddi.model.prediction import Prediction
+from eddi.table.evidence import Evidence
+from eddi.table.question import Question
+
+N_ANSWERS = 64  # imagined answers behind the expected change of the prediction
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the next question is expected to do, and what would be asked instead.
+
+    Args:
+        question: the next question.
+        nats: what its answer is expected to tell about the target.
+        now: spread of the belief now: width of the 90% interval, or, for levels, the chance of being
+            wrong with the most likely one.
+        after: the same, expected after the answer.
+        runner_up: the next best question, and what it is worth.
+    """
+
+    question: Question
+    target: str
+    nats: float
+    now: float
+    after: float
+    of_levels: bool
+    runner_up: tuple[str, float] | None
+
+    def __str__(self) -> str:
+        spread = (
+            f"the chance that our best guess of {self.target} is wrong from {self.now:.0%} to "
+            f"{self.after:.0%}"
+            if self.of_levels
+            else f"the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g} wide"
+        )
+        words = (
+            f"{self.question.text!r} is expected to tell {self.nats:.2f} nats about {self.target}, "
+            f"and to change {spread}."
+        )
+        if self.runner_up is None:
+            return words + " Nothing else is left to ask."
+        return words + f" Next best: {self.runner_up[0]!r} ({self.runner_up[1]:.2f} nats)."
+
+
+def explain(
+    model: PartialVAE,
+    evidence: Evidence,
+    target: str,
+    question: Question,
+    rewards: Mapping[str, float],
+) -> Explanation:
+    """Explain ``question`` for one row, given what all open questions are worth."""
+    others = [(name, nats) for name, nats in rewards.items() if name != question.name]
+    now = model.predict_evidence(evidence, (target,))[target]
+    after = model.predict_evidence(_imagined(model, evidence, question), (target,))[target]
+    return Explanation(
+        question,
+        target,
+        rewards.get(question.name, 0.0),
+        float(_spread(now).mean()),
+        float(_spread(after).mean()),
+        now.probabilities is not None,
+        others[0] if others else None,
+    )
+
+
+def _imagined(model: PartialVAE, evidence: Evidence, question: Question) -> Evidence:
+    """The row once for each of many answers it might give."""
+    posterior = model.posterior(model.code(evidence))
+    drawn = model.draw(posterior, N_ANSWERS, seed=0)[:, 0].cpu().numpy()  # [answers, variables]
+    revealed = np.zeros_like(drawn, dtype=bool)
+    revealed[:, model.schema_.positions(question.reveals)] = True
+    repeated = evidence[np.zeros(N_ANSWERS, dtype=int)]
+    return Evidence(drawn, revealed & ~repeated.observed).reveal(repeated)
+
+
+def _spread(belief: Prediction) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    if belief.probabilities is not None:
+        return np.asarray(1 - belief.probabilities.max(-1))
+    return np.asarray(np.diff(belief.interval, axis=-1)[..., 0])

@@ -1,0 +1,110 @@
+"""One turn of many interviews at once: which question is asked next, if any.
+
+`Interview` is a batch of one; `simulate` is a batch of all held-out rows. Both come through here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eddi.model.partial_vae import PartialVAE
+from eddi.strategy.base import Strategy
+from eddi.strategy.stopping import Situation, StoppingRule
+from eddi.table.evidence import Evidence
+from eddi.table.variable import level_position
+
+ROUNDING = 1e-9  # of money: a budget of 0.3 buys three questions of 0.1
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The rules of some interviews: what is wanted, who chooses, and when it is enough."""
+
+    model: PartialVAE
+    target: tuple[str, ...]
+    strategy: Strategy
+    stop: StoppingRule
+
+    def next(
+        self, seen: Evidence, closed: NDArray[np.bool_], n_asked: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The question each row is asked next, as a position, or -1 where it is enough.
+
+        Args:
+            seen: what is known of each row.
+            closed: questions that were asked already [rows, questions].
+            n_asked: how many questions each row was asked [rows].
+        """
+        open_ = self.open(seen, closed)
+        scores = self.scores(seen)
+        best = np.where(open_, scores, -np.inf).max(1, initial=-np.inf)
+        situation = Situation(n_asked, best, lambda: self.model.predict_evidence(seen, self.target))
+        enough = self.stop.reached(situation)
+        return np.where(enough, choose(scores, open_ & self._always), choose(scores, open_))
+
+    def scores(self, seen: Evidence) -> NDArray[np.float64]:
+        """What each question is worth to each row, open or not [rows, questions]."""
+        scores = self.strategy.score(self.model, seen, self.target)
+        return np.asarray(scores.cpu().numpy(), dtype=np.float64)
+
+    def open(self, seen: Evidence, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Questions that may be asked: new, not about the target, affordable, prerequisites met."""
+        news = (~seen.observed).astype(np.float32) @ self._reveals.T.astype(np.float32) > 0
+        spent = closed @ self._costs  # [rows]
+        affordable = self._costs <= (self.stop.budget - spent + ROUNDING)[:, None]
+        return np.asarray(news & ~closed & self._askable & affordable & self._prerequisites(seen))
+
+    def _prerequisites(self, seen: Evidence) -> NDArray[np.bool_]:
+        met = np.ones((len(seen), len(self._costs)), dtype=bool)
+        for place, variable, levels in self._required:
+            known = seen.observed[:, variable]
+            met[:, place] &= known & np.isin(self._numbers(seen)[:, variable].round(), levels)
+        return met
+
+    def _numbers(self, seen: Evidence) -> NDArray[np.float64]:
+        return self.model.coding_.decode(seen.values)
+
+    @cached_property
+    def _reveals(self) -> NDArray[np.bool_]:
+        """Which question reveals which variable [questions, variables]."""
+        schema = self.model.schema_
+        reveals = np.zeros((len(schema.questions), len(schema.variables)), dtype=bool)
+        for place, question in enumerate(schema.questions):
+            reveals[place, schema.positions(question.reveals)] = True
+        return reveals
+
+    @cached_property
+    def _askable(self) -> NDArray[np.bool_]:
+        return np.asarray(~self._reveals[:, self.model.schema_.positions(self.target)].any(1))
+
+    @cached_property
+    def _always(self) -> NDArray[np.bool_]:
+        return np.array([question.always for question in self.model.schema_.questions], dtype=bool)
+
+    @cached_property
+    def _costs(self) -> NDArray[np.float64]:
+        return self.model.schema_.costs
+
+    @cached_property
+    def _required(self) -> list[tuple[int, int, list[int]]]:
+        """Question, variable and allowed positions of its levels, for every prerequisite."""
+        schema = self.model.schema_
+        return [
+            (place, schema.position(name), _positions(schema[name].levels, levels))
+            for place, question in enumerate(schema.questions)
+            for name, levels in question.requires.items()
+        ]
+
+
+def choose(scores: NDArray[np.floating], open_: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The best open question of each row, -1 where none is open."""
+    best = np.where(open_, scores, -np.inf).argmax(1)
+    return np.where(open_.any(1), best, -1)
+
+
+def _positions(levels: tuple[object, ...], wanted: Sequence[object]) -> list[int]:
+    found = (level_position(levels, level) for level in wanted)  # type: ignore[arg-type]
+    return [position for position in found if position is not None]
