@@ -12,9 +12,7 @@ NAN = float("nan")
 shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=4)
 cells = st.one_of(st.just(NAN), st.floats(-1e6, 1e6, width=32))
 rows = shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=cells))
-pairs = shapes.flatmap(
-    lambda shape: st.tuples(*[hnp.arrays(np.float64, shape, elements=cells)] * 2)
-)
+pairs = shapes.flatmap(lambda shape: st.tuples(*[hnp.arrays(np.float64, shape, elements=cells)] * 2))
 
 
 def same(one, other):

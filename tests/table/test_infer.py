@@ -77,7 +77,7 @@ def test_whole_floats_are_whole():
 
 
 def test_numeric_words_with_question_marks_are_numbers():
-    assert inferred(["1.5", "?", "2.25", "7"]) == Variable("v", Kind.REAL, low=1.5, high=7.0)
+    assert inferred(["1.5", "?", "2.25", "7"]) == Variable("v", Kind.REAL, low=0, high=9.8)
 
 
 def test_twelve_whole_numbers_are_still_a_scale_and_thirteen_are_not():
@@ -86,7 +86,7 @@ def test_twelve_whole_numbers_are_still_a_scale_and_thirteen_are_not():
 
 
 def test_a_few_ages_are_no_scale():
-    assert inferred([23, 61, 45, 38, 70]) == Variable("v", Kind.REAL, low=23, high=70)
+    assert inferred([23, 61, 45, 38, 70]) == Variable("v", Kind.REAL, low=0, high=94)
 
 
 def test_a_measurement_read_to_the_nearest_ten_is_no_scale():
@@ -118,9 +118,20 @@ def test_negative_whole_numbers_are_no_counts():
     assert inferred(np.append(RNG.negative_binomial(1, 0.2, 500), -1)).kind is Kind.REAL
 
 
-def test_the_bounds_of_a_real_variable_are_those_observed():
+def test_the_bounds_of_a_real_variable_reach_half_a_span_beyond_those_observed():
     variable = inferred([-1.5, 80.25, None, 3.0])
-    assert (variable.low, variable.high) == (-1.5, 80.25)
+    assert (variable.low, variable.high) == (-43.0, 122.0)
+
+
+def test_the_bounds_of_what_is_never_negative_stop_at_zero():
+    assert inferred([20.5, 80.25, None, 33.0]).low == 0.0
+
+
+@pytest.mark.parametrize("values", [[1e-300, 2e-300, 3.5e-300], [1e300, 2e300, 9e305], [0.1, 0.3, 0.2]])
+def test_the_bounds_admit_what_was_observed_however_small_or_large(values):
+    variable = inferred(values)
+    assert variable.low <= min(values)
+    assert variable.high >= max(values)
 
 
 def test_numeric_missing_codes_are_not_guessed():

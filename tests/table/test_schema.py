@@ -10,9 +10,7 @@ from eddi.table.variable import Kind, Variable
 
 AGE, LDL, HDL = (Variable(name, Kind.REAL) for name in ("age", "ldl", "hdl"))
 PANEL = Question("blood panel", ("ldl", "hdl"), cost=40)
-SCHEMA = Schema(
-    (AGE, LDL, HDL), (PANEL,), targets=("age",), set_aside=(SetAside("note", "free text"),)
-)
+SCHEMA = Schema((AGE, LDL, HDL), (PANEL,), targets=("age",), set_aside=(SetAside("note", "free text"),))
 
 
 def test_names_are_in_the_order_of_the_variables():
@@ -43,9 +41,7 @@ def test_a_set_aside_column_is_refused_with_the_reason():
 
 
 def test_an_unknown_question_is_refused_with_those_there_are():
-    with pytest.raises(
-        SchemaError, match=r"no question 'ldl'. Questions are: 'blood panel', 'age'"
-    ):
+    with pytest.raises(SchemaError, match=r"no question 'ldl'. Questions are: 'blood panel', 'age'"):
         SCHEMA.question("ldl")
 
 

@@ -103,9 +103,7 @@ def test_numpy_levels_become_plain_ones():
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
-levels = st.lists(
-    st.booleans() | st.integers() | numbers | names, min_size=2, max_size=4, unique_by=str
-)
+levels = st.lists(st.booleans() | st.integers() | numbers | names, min_size=2, max_size=4, unique_by=str)
 
 
 @st.composite

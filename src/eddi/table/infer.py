@@ -1,5 +1,6 @@
 """The schema a careful person would write for a table."""
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ MIN_SIGHTINGS = 2  # on average per value, or a column of many values is as good
 MIN_RUN = 10  # rows that count 1, 2, 3, ... before we believe that they merely number the rows
 MAX_TYPICAL_COUNT = 12  # whole numbers whose median is above a dozen behave like a measurement
 COUNT_TAIL = 4  # counts pile up near 0: the largest is this many times the median or more
+MARGIN = 0.5  # the next person may lie this share of the observed span outside it, and be believed
 N_WORDS = 3  # an all-different text of more words than this is prose, of fewer it is a name or code
 
 
@@ -156,8 +158,20 @@ def _numbers(column: _Column) -> Variable | SetAside:
     if not ((values != low) & (values != high)).any():
         return column.with_levels(Kind.BINARY, _levels(np.array([low, high])))
     if (values % 1 != 0).any():
-        return column.quantity(Kind.REAL, float(low), float(high))
+        return column.quantity(Kind.REAL, *_plausible(float(low), float(high)))
     return _whole_numbers(column, values)
+
+
+def _plausible(low: float, high: float) -> tuple[float, float]:
+    """Round bounds that the next person's answer should keep: some way beyond those observed."""
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return low, high
+    unit = 10.0 ** (math.floor(math.log10(span)) - 1)  # bounds of about two digits
+    below = math.floor((low - MARGIN * span) / unit) * unit
+    above = math.ceil((high + MARGIN * span) / unit) * unit
+    positive = max(0.0, below) if low >= 0 else below
+    return min(low, float(f"{positive:.12g}")), max(high, float(f"{above:.12g}"))
 
 
 def _whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | SetAside:
@@ -171,7 +185,7 @@ def _whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | S
         return column.with_levels(Kind.ORDINAL, _levels(levels))
     if levels[0] in (0, 1) and _piles_up(values.astype(np.float64)):
         return column.quantity(Kind.COUNT, 0.0)
-    return column.quantity(Kind.REAL, float(levels[0]), float(levels[-1]))
+    return column.quantity(Kind.REAL, *_plausible(float(levels[0]), float(levels[-1])))
 
 
 def _identifier(column: _Column, levels: NDArray[np.generic]) -> str:

@@ -1,13 +1,13 @@
 """The schema as a TOML file that people edit by hand: one line a variable."""
 
+import json
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
-
-import tomlkit
 
 from eddi.errors import SchemaError
 from eddi.table.question import Question
@@ -21,6 +21,7 @@ SECTIONS = {
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
+BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 MAX_WHOLE = 1e15  # beyond it a whole float is clearer as 1e+20 than as a row of digits
 
 _VARIABLE_KEYS = ("kind", "levels", "low", "high", "unit")
@@ -115,12 +116,19 @@ def _value(value: Any) -> str:
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    plain = value if isinstance(value, Level) else value.item()  # a NumPy scalar as Python's own
-    return repr(float(plain)) if isinstance(plain, float) else tomlkit.item(plain).as_string()
+    plain = value.item() if hasattr(value, "item") else value  # a NumPy scalar as Python's own
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    return _quoted(plain) if isinstance(plain, str) else repr(plain)
 
 
 def _key(name: str) -> str:
-    return tomlkit.key(name).as_string()
+    return name if BARE_KEY.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    # JSON's strings are TOML's basic strings, but for one character that TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _parse(text: str) -> Schema:
