@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from eddi.model.partial_vae import PartialVAE
+    from eddi.strategy.stopping import Stop
     from eddi.table.schema import Schema
 
 EPILOG = (
@@ -48,6 +49,13 @@ class RecipeName(StrEnum):
     PAPER = "paper"
 
 
+class StrategyName(StrEnum):
+    """Who chooses the next question."""
+
+    INFORMATION = "information"
+    RANDOM = "random"
+
+
 class EncoderName(StrEnum):
     """How a row with holes is encoded."""
 
@@ -63,6 +71,8 @@ Targets = Annotated[
     list[str] | None,
     typer.Option("--target", "-t", metavar="NAME", help="What you want to know. May be repeated."),
 ]
+After = Annotated[int | None, typer.Option(metavar="N", min=0, help="Stop after this many answers.")]
+Budget = Annotated[float | None, typer.Option(metavar="B", help="Ask no more than this costs in all.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
@@ -226,6 +236,76 @@ def describe(
 
 
 @_verb
+def interview(
+    model: ModelPath,
+    target: Targets = None,
+    after: After = None,
+    budget: Budget = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep the answers here as they come, or go on from them.")
+    ] = None,
+) -> None:
+    """Interview someone in the terminal: the most valuable question first.
+
+    For example: eddi interview people.eddi --target risk --after 5 --record anna.json
+
+    Answers can also be piped in, one a line. Whatever ends it, the record holds every answer.
+    """
+    from eddi.cli_interview import hold
+
+    if record is not None:
+        check_output(record)
+    hold(model, _one_or_many(target), _stop(after, budget), record)
+
+
+@_verb
+def ask(model: ModelPath, target: Targets = None, after: After = None, budget: Budget = None) -> None:
+    """Say what to ask next: answers so far as JSON on standard input, one step as JSON out.
+
+    For example: echo '{"answers": {"age": 61}}' | eddi ask people.eddi --target risk
+
+    Answers go by question or variable: a value; null where nobody knows; {"without": "declined"};
+    or, for a question that reveals several variables, an object of these by variable. The file that
+    `eddi interview --record` keeps will do too. No input at all is no answers yet.
+
+    Out comes an object: "question" (its name, text, cost and what it reveals; null when it is enough),
+    "prediction" of each target, and "rewards" in nats of all open questions.
+    """
+    from eddi.cli_ask import step
+
+    terminal.put(terminal.as_json(step(model, _one_or_many(target), _stop(after, budget))))
+
+
+@_verb
+def simulate(
+    model: ModelPath,
+    table: TablePath,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", metavar="NAME", help="What you want to know.")
+    ] = None,
+    strategy: Annotated[StrategyName, typer.Option(help="EDDI, or a random order.")] = (
+        StrategyName.INFORMATION
+    ),
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Questions a row; all if left out.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the information curve: a .png, .svg or .pdf file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Interview every row of a held-out table and show how the prediction of the target improves.
+
+    For example: eddi simulate people.eddi held_out.csv --target risk --plot curve.png
+    """
+    from eddi.cli_simulate import play
+
+    if plot is not None:
+        check_output(plot)
+    play(model, table, target, str(strategy), steps=steps, plot=plot, json=json)
+
+
+@_verb
 def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Where the model and picture go.")
@@ -257,6 +337,12 @@ def _table_and_schema(
 
 def _one_or_many(target: list[str] | None) -> str | list[str] | None:
     return target[0] if target and len(target) == 1 else target or None
+
+
+def _stop(after: int | None, budget: float | None) -> "Stop":
+    from eddi.strategy.stopping import Stop
+
+    return Stop(after=after) if budget is None else Stop(after=after, budget=budget)
 
 
 def _print_summary(model: "PartialVAE", output: Path, *, json: bool) -> None:

@@ -187,7 +187,7 @@ def _conclude(out: Console, model: PartialVAE, interview: Interview, truth: floa
 
 
 def _compare(out: Console, curves: dict[str, Curves]) -> None:
-    n_rows = len(next(iter(curves.values())).errors)
+    n_rows = next(iter(curves.values())).n_rows
     out.print(f"[bold]All {n_rows} held-out people, asked by two strategies[/bold]")
     shown = (0, 1, 2, 3, 4, 6, 8, 10)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

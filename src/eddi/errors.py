@@ -25,8 +25,16 @@ class TargetError(EddiError, ValueError):
     """The target is unknown, missing, or cannot be a target."""
 
 
+class StrategyError(EddiError, ValueError):
+    """A strategy was given a setting it does not have."""
+
+
 class StopError(EddiError, ValueError):
     """A stopping rule cannot work: it is empty-handed, or does not suit the target."""
+
+
+class EvaluationError(EddiError, ValueError):
+    """A metric, a comparison or a picture that cannot be made of what was given."""
 
 
 class ModelFileError(EddiError, ValueError):

@@ -1,5 +1,6 @@
 """What a person sees: talk, progress, tables and belief bars. Loads neither torch nor NumPy."""
 
+import io
 import json
 import sys
 import time
@@ -26,6 +27,8 @@ N_LEVELS_SHOWN = 6
 def console(*, stderr: bool) -> Console:
     """Where people read: standard error for talk, standard output for a table asked for."""
     stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # a bar becomes ??? where a terminal cannot draw it
     plain = {} if stream.isatty() else {"width": PLAIN_WIDTH}
     return Console(stderr=stderr, highlight=False, **plain)  # type: ignore[arg-type]
 
@@ -48,6 +51,16 @@ def training() -> Iterator[Callable[["Training"], None]]:
     columns = (TextColumn(words[0]), BarColumn(bar_width=32), TextColumn(words[1]))
     with Progress(*columns, console=out, transient=True) as progress:
         yield _Bar(progress)
+
+
+@contextmanager
+def counting(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many steps of how many are done, on a terminal, while the block runs."""
+    out = console(stderr=True)
+    columns = (TextColumn(words), BarColumn(bar_width=32), TextColumn("{task.completed}/{task.total}"))
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        task = progress.add_task(words, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 class _Pace:
@@ -150,6 +163,12 @@ def belief_bar(ends: tuple[float, float], mean: float, low: float, high: float, 
     bar.stylize("not dim cyan", first, last + 1)
     place = _place(mean, low, high, width)
     return Text.assemble(bar[:place], ("●", "bold cyan"), bar[place + 1 :])
+
+
+def share_bar(share: float, width: int) -> Text:
+    """A share between 0 and 1 as a bar."""
+    filled = min(width, max(0, round(share * width)))
+    return Text.assemble(("━" * filled, "cyan"), ("·" * (width - filled), "dim"))
 
 
 def mark(value: float, low: float, high: float, width: int) -> Text:

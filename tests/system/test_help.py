@@ -58,7 +58,7 @@ def test_help_is_fast() -> None:
 
 def test_help_names_the_exit_codes_and_at_most_eight_options(eddi: Eddi) -> None:
     assert "Exit codes: 0" in eddi("--help").stdout
-    for verb in ("schema", "fit", "impute", "describe", "demo"):
+    for verb in ("schema", "fit", "impute", "describe", "demo", "interview", "ask", "simulate"):
         shown = eddi(verb, "--help").stdout
         assert "130" in shown
         options = [line for line in shown.splitlines() if line.startswith("│    --")]

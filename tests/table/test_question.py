@@ -32,3 +32,20 @@ def test_a_variable_revealed_twice_is_refused():
 def test_a_cost_is_a_number_above_nought(cost):
     with pytest.raises(SchemaError, match=f"'age' costs {cost:g}; a cost is a number above 0"):
         Question("age", ("age",), cost=cost)
+
+
+def test_a_question_is_neither_pinned_nor_conditional_unless_told():
+    question = Question("age", ("age",))
+    assert question.always is False
+    assert question.requires == {}
+
+
+@pytest.mark.parametrize("levels", ["yes", ("yes",), ["yes"], {"yes"}])
+def test_one_required_level_or_several_are_kept_as_several(levels):
+    question = Question("packs", ("packs",), requires={"smoker": levels})
+    assert question.requires == {"smoker": ("yes",)}
+
+
+def test_a_question_that_requires_what_it_reveals_is_refused():
+    with pytest.raises(SchemaError, match="'packs' requires 'packs', which it itself reveals"):
+        Question("packs", ("packs",), requires={"packs": "many"})

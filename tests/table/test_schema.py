@@ -139,3 +139,29 @@ def test_without_an_unknown_variable_is_refused():
 def test_identifiers_come_first_among_what_is_set_aside():
     note, key = SetAside("note", "text"), SetAside("id", "all different", "identifier")
     assert Schema((AGE,), set_aside=(note, key)).set_aside == (key, note)
+
+
+SMOKER = Variable("smoker", Kind.BINARY, ("no", "yes"))
+
+
+def test_a_question_may_be_pinned_and_conditional():
+    schema = Schema((AGE, SMOKER)).with_question("age", always=True, requires={"smoker": "yes"})
+    assert schema.question("age") == Question(
+        "age", ("age",), always=True, requires={"smoker": ("yes",)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("requires", "words"),
+    [
+        ({"pipe": "yes"}, "question 'age' requires 'pipe', which is not a variable"),
+        ({"note": "yes"}, "question 'age' requires 'note', which is set aside"),
+        ({"smoker": "often"}, r"'smoker' to be 'often', which is not one of its levels \(no, yes\)"),
+        ({"smoker": ("yes", "often")}, "requires 'smoker' to be 'often'"),
+        ({"ldl": 3}, r"'ldl' to be 3, which is not one of its levels \(it is real and has none\)"),
+    ],
+)
+def test_a_requirement_that_could_never_be_met_is_refused(requires, words):
+    schema = Schema((AGE, LDL, SMOKER), set_aside=(SetAside("note", "free text"),))
+    with pytest.raises(SchemaError, match=words):
+        schema.with_question("age", requires=requires)

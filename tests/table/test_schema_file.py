@@ -242,3 +242,56 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "people.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(SchemaError, match=r"is not UTF-8 text. Save it as UTF-8"):
         schema_file.read(tmp_path / "people.toml")
+
+
+CONDITIONAL = Schema(
+    (
+        Variable("smoker", Kind.BINARY, ("no", "yes")),
+        Variable("grade", Kind.ORDINAL, (1, 2, 3)),
+        Variable("packs a day", Kind.REAL),
+        Variable("ill", Kind.BINARY, (False, True)),
+    ),
+    (
+        Question("smoker", ("smoker",), always=True),
+        Question(
+            "packs a day", ("packs a day",), requires={"smoker": "yes", "grade": (2, 3), "ill": True}
+        ),
+    ),
+)
+
+
+def test_pinned_and_conditional_questions_survive_toml_and_json():
+    text = schema_file.write(CONDITIONAL)
+    assert "smoker = { always = true }" in text
+    requires = '{ smoker = ["yes"], grade = [2, 3], ill = [true] }'
+    assert f'"packs a day" = {{ requires = {requires} }}' in text
+    assert schema_file.read(text) == CONDITIONAL
+    assert Schema.from_document(CONDITIONAL.to_document()) == CONDITIONAL
+
+
+def test_one_required_level_needs_no_brackets():
+    text = schema_file.write(CONDITIONAL).replace('["yes"]', '"yes"').replace("[true]", "true")
+    assert schema_file.read(text) == CONDITIONAL
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('always = "yes"', "question 'age': always must be true or false, got 'yes'"),
+        ('requires = "smoker"', "question 'age': requires must be a table such as { smoker = \"yes\" }"),
+        ("requires = { smoker = { a = 1 } }", "requires: 'smoker' must be made of texts, numbers"),
+        ('requires = { smoker = "often" }', "'smoker' to be 'often', which is not one of its levels"),
+        ('requires = { pipe = "yes" }', "question 'age' requires 'pipe', which is not a variable"),
+        ('requires = { age = "yes" }', "'age' requires 'age', which it itself reveals"),
+    ],
+)
+def test_a_mistaken_pin_or_requirement_is_told_in_words(entry, words):
+    text = f"""
+[variables]
+age = {{ kind = "real" }}
+smoker = {{ kind = "binary", levels = ["no", "yes"] }}
+[questions]
+age = {{ {entry} }}
+"""
+    with pytest.raises(SchemaError, match=words):
+        schema_file.read(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from eddi.bench import datasets, imputation, training_speed
+from eddi.bench import datasets, imputation, reward_speed, training_speed
 from eddi.errors import EddiError
 
 QUICK_SETS = ("yacht", "boston", "energy")
@@ -28,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _imputation(options, folder, console)
         if options.name in (None, "training-speed"):
             console.print(training_speed.as_table(training_speed.run(folder, quick=options.quick)))
+        if options.name in (None, "reward-speed"):
+            console.print(reward_speed.as_table(reward_speed.run(folder, quick=options.quick)))
     except EddiError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -47,7 +49,9 @@ def _imputation(options: argparse.Namespace, folder: Path, console: Console) -> 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m eddi.bench", description=__doc__)
-    parser.add_argument("name", nargs="?", choices=["imputation", "training-speed"], help="default: all")
+    parser.add_argument(
+        "name", nargs="?", choices=["imputation", "training-speed", "reward-speed"], help="default: all"
+    )
     parser.add_argument("--quick", action="store_true", help="see in two minutes that all runs")
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"of {', '.join(datasets.UCI)}")
     parser.add_argument(

@@ -1,52 +1,214 @@
-"""Pictures of information curves."""
+"""Pictures of simulations: information curves, what was asked when, and calibration."""
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from eddi.errors import MissingExtraError
-from eddi.evaluate.curves import Curves
+from eddi.errors import EvaluationError
+from eddi.evaluate import canvas
+from eddi.evaluate.canvas import COLOURS, FAINT, INK, MARKERS, SMALL
+from eddi.evaluate.curves import N_BINS, Curves, Metric, Numbers, bin_of
+from eddi.evaluate.decision import decision_process as decision_process
+from eddi.model.prediction import COVERAGE
 
-COLOURS = ("#0b6e4f", "#c8553d", "#3d5a80", "#8a6d3b")
-DOTS_PER_INCH = 160
+MAX_COSTS = 1_000  # points of the cost axis: more than a line of print can show
+MAX_FIGURES = 1_000  # cells up to which a heat map says its figures
+NAMES: dict[str, str] = {
+    "rmse": "error (RMSE)",
+    "draw_rmse": "error of draws (RMSE)",
+    "nll": "negative log-likelihood (nats)",
+    "accuracy": "accuracy",
+    "brier": "Brier score",
+}
 
 
 def information_curves(
-    curves: Mapping[str, Curves], path: str | PathLike[str], *, target: str, unit: str = ""
+    curves: Mapping[str, Curves],
+    path: str | PathLike[str],
+    *,
+    target: str = "",
+    unit: str = "",
+    metric: Metric = "rmse",
+    against: Literal["steps", "cost"] = "steps",
 ) -> None:
-    """Draw error against questions asked, one line a strategy, to ``path`` (PNG, SVG or PDF)."""
-    figure, axes = _canvas()
-    for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
-        _line(axes, name, curve, colour)
-    axes.set_xlabel("questions asked")
-    axes.set_ylabel(f"error of {target} (RMSE{', ' + unit if unit else ''})")
-    axes.set_title("What each answer is worth", loc="left", fontweight="bold")
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight")
+    """Draw a metric against questions asked or cost spent, one line a strategy, to ``path``.
 
+    Bands are one standard error over rows to either side. The format, PNG, SVG or PDF, is that of the
+    path's extension.
 
-def _canvas() -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib. Install it with `pip install eddi-ml[plots]`."
-        ) from None
-    figure = Figure(figsize=(6.4, 4.0))
+    Args:
+        curves: simulations by the name to show.
+        path: where to.
+        target: what to call the target; its own name where left out.
+        unit: of the target; its own where left out.
+        metric: rmse, draw_rmse, nll, accuracy or brier.
+        against: "steps" (questions asked) or "cost" (what they cost).
+    """
+    if not curves:
+        raise EvaluationError("there is no curve to draw. Give at least one simulation.")
+    if against not in ("steps", "cost"):
+        raise EvaluationError(f"curves are drawn against 'steps' or 'cost', not {against!r}.")
+    where = canvas.check_path(path)
+    figure = canvas.figure(6.4, 4.0)
     axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#e6e6e6")
-    axes.set_axisbelow(True)
-    return figure, axes
+    canvas.tidy(axes)
+    lines = [
+        _line(axes, curve, metric, against, place=place) for place, curve in enumerate(curves.values())
+    ]
+    first = next(iter(curves.values()))
+    axes.set_xlabel("questions asked" if against == "steps" else "cost spent", color=INK)
+    axes.set_ylabel(_metric_label(metric, target or first.target, unit or first.unit), color=INK)
+    canvas.title(axes, "What each answer is worth")
+    axes.margins(x=0.02)
+    if against == "steps":
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(lines, [canvas.label(name, 40) for name in curves], frameon=False, fontsize=SMALL + 1)
+    canvas.save(figure, where)
 
 
-def _line(axes: Any, name: str, curve: Curves, colour: str) -> None:
-    steps = np.arange(len(curve.rmse))
-    # The band is one standard error of the RMSE, by the delta method on the mean squared error.
-    squares = curve.errors**2
-    n_rows = np.maximum(np.isfinite(squares).sum(0), 1)
-    spread = np.nanstd(squares, axis=0) / np.sqrt(n_rows) / (2 * np.maximum(curve.rmse, 1e-12))
-    axes.fill_between(steps, curve.rmse - spread, curve.rmse + spread, color=colour, alpha=0.15, lw=0)
-    axes.plot(steps, curve.rmse, color=colour, marker="o", ms=4, lw=2, label=name)
+def _metric_label(metric: Metric, target: str, unit: str) -> str:
+    words = f"{canvas.label(target)}: {NAMES[metric]}"
+    return f"{words}, {canvas.label(unit)}" if unit and metric in ("rmse", "draw_rmse") else words
+
+
+def _line(axes: Any, curve: Curves, metric: Metric, against: str, *, place: int) -> Any:
+    """One curve and its band; returns the line."""
+    colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    at: Numbers = np.arange(curve.n_steps + 1, dtype=np.float64)
+    shown, drawstyle = curve, "default"
+    if against == "cost":
+        paid = np.unique(curve.spent)
+        at = paid if len(paid) <= MAX_COSTS else np.linspace(0, paid[-1], MAX_COSTS)
+        # What is known changes when a question is paid for, and not in between.
+        shown, marker, drawstyle = curve.by_cost(at), "", "steps-post"
+    spread = shown.standard_error_of(metric)
+    value: Numbers = getattr(shown, metric)
+    step = "post" if against == "cost" else None
+    axes.fill_between(at, value - spread, value + spread, step=step, color=colour, alpha=0.15, lw=0)
+    dots = {"marker": marker, "ms": 4.5, "mec": "white", "mew": 0.6} if marker else {}
+    return axes.plot(at, value, color=colour, lw=1.8, drawstyle=drawstyle, **dots)[0]
+
+
+def choices(curves: Curves, path: str | PathLike[str], *, n_steps: int | None = None) -> None:
+    """Draw which question was asked when: the share of rows asked each question at each step.
+
+    Questions that were never asked are left out; those asked earliest stand on top.
+    """
+    where = canvas.check_path(path)
+    order = curves.order[:, :n_steps]
+    asked = [place for place in range(len(curves.questions)) if (order == place).any()]
+    if not asked:
+        raise EvaluationError("no question was asked in this simulation; there is nothing to draw.")
+    shares = np.stack([(order == place).mean(0) for place in asked])  # [questions, steps]
+    steps = np.arange(1, order.shape[1] + 1)
+    # Whoever is asked of few rows counts as asked after the last step for the others.
+    when = shares @ steps + (1 - shares.sum(1)) * (len(steps) + 1)
+    first = np.argsort(when, kind="stable")
+    names = [canvas.label(curves.questions[asked[place]]) for place in first]
+    figure = canvas.figure(2.6 + 0.42 * max(len(steps), 5), 1.2 + 0.27 * len(names))
+    axes = figure.subplots()
+    _heat_map(figure, axes, shares[first], names)
+    axes.set_xticks(np.arange(len(steps)), steps)
+    axes.set_xlabel("question number", color=INK)
+    canvas.title(axes, f"What was asked when, of {curves.n_rows:,} rows")
+    canvas.save(figure, where)
+
+
+def _heat_map(figure: Any, axes: Any, shares: Numbers, names: list[str]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("worth", ["#ffffff", "#9ecae1", "#0072B2", "#08306b"])
+    most = float(shares.max())
+    image = axes.imshow(100 * shares, cmap=colours, vmin=0, vmax=100 * most, aspect="auto")
+    axes.set_yticks(np.arange(len(names)), names)
+    axes.tick_params(colors=INK, labelsize=SMALL + 0.5, length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xticks(np.arange(shares.shape[1] + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(names) + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color=canvas.PALE, lw=0.8)
+    axes.tick_params(which="minor", length=0)
+    for (row, column), share in np.ndenumerate(shares if shares.size <= MAX_FIGURES else shares[:0]):
+        if share >= 0.005:
+            ink = "white" if share > most / 2 else INK
+            words = {"ha": "center", "va": "center", "color": ink, "size": SMALL - 1}
+            axes.text(column, row, f"{100 * share:.0f}", **words)
+    bar = figure.colorbar(image, ax=axes, aspect=max(12, len(names)), shrink=0.9, pad=0.02)
+    bar.set_label("% of rows", color=INK, fontsize=SMALL + 0.5)
+    bar.ax.tick_params(labelsize=SMALL, length=2)
+    bar.outline.set_visible(False)
+
+
+def calibration(
+    curves: Curves, path: str | PathLike[str], *, steps: tuple[int, ...] | None = None
+) -> None:
+    """Draw whether stated certainty comes true: before, half-way, and in the end.
+
+    Levels: how often what was given a probability happened, in ten bins (of the second level of two,
+    otherwise of the most likely one). Quantities: how often central intervals hold the truth, against
+    how often they should. On the diagonal all is well.
+    """
+    where = canvas.check_path(path)
+    shown = steps or tuple(sorted({0, (curves.n_steps + 1) // 2, curves.n_steps}))
+    if wrong := [step for step in shown if not 0 <= step <= curves.n_steps]:
+        raise EvaluationError(f"there is no step {wrong[0]}; steps go from 0 to {curves.n_steps}.")
+    figure = canvas.figure(4.6, 5.0)
+    axes = figure.subplots()
+    canvas.tidy(axes, grid="both")
+    axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)), label="perfect")
+    draw = _nominal if curves.rank is not None else _reliability
+    for place, step in enumerate(shown):
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        # Earlier beliefs are alike and take few points: they stand in front of later ones.
+        style = {"color": colour, "marker": marker, "label": _after(step), "zorder": 20 - place}
+        draw(axes, curves, step, style)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    canvas.title(axes, f"Calibration of {canvas.label(curves.target)}")
+    figure.legend(frameon=False, fontsize=SMALL + 0.5, loc="outside lower center", ncols=2)
+    canvas.save(figure, where)
+
+
+def _after(step: int) -> str:
+    if step == 0:
+        return "before the first question"
+    return f"after {step} question{'' if step == 1 else 's'}"
+
+
+def _nominal(axes: Any, curves: Curves, step: int, style: dict[str, Any]) -> None:
+    assert curves.rank is not None  # noqa: S101
+    levels = np.linspace(0.05, 0.95, 19)
+    needed = np.abs(2 * curves.rank[curves.known, step] - 1)  # the narrowest interval that holds it
+    held = (needed[:, None] <= levels).mean(0)
+    low, high = _wilson(held, len(needed))
+    axes.fill_between(levels, low, high, color=style["color"], alpha=0.15, lw=0)
+    axes.plot(levels, held, ms=3.5, mec="white", mew=0.5, lw=1.5, **style)
+    axes.axvline(COVERAGE, color=canvas.PALE, lw=1.2, zorder=0)
+    axes.set_xlabel("how often the interval should hold the truth", color=INK)
+    axes.set_ylabel("how often it does", color=INK)
+
+
+def _reliability(axes: Any, curves: Curves, step: int, style: dict[str, Any]) -> None:
+    assert curves.probabilities is not None  # noqa: S101
+    chances, truth = curves.probabilities[curves.known, step], curves.truth[curves.known]
+    binary = len(curves.levels) == 2
+    stated = chances[:, 1] if binary else chances.max(-1)
+    came = (truth == 1) if binary else (chances.argmax(-1) == truth)
+    bins = bin_of(stated)
+    filled = [place for place in range(N_BINS) if (bins == place).any()]
+    at = np.array([stated[bins == place].mean() for place in filled])
+    share = np.array([came[bins == place].mean() for place in filled])
+    counts = np.array([(bins == place).sum() for place in filled])
+    low, high = _wilson(share, counts)
+    axes.vlines(at, low, high, color=style["color"], lw=1)
+    axes.plot(at, share, ms=5.5, mec="white", mew=0.6, lw=1.3, **style)
+    what = canvas.label(str(curves.levels[1])) if binary else "the most likely level"
+    axes.set_xlabel(f"stated probability of {what}", color=INK)
+    axes.set_ylabel("how often it came true", color=INK)
+
+
+def _wilson(share: Numbers, n: Any) -> tuple[Numbers, Numbers]:
+    """One standard error to either side of a share of ``n``, never none (Wilson 1927)."""
+    centre = (share + 0.5 / n) / (1 + 1 / n)
+    half = np.sqrt(share * (1 - share) / n + 0.25 / n**2) / (1 + 1 / n)
+    return np.asarray(centre - half), np.asarray(centre + half)

@@ -1,6 +1,6 @@
 """Why this question: what it would tell, in words and figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,33 +42,38 @@ class Explanation:
             else f"the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g} wide"
         )
         words = (
-            f"{self.question.text!r} is expected to tell {self.nats:.2f} nats about {self.target}, "
+            f"{self.question.text!r} is expected to tell {_nats(self.nats)} about {self.target}, "
             f"and to change {spread}."
         )
         if self.runner_up is None:
             return words + " Nothing else is left to ask."
-        return words + f" Next best: {self.runner_up[0]!r} ({self.runner_up[1]:.2f} nats)."
+        return words + f" Next best: {self.runner_up[0]!r} ({_nats(self.runner_up[1])})."
 
 
 def explain(
     model: PartialVAE,
     evidence: Evidence,
-    target: str,
+    target: Sequence[str],
     question: Question,
+    rivals: Sequence[str],
+    *,
     rewards: Mapping[str, float],
 ) -> Explanation:
-    """Explain ``question`` for one row, given what all open questions are worth."""
-    others = [(name, nats) for name, nats in rewards.items() if name != question.name]
-    now = model.predict_evidence(evidence, (target,))[target]
-    after = model.predict_evidence(_imagined(model, evidence, question), (target,))[target]
+    """Explain ``question`` for one row, given its next best and what all open questions are worth.
+
+    The spread is that of the first target.
+    """
+    first = target[0]
+    now = model.predict_evidence(evidence, (first,))[first]
+    after = model.predict_evidence(_imagined(model, evidence, question), (first,))[first]
     return Explanation(
         question,
-        target,
-        rewards.get(question.name, 0.0),
+        first,
+        rewards[question.name],
         float(_spread(now).mean()),
         float(_spread(after).mean()),
         now.probabilities is not None,
-        others[0] if others else None,
+        (rivals[0], rewards[rivals[0]]) if rivals else None,
     )
 
 
@@ -86,3 +91,7 @@ def _spread(belief: Prediction) -> np.ndarray[tuple[int, ...], np.dtype[np.float
     if belief.probabilities is not None:
         return np.asarray(1 - belief.probabilities.max(-1))
     return np.asarray(np.diff(belief.interval, axis=-1)[..., 0])
+
+
+def _nats(nats: float) -> str:
+    return f"{round(nats, 2) + 0.0:.2f} nats"  # plus nought, for -0.00 puzzles people

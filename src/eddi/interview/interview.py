@@ -1,6 +1,7 @@
 """One conversation with one respondent: ask and tell."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +53,10 @@ class Interview:
                 f"not about {', '.join(names)}."
             )
         self.model = model
-        self.record = Record(names)
+        self.record = Record(names) if record is None else replace(record, answers=())
         self.turns = Turns(model, names, strategy or Information(), stop or Stop())
         for answer in record.answers if record is not None else ():
-            self._check(answer)
-        self.record = record or self.record
+            self.tell(answer.question, {**answer.values, **answer.without})
 
     @property
     def target(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Interview:
     def ask(self) -> Question | None:
         """The next most valuable question, or None when it is enough. Changes nothing."""
         n_asked = np.array([len(self.record.answers)])
-        chosen = int(self.turns.next(self.evidence(), self._closed(), n_asked)[0])
+        chosen = int(self.turns.next(self.evidence(), self._closed(), n_asked, spent=self._spent())[0])
         return None if chosen < 0 else self.model.schema_.questions[chosen]
 
     def tell(self, question: Question | str, *raw: object) -> None:
@@ -80,9 +80,9 @@ class Interview:
         """
         name = question.name if isinstance(question, Question) else question
         reveals = self._reveals(name)
-        if name in self.record.closed():
+        if name in self.record.closed() or set(reveals) <= self.record.known():
             raise AnswerError(f"{name!r} was answered already. Undo that answer to change it.")
-        given = _by_variable(name, reveals, raw)
+        given = _by_variable(name, reveals, raw, known=self.record.known())
         schema = self.model.schema_
         values: dict[str, Level] = {
             variable: schema[variable].answer(schema[variable].number(value))
@@ -106,18 +106,19 @@ class Interview:
 
     def rewards(self) -> dict[str, float]:
         """What each open question is worth now, in nats about the target, best first."""
-        seen = self.evidence()
-        scores, open_ = self.turns.scores(seen)[0], self.turns.open(seen, self._closed())[0]
-        ranked = sorted(np.flatnonzero(open_), key=lambda place: -scores[place])
-        questions = self.model.schema_.questions
-        return {questions[place].name: float(scores[place]) for place in ranked}
+        ours = self.turns.strategy
+        judge = ours if isinstance(ours, Information) else Information()  # others score otherwise
+        return self._ranked(replace(self.turns, strategy=judge))
 
     def explain(self) -> Explanation | None:
         """Why the next question is the next one, in words and figures; None when it is enough."""
         question = self.ask()
         if question is None:
             return None
-        return explain(self.model, self.evidence(), self.target[0], question, self.rewards())
+        rivals = [name for name in self._ranked(self.turns) if name != question.name]
+        return explain(
+            self.model, self.evidence(), self.target, question, rivals[:1], rewards=self.rewards()
+        )
 
     def evidence(self) -> Evidence:
         """All answers so far as one row of evidence."""
@@ -128,9 +129,24 @@ class Interview:
                 numbers[0, schema.position(name)] = schema[name].number(value)
         return self.model.coding_.encode(numbers)
 
+    def _ranked(self, turns: Turns) -> dict[str, float]:
+        """The open questions and what ``turns`` scores them, best first."""
+        seen = self.evidence()
+        open_ = turns.open(seen, self._closed(), spent=self._spent())[0]
+        scores = turns.scores(seen)[0]
+        ranked = sorted(np.flatnonzero(open_), key=lambda place: -scores[place])
+        questions = self.model.schema_.questions
+        return {questions[place].name: float(scores[place]) for place in ranked}
+
     def _closed(self) -> NDArray[np.bool_]:
-        closed = self.record.closed()
-        return np.array([[q.name in closed for q in self.model.schema_.questions]], dtype=bool)
+        """Questions that were told, and those that could only bring what was declined."""
+        told, declined = self.record.closed(), self.record.declined()
+        closed = [q.name in told or declined >= set(q.reveals) for q in self.model.schema_.questions]
+        return np.array([closed], dtype=bool)
+
+    def _spent(self) -> NDArray[np.float64]:
+        told = self.record.closed()
+        return np.array([sum(q.cost for q in self.model.schema_.questions if q.name in told)])
 
     def _reveals(self, name: str) -> tuple[str, ...]:
         """The variables behind a question, or behind a variable told by its own name."""
@@ -141,27 +157,25 @@ class Interview:
             raise AnswerError(f"there is no question {name!r}. Questions are: {known}.")
         reveals = by_name.get(name, (name,))
         if set(reveals) & set(self.target):
-            raise AnswerError(f"{name!r} is what this interview wants to know; it cannot be told.")
+            raise AnswerError(
+                f"{name!r} tells what this interview wants to know, and cannot be told. "
+                "Tell other variables, or choose another target."
+            )
         return reveals
 
-    def _check(self, answer: Answer) -> None:
-        """Refuse a recorded answer that this model cannot take."""
-        reveals = self._reveals(answer.question)
-        for name, value in answer.values.items():
-            if name not in reveals:
-                raise AnswerError(f"{answer.question!r} does not reveal {name!r}.")
-            self.model.schema_[name].number(value)
 
-
-def _by_variable(name: str, reveals: tuple[str, ...], raw: tuple[object, ...]) -> Mapping[str, object]:
-    """Each revealed variable with what was said of it."""
+def _by_variable(
+    name: str, reveals: tuple[str, ...], raw: tuple[object, ...], *, known: set[str]
+) -> Mapping[str, object]:
+    """Each revealed variable with what was said of it; silence about a known one changes nothing."""
     if len(raw) == 1 and isinstance(raw[0], NoAnswer):
         return dict.fromkeys(reveals, raw[0])
     if len(raw) == 1 and isinstance(raw[0], Mapping):
         given = dict(raw[0])
         if strange := [key for key in given if key not in reveals]:
             raise AnswerError(f"{name!r} reveals {', '.join(reveals)}, not {strange[0]!r}.")
-        return {key: given.get(key, NoAnswer.UNKNOWN) for key in reveals}
+        silent = (key for key in reveals if key not in given and key not in known)
+        return {**given, **dict.fromkeys(silent, NoAnswer.UNKNOWN)}
     if len(raw) != len(reveals):
         raise AnswerError(
             f"{name!r} takes {len(reveals)} value(s) ({', '.join(reveals)}), got {len(raw)}. "

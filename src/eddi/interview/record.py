@@ -38,7 +38,7 @@ class Answer:
     def from_document(cls, document: Mapping[str, Any]) -> "Answer":
         """The answer that `to_document` described."""
         without = {name: NoAnswer(why) for name, why in document.get("without", {}).items()}
-        return cls(document["question"], dict(document.get("values", {})), without)
+        return cls(str(document["question"]), dict(document.get("values", {})), without)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,19 @@ class Record:
         """Questions that are not asked again, whether or not they brought a value."""
         return {answer.question for answer in self.answers}
 
+    def known(self) -> set[str]:
+        """Variables that have a value."""
+        return {name for answer in self.answers for name in answer.values}
+
+    def declined(self) -> set[str]:
+        """Variables the respondent would rather not speak of; no question asks for them again."""
+        return {
+            name
+            for answer in self.answers
+            for name, why in answer.without.items()
+            if why is NoAnswer.DECLINED
+        }
+
     def to_document(self) -> dict[str, Any]:
         """The record as plain JSON."""
         answers = [answer.to_document() for answer in self.answers]
@@ -75,7 +88,9 @@ class Record:
         """
         try:
             answers = tuple(map(Answer.from_document, document["answers"]))
-            return cls(tuple(document["target"]), answers, str(document["key"]))
+            target = document["target"]
+            names = (target,) if isinstance(target, str) else tuple(map(str, target))
+            return cls(names, answers, str(document["key"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise AnswerError(
                 f"this is not the record of an interview ({type(error).__name__}: {error}). "

@@ -29,16 +29,22 @@ class Turns:
     stop: StoppingRule
 
     def next(
-        self, seen: Evidence, closed: NDArray[np.bool_], n_asked: NDArray[np.int64]
+        self,
+        seen: Evidence,
+        closed: NDArray[np.bool_],
+        n_asked: NDArray[np.int64],
+        *,
+        spent: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int64]:
         """The question each row is asked next, as a position, or -1 where it is enough.
 
         Args:
             seen: what is known of each row.
-            closed: questions that were asked already [rows, questions].
+            closed: questions that must not be asked (again) [rows, questions].
             n_asked: how many questions each row was asked [rows].
+            spent: what they cost [rows]; the cost of what is closed where None.
         """
-        open_ = self.open(seen, closed)
+        open_ = self.open(seen, closed, spent=spent)
         scores = self.scores(seen)
         best = np.where(open_, scores, -np.inf).max(1, initial=-np.inf)
         situation = Situation(n_asked, best, lambda: self.model.predict_evidence(seen, self.target))
@@ -50,22 +56,32 @@ class Turns:
         scores = self.strategy.score(self.model, seen, self.target)
         return np.asarray(scores.cpu().numpy(), dtype=np.float64)
 
-    def open(self, seen: Evidence, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def open(
+        self,
+        seen: Evidence,
+        closed: NDArray[np.bool_],
+        *,
+        spent: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.bool_]:
         """Questions that may be asked: new, not about the target, affordable, prerequisites met."""
         news = (~seen.observed).astype(np.float32) @ self._reveals.T.astype(np.float32) > 0
-        spent = closed @ self._costs  # [rows]
-        affordable = self._costs <= (self.stop.budget - spent + ROUNDING)[:, None]
-        return np.asarray(news & ~closed & self._askable & affordable & self._prerequisites(seen))
+        open_ = news & ~closed & self._askable & self._prerequisites(seen)
+        left = self.stop.budget - (closed @ self._costs if spent is None else spent)  # [rows]
+        return np.asarray(open_ & self._affordable(open_, left))
+
+    def _affordable(self, open_: NDArray[np.bool_], left: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """What leaves enough for the questions that are always asked, which always are affordable."""
+        reserved = (open_ & self._always) @ self._costs  # [rows]
+        affordable = self._costs <= (left - reserved + ROUNDING)[:, None]
+        return np.asarray(affordable | self._always)
 
     def _prerequisites(self, seen: Evidence) -> NDArray[np.bool_]:
         met = np.ones((len(seen), len(self._costs)), dtype=bool)
+        numbers = self.model.coding_.decode(seen.values) if self._required else seen.values
         for place, variable, levels in self._required:
             known = seen.observed[:, variable]
-            met[:, place] &= known & np.isin(self._numbers(seen)[:, variable].round(), levels)
+            met[:, place] &= known & np.isin(numbers[:, variable].round(), levels)
         return met
-
-    def _numbers(self, seen: Evidence) -> NDArray[np.float64]:
-        return self.model.coding_.decode(seen.values)
 
     @cached_property
     def _reveals(self) -> NDArray[np.bool_]:

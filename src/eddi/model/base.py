@@ -1,6 +1,6 @@
 """What everything after this room needs of a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from torch import Tensor
@@ -11,7 +11,7 @@ from eddi.table.schema import Schema
 
 
 class Model(Protocol):
-    """A fitted belief about rows of a schema's variables, in four verbs.
+    """A fitted belief about rows of a schema's variables, in five verbs.
 
     The code of evidence is additive: hearing an answer adds its term.
     """
@@ -31,3 +31,9 @@ class Model(Protocol):
 
     def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
         """Joint coded values of all variables, noise and all [draws, ..., variables]."""
+
+    def chances(self, posterior: Posterior, n_draws: int, *, seed: int) -> Mapping[int, Tensor]:
+        """How likely each level is behind the same draws, for variables of levels by position.
+
+        Each is [draws, ..., levels]; a coded level is its place. Variables not named are only drawn.
+        """

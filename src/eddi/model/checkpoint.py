@@ -68,7 +68,7 @@ class Checkpoint:
         if facts.get("fingerprint") != self.fingerprint:
             raise ModelFileError(
                 f"the checkpoint {str(self.path)!r} belongs to another training run: its table, "
-                "schema, settings or random_state differ. Delete it to start anew, or give the same ones."
+                "schema, settings or random_state differ. Delete it, or give the same ones."
             )
         for key, tensor in weights.state().items():
             tensor.copy_(tensors[key])

@@ -22,7 +22,7 @@ from eddi.model import preparation
 from eddi.model import recipe as recipes
 from eddi.model.belief import Belief, standard_normal, uniform
 from eddi.model.checkpoint import Checkpoint, Progress
-from eddi.model.likelihood import N_QUANTILES
+from eddi.model.likelihood import N_QUANTILES, LevelLikelihood
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
 from eddi.model.prediction import Predictions
@@ -219,23 +219,41 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         The same random numbers serve every row, so a row's draws do not depend on its company.
         """
+        outputs, level = self._decoded(posterior, n_draws, seed)
+        return self.network_.quantile(outputs, level)
+
+    def chances(self, posterior: Posterior, n_draws: int, *, seed: int) -> dict[int, Tensor]:
+        """How likely each level is behind the same draws, for variables of levels by position."""
+        if not any(form.kind.has_levels for form in self.network_.forms):
+            return {}
+        found = ((head, head.likelihood) for head in self.network_.heads())
+        levelled = [(head, kind) for head, kind in found if isinstance(kind, LevelLikelihood)]
+        outputs, _ = self._decoded(posterior, n_draws, seed)
+        return {
+            variable: shares[..., place, : self.network_.forms[variable].n_levels]
+            for head, kind in levelled
+            for shares in [kind.probabilities(outputs[..., head.outputs])]
+            for place, variable in enumerate(head.variables.tolist())
+        }
+
+    def _decoded(self, posterior: Posterior, n_draws: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Outputs for draws of z, and uniform levels to draw each variable by."""
         device, n_variables = posterior.mean.device, len(self.network_.forms)
         points = uniform(n_draws, self.network_.latent + n_variables, seed=seed).to(device)
         latent, level = points[:, :-n_variables], points[:, -n_variables:]
         ones = [1] * (posterior.mean.dim() - 1)
         z = posterior.draw(torch.special.ndtri(latent).view(n_draws, *ones, -1))
-        outputs = self.network_.decode(z)
         level = level.view(n_draws, *ones, -1).expand(*z.shape[:-1], n_variables)
-        return self.network_.quantile(outputs, level)
+        return self.network_.decode(z), level
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
         """Beliefs about these variables given exactly this evidence."""
-        return summarise(self._beliefs(evidence), self.schema_, self.coding_, names)
+        return summarise(self.beliefs(evidence), self.schema_, self.coding_, names)
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
         """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's units."""
         parts, start = [], 0
-        for belief in self._beliefs(evidence):
+        for belief in self.beliefs(evidence):
             stop = start + belief.outputs.shape[1]
             parts.append(belief.log_prob(self._tensors(truth[start:stop])[0]).cpu().numpy())
             start = stop
@@ -261,7 +279,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _guesses(self, evidence: Evidence) -> NDArray[np.float64]:
         """The best single guess of every cell in the table's own numbers [rows, variables]."""
         parts = []
-        for belief in self._beliefs(evidence):
+        for belief in self.beliefs(evidence):
             guess = belief.moments()[0].clone()
             for variable, chances in belief.probabilities():
                 guess[:, variable] = chances.argmax(-1).to(guess.dtype)
@@ -277,7 +295,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
         return numbers
 
-    def _beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
+    def beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
+        """What is believed of every variable, for a chunk of rows after the other."""
         noise = standard_normal(n_draws, self.network_.latent, seed=0)
         for chunk in self._chunks(evidence, n_draws):
             posterior = self.posterior(self.code(chunk))

@@ -1,7 +1,7 @@
 """Which questions are still open for which rows, as flat pairs, so that no closed one costs time."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from eddi.table.schema import Schema
 
-CACHED_SCHEMAS = 16  # whose edges are kept at hand
+MAX_KEPT = 16  # combinations of schema and target whose edges are kept at hand
 
 
 @dataclass(frozen=True)
@@ -24,62 +24,94 @@ class Pairs:
     rows: Tensor  # [pairs]
     questions: Tensor  # [pairs]
     cells: Tensor  # [cells] positions among all cells of all rows
-    cell_variables: Tensor  # [cells]
-    first_cell: NDArray[np.int64]  # [pairs + 1] where each pair's cells begin; last, where all end
+    variables: Tensor  # [cells]
+    owner: Tensor | None = None  # [cells] which pair; None where every pair has one cell
 
     @classmethod
-    def open(cls, schema: Schema, observed: NDArray[np.bool_], target: Sequence[int]) -> "Pairs":
-        """Every pair whose question touches no target and reveals something unobserved."""
-        question, variable = _edges(_Same(schema))  # [edges]
-        is_target = np.zeros(observed.shape[1], dtype=bool)
-        is_target[target] = True
-        touching = np.zeros(len(schema.questions), dtype=bool)
-        touching[question[is_target[variable]]] = True
-        row, edge = np.nonzero(~(observed[:, variable] | touching[question]))  # [cells]
-        cell_question, cell_variable = question[edge], variable[edge]
-        starts = np.ones(len(edge), dtype=bool)
-        starts[1:] = (row[1:] != row[:-1]) | (cell_question[1:] != cell_question[:-1])
-        first = np.flatnonzero(starts)
-        return cls(
-            torch.from_numpy(row[first]),
-            torch.from_numpy(cell_question[first]),
-            torch.from_numpy(row * observed.shape[1] + cell_variable),
-            torch.from_numpy(cell_variable),
-            np.append(first, len(edge)),
-        )
+    def open(
+        cls,
+        schema: Schema,
+        observed: NDArray[np.bool_],
+        target: Sequence[int],
+        n_levels: Mapping[int, int],
+    ) -> "dict[int, Pairs]":
+        """Every pair whose question touches no target and could tell something about it.
+
+        That is, it reveals something unobserved, and the target is not all observed. The pairs are
+        sorted by the number of levels of the answer, where ``n_levels`` names one for its only
+        variable, and lie under 0 otherwise.
+        """
+        question, variable = _edges(_Same(schema), tuple(target))  # [edges]
+        done = observed[:, target].all(axis=1, keepdims=True)  # of such a row nothing is left to tell
+        row, edge = np.nonzero(~(observed[:, variable] | done))
+        cells = _Cells(row, question[edge], variable[edge], observed.shape[1])
+        if not n_levels:
+            return {0: cells.pairs()}
+        levels = cells.levels(n_levels)  # [cells]
+        return {int(n): cells.where(levels == n).pairs() for n in np.unique(levels)}
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def to(self, device: torch.device) -> "Pairs":
         """The same pairs, ready to index tensors of that device."""
-        tensors = (self.rows, self.questions, self.cells, self.cell_variables)
-        return self if device.type == "cpu" else Pairs(*(t.to(device) for t in tensors), self.first_cell)
+        if device.type == "cpu":
+            return self
+        moved = {name: value.to(device) for name, value in vars(self).items() if value is not None}
+        return replace(self, **moved)
 
-    def split(self, at_once: int) -> Iterator["Pairs"]:
-        """The same pairs, at most ``at_once`` at a time."""
-        if 0 < len(self) <= at_once:
-            yield self
-            return
-        for start in range(0, len(self), at_once):
-            stop = min(start + at_once, len(self))
-            first = self.first_cell[start : stop + 1]
-            cells = slice(int(first[0]), int(first[-1]))
-            yield Pairs(
-                self.rows[start:stop],
-                self.questions[start:stop],
-                self.cells[cells],
-                self.cell_variables[cells],
-                first - first[0],
-            )
+    def split(self, at_once: int) -> Iterator[slice]:
+        """Where to cut the pairs so that at most ``at_once`` stand together."""
+        return (slice(start, start + at_once) for start in range(0, len(self), at_once))
 
     def sum(self, by_cell: Tensor) -> Tensor:
         """Add up what the cells of each pair bring: [draws, cells, width] to [draws, pairs, width]."""
-        if len(self.cells) == len(self):
+        if self.owner is None:
             return by_cell
-        owner = np.repeat(np.arange(len(self)), np.diff(self.first_cell))
         total = by_cell.new_zeros((len(by_cell), len(self), by_cell.shape[-1]))
-        return total.index_add_(1, torch.from_numpy(owner).to(by_cell.device), by_cell)
+        return total.index_add_(1, self.owner, by_cell)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Cells that open questions would reveal, in the order of rows and questions."""
+
+    row: NDArray[np.int64]
+    question: NDArray[np.int64]
+    variable: NDArray[np.int64]
+    n_variables: int
+
+    def is_first(self) -> NDArray[np.bool_]:
+        """Whether a cell is the first of its pair [cells]."""
+        row, question = self.row, self.question
+        return np.append(True, (row[1:] != row[:-1]) | (question[1:] != question[:-1]))[: len(row)]
+
+    def levels(self, n_levels: Mapping[int, int]) -> NDArray[np.int64]:
+        """The number of levels where a cell is its pair's only one, else 0 [cells]."""
+        first = self.is_first()
+        alone = first & np.append(first[1:], True)[: len(first)]
+        by_variable = np.zeros(self.n_variables, dtype=np.int64)
+        by_variable[list(n_levels)] = list(n_levels.values())
+        return np.where(alone, by_variable[self.variable], 0)
+
+    def where(self, kept: NDArray[np.bool_]) -> "_Cells":
+        return replace(
+            self, row=self.row[kept], question=self.question[kept], variable=self.variable[kept]
+        )
+
+    def pairs(self) -> Pairs:
+        first = self.is_first()
+        single = bool(first.all())
+        rows, questions = (
+            (self.row, self.question) if single else (self.row[first], self.question[first])
+        )
+        return Pairs(
+            torch.from_numpy(rows),
+            torch.from_numpy(questions),
+            torch.from_numpy(self.row * self.n_variables + self.variable),
+            torch.from_numpy(self.variable),
+            None if single else torch.from_numpy(first.cumsum() - 1),
+        )
 
 
 class _Same:
@@ -95,13 +127,14 @@ class _Same:
         return isinstance(other, _Same) and self.schema is other.schema
 
 
-@lru_cache(CACHED_SCHEMAS)
-def _edges(key: _Same) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Question and variable of everything that any question may reveal, in question order."""
+@lru_cache(MAX_KEPT)
+def _edges(key: _Same, target: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Question and variable of all that questions not touching the target may reveal, in order."""
     edges = [
         (place, variable)
         for place, question in enumerate(key.schema.questions)
-        for variable in key.schema.positions(question.reveals)
+        if set(target).isdisjoint(positions := key.schema.positions(question.reveals))
+        for variable in positions
     ]
     question, variable = np.array(edges, dtype=np.int64).reshape(-1, 2).T.copy()
     return question, variable

@@ -25,18 +25,31 @@ class FixedOrder:
 
     order: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", tuple(self.order))
+        if len(set(self.order)) < len(self.order):
+            raise SchemaError(f"the fixed order names a question twice: {', '.join(self.order)}.")
+
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:  # noqa: ARG002
         names = [question.name for question in model.schema_.questions]
         for name in self.order:
             if name not in names:
-                raise SchemaError(f"the fixed order names {name!r}, which is not a question.")
+                raise SchemaError(
+                    f"the fixed order names {name!r}, which is not a question. "
+                    f"Questions are: {', '.join(map(repr, names[:12]))}."
+                )
         ranks = {name: len(self.order) - place for place, name in enumerate(self.order)}
         scores = torch.tensor([float(ranks.get(name, 0)) for name in names])
         return scores.expand(len(evidence), len(names))
 
     @classmethod
     def learn(
-        cls, model: PartialVAE, table: Any, target: str, *, strategy: Strategy | None = None
+        cls,
+        model: PartialVAE,
+        table: Any,
+        target: str | Sequence[str] | None = None,
+        *,
+        strategy: Strategy | None = None,
     ) -> "FixedOrder":
         """The order in which each question has the highest mean score over the rows of ``table``.
 
@@ -45,7 +58,8 @@ class FixedOrder:
         """
         strategy = strategy or Information()
         truth = model.evidence(table)
-        schema, goal = model.schema_, model.schema_.target_names(target)
+        schema = model.schema_
+        goal = schema.target_names(model.target_ if target is None else target)
         left = [q for q in schema.questions if not set(q.reveals) & set(goal)]
         seen = Evidence.nothing(len(truth), truth.n_variables)
         order: list[str] = []

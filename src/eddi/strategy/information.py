@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from eddi.errors import StrategyError
 from eddi.model.base import Model
 from eddi.reward import latent
 from eddi.table.evidence import Evidence
@@ -15,14 +19,28 @@ class Information:
     """EDDI: the question whose answer is expected to tell most about the target, for this row.
 
     Args:
+        reward: "latent", the paper's reward.
         n_draws: Monte Carlo draws of answers and target.
-        seed: of those draws; they change with the number of answers and are shared by all rows.
+        seed: of those draws; they change with the number of answers, and rows that have answered as
+            much share them, so that a row scores the same alone and in any batch.
     """
 
+    reward: Literal["latent"] = "latent"
     n_draws: int = 50
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.reward != "latent":
+            raise StrategyError(f"reward must be 'latent', got {self.reward!r}.")
+        if self.n_draws < 1:
+            raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
+
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        n_seen = int(evidence.observed.sum(1).max(initial=0))
-        seed = self.seed * 1_009 + n_seen
-        return latent.information(model, evidence, target, n_draws=self.n_draws, seed=seed)
+        n_seen = evidence.observed.sum(1)  # [rows]
+        scores = torch.zeros((len(evidence), len(model.schema_.questions)))
+        for n in np.unique(n_seen):
+            rows = np.flatnonzero(n_seen == n)
+            seed = self.seed * 1_009 + int(n)
+            nats = latent.information(model, evidence[rows], target, n_draws=self.n_draws, seed=seed)
+            scores[torch.from_numpy(rows)] = nats.cpu()
+        return scores

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
+from eddi.table.variable import Kind
 
 Truths = NDArray[np.bool_]
 
@@ -64,7 +65,8 @@ class Stop(_Combines):
         probability_above: one level of the target became at least this likely.
         interval_below: the target's 90% interval became narrower than this, in its own units.
         reward_below: no open question is worth this much (nats, or what the strategy scores by).
-        budget: questions that would cost more than this in all are not asked.
+        budget: questions that would cost more than this in all are not asked, however rules are
+            combined. Those that are always asked come first, and are asked beyond it.
     """
 
     after: int | None = None
@@ -81,6 +83,9 @@ class Stop(_Combines):
             raise StopError(f"after must be 0 or more questions, got {self.after}.")
         if self.probability_above is not None and not 0 < self.probability_above <= 1:
             raise StopError(f"probability_above must be in (0, 1], got {self.probability_above:g}.")
+        for name in ("sd_below", "interval_below"):
+            if (least := getattr(self, name)) is not None and not least > 0:
+                raise StopError(f"{name} must be above 0, got {least:g}. It could never be reached.")
 
     def reached(self, situation: Situation) -> Truths:
         rules = (self._enough, self._poor, self._sharp, self._narrow, self._likely)
@@ -99,14 +104,14 @@ class Stop(_Combines):
         most = self.sd_below
         if most is None:
             return None
-        return situation.all_targets(lambda belief: np.asarray(belief.sd < most))
+        return situation.all_targets(lambda belief: _ordered(belief, "sd_below").sd < most)
 
     def _narrow(self, situation: Situation) -> Truths | None:
         most = self.interval_below
         if most is None:
             return None
         return situation.all_targets(
-            lambda belief: np.asarray(np.diff(belief.interval, axis=-1)[:, 0] < most)
+            lambda belief: np.diff(_ordered(belief, "interval_below").interval, axis=-1)[:, 0] < most
         )
 
     def _likely(self, situation: Situation) -> Truths | None:
@@ -151,3 +156,12 @@ def _likeliest(belief: Prediction) -> NDArray[np.float64]:
             f"{belief.variable.kind}. Use sd_below or interval_below."
         )
     return np.asarray(belief.probabilities.max(-1))
+
+
+def _ordered(belief: Prediction, rule: str) -> Prediction:
+    if belief.variable.kind is Kind.CATEGORY:
+        raise StopError(
+            f"{rule} needs a target with an order; {belief.variable.name!r} is a category. "
+            "Use probability_above."
+        )
+    return belief

@@ -102,8 +102,10 @@ def _decimal(sample: str, delimiter: str) -> str:
 
 
 def _parse(raw: bytes, delimiter: str, *, decimal: str, wide: bool) -> pa.Table:
+    # One thread: Arrow's pool, still winding down when a short command exits, can abort the process.
     return pa_csv.read_csv(
         pa.BufferReader(raw.lstrip(b"\r\n")),
+        read_options=pa_csv.ReadOptions(use_threads=False),
         # In a file of one column an empty line is a hole, not an empty line.
         parse_options=pa_csv.ParseOptions(
             delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=wide

@@ -28,7 +28,7 @@ class Question:
     text: str = ""
     cost: float = 1.0
     always: bool = False
-    requires: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
+    requires: Mapping[str, tuple[Level, ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))
