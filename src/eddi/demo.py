@@ -220,6 +220,7 @@ def _farewell(out: Console, folder: Path, picture: str, seconds: float) -> None:
     out.print(f"[bold]Model[/bold]    {model}")
     out.print(f"[bold]Table[/bold]    {table}   (what it learned from, holes and all)\n")
     out.print("[bold]Try next[/bold]")
+    out.print(f"  eddi interview {model}")
     out.print(f"  eddi describe {model}")
     out.print(f"  eddi impute {model} {table} -o {folder / 'filled.csv'}")
     out.print("  eddi schema your_own.csv > your_own.toml")
