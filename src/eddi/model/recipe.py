@@ -7,7 +7,6 @@ from eddi.errors import SchemaError
 from eddi.table.coding import Scaling
 
 SetEncoderName = Literal["zi", "zi-m", "pn", "pnp"]
-RecipeName = Literal["default", "paper"]
 
 
 @dataclass(frozen=True)
