@@ -127,7 +127,17 @@ def test_the_bounds_of_what_is_never_negative_stop_at_zero():
     assert inferred([20.5, 80.25, None, 33.0]).low == 0.0
 
 
-@pytest.mark.parametrize("values", [[1e-300, 2e-300, 3.5e-300], [1e300, 2e300, 9e305], [0.1, 0.3, 0.2]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1e-300, 2e-300, 3.5e-300],
+        [5e-324, 1e-323, 2e-323],
+        [1e300, 2e300, 9e305],
+        [-1.2e308, 0.5, 1.0],
+        [-1.7e308, 0.5, 1.7e308],
+        [0.1, 0.3, 0.2],
+    ],
+)
 def test_the_bounds_admit_what_was_observed_however_small_or_large(values):
     variable = inferred(values)
     assert variable.low <= min(values)

@@ -41,6 +41,7 @@ MIN_RUN = 10  # rows that count 1, 2, 3, ... before we believe that they merely 
 MAX_TYPICAL_COUNT = 12  # whole numbers whose median is above a dozen behave like a measurement
 COUNT_TAIL = 4  # counts pile up near 0: the largest is this many times the median or more
 MARGIN = 0.5  # the next person may lie this share of the observed span outside it, and be believed
+LARGEST = 1e300  # numbers beyond it, or closer together than its inverse, leave no room to widen
 N_WORDS = 3  # an all-different text of more words than this is prose, of fewer it is a name or code
 
 
@@ -165,7 +166,7 @@ def _numbers(column: _Column) -> Variable | SetAside:
 def _plausible(low: float, high: float) -> tuple[float, float]:
     """Round bounds that the next person's answer should keep: some way beyond those observed."""
     span = high - low
-    if not (math.isfinite(span) and span > 0):
+    if max(-low, high) > LARGEST or span < 1 / LARGEST:
         return low, high
     unit = 10.0 ** (math.floor(math.log10(span)) - 1)  # bounds of about two digits
     below = math.floor((low - MARGIN * span) / unit) * unit
