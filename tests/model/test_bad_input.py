@@ -61,7 +61,7 @@ def test_one_column_trains(set_encoder):
     model = fit(frame(60, "a"), set_encoder=set_encoder)
     belief = model.predict(frame(5, "a"), "a")
     assert np.isfinite(belief.mean).all()
-    assert np.ptp(belief.mean) == 0  # nothing is left to tell the rows apart
+    assert np.ptp(belief.mean) < 1e-6  # nothing but rounding is left to tell the rows apart
 
 
 def test_a_table_of_nothing_but_holes_is_refused():

@@ -68,6 +68,8 @@ class FactorModel:
     def chances(self, *_, **__):
         return {}
 
+    alone_ = None
+
 
 def log_det(given, wanted):
     """Log determinant of the covariance of ``wanted`` given ``given``."""

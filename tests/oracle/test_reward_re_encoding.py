@@ -27,6 +27,8 @@ class Drawn:
     def chances(self, *_, **__):
         return {}
 
+    alone_ = None
+
 
 def encoded(model, row, told):
     """q(z | x_O and what was told), from scratch."""

@@ -111,14 +111,13 @@ def _random_rows(n_rows: int, n_variables: int) -> Any:
 
 def interview(score: Callable[[Evidence], Tensor], row: Evidence, target: int) -> list[int]:
     """Ask one person everything, best first; returns the order."""
-    evidence, order = row.hide(np.ones_like(row.observed)), []
+    observed, order = np.zeros_like(row.observed), []
     for _ in range(row.n_variables - 1):
-        rewards = score(evidence)[0].masked_fill(torch.from_numpy(evidence.observed[0]), -torch.inf)
-        rewards[target] = -torch.inf
-        order.append(int(rewards.argmax()))
-        kept = np.ones_like(row.observed)
-        kept[0, order] = False
-        evidence = row.hide(kept)
+        rewards = score(Evidence(row.values, observed))[0].numpy()
+        closed = observed[0].copy()
+        closed[target] = True
+        order.append(int(np.where(closed, -np.inf, rewards).argmax()))
+        observed[0, order[-1]] = True
     return order
 
 
@@ -267,6 +266,7 @@ class PlainDraws:
     """The same model with ordinary random numbers, and all answers drawn."""
 
     model: eddi.PartialVAE
+    alone_: None = None
 
     @property
     def schema_(self) -> eddi.Schema:

@@ -44,15 +44,15 @@ class Turns:
             n_asked: how many questions each row was asked [rows].
             spent: what they cost [rows]; the cost of what is closed where None.
         """
-        open_ = self.open(seen, closed, spent=spent)
         scores = self.scores(seen)
+        open_ = self.open(seen, closed, spent=spent) & (self._always | (scores > -np.inf))
         best = np.where(open_, scores, -np.inf).max(1, initial=-np.inf)
         situation = Situation(n_asked, best, lambda: self.model.predict_evidence(seen, self.target))
         enough = self.stop.reached(situation)
         return np.where(enough, choose(scores, open_ & self._always), choose(scores, open_))
 
     def scores(self, seen: Evidence) -> NDArray[np.float64]:
-        """What each question is worth to each row, open or not [rows, questions]."""
+        """What each question is worth to each row, open or not [rows, questions]; -inf is never."""
         scores = self.strategy.score(self.model, seen, self.target)
         return np.asarray(scores.cpu().numpy(), dtype=np.float64)
 

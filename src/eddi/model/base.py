@@ -5,6 +5,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from eddi.model.alone import Alone
 from eddi.model.posterior import Posterior
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -19,6 +20,10 @@ class Model(Protocol):
     @property
     def schema_(self) -> Schema:
         """What the data is."""
+
+    @property
+    def alone_(self) -> Alone | None:
+        """A cheaper way to ask about one row at a time, where the model has one."""
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""

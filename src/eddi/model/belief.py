@@ -39,6 +39,23 @@ def _uniform(n_draws: int, width: int, seed: int) -> Tensor:
     return sobol.draw(n_draws).clamp(ALMOST, 1 - ALMOST)
 
 
+def shared_noise(n_draws: int, latent: int, n_variables: int, *, seed: int) -> tuple[Tensor, Tensor]:
+    """Normal numbers to draw z by [draws, latent], uniform ones for each variable [draws, variables].
+
+    They are one quasi-random set, so that answers drawn with both are even too. Do not write into them.
+    """
+    kept = n_draws * (latent + n_variables) <= MAX_KEPT_NUMBERS
+    return (_kept_noise if kept else _noise)(n_draws, latent, n_variables, seed)
+
+
+def _noise(n_draws: int, latent: int, n_variables: int, seed: int) -> tuple[Tensor, Tensor]:
+    points = _uniform(n_draws, latent + n_variables, seed)
+    return torch.special.ndtri(points[:, :latent]), points[:, latent:].contiguous()
+
+
+_kept_noise = lru_cache(64)(_noise)
+
+
 # Scrambling takes longer than all else a question needs, and interviews ask for the same seeds.
 _kept_uniform = lru_cache(64)(_uniform)
 

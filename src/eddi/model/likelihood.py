@@ -95,7 +95,8 @@ class Gaussian(nn.Module):
         return torch.special.ndtr((values - outputs) / self.sd())  # type: ignore[no-any-return]
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        return outputs + self.sd() * torch.special.ndtri(level)  # type: ignore[no-any-return]
+        sd = self.sd() if self.noise is None else self.noise
+        return torch.special.ndtri(level) * sd + outputs  # type: ignore[no-any-return]
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         variance = (self.sd() * self.scale).square()

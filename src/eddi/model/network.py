@@ -57,6 +57,7 @@ class Network(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.sorted = by_kind == sorted(by_kind)
+        self.has_levels = any(form.kind.has_levels for form in self.forms)
 
     by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
     back: Tensor  # [variables] the inverse of by_kind
@@ -102,7 +103,7 @@ class Network(nn.Module):
     ) -> Tensor:
         """Apply a likelihood's verb group by group and put the variables back in order."""
         if len(self.extents) == 1:  # one kind only: nothing to pick apart and put together
-            whole = next(self.heads()).likelihood
+            whole = self.likelihoods[self.extents[0][0]]
             return verb(whole, outputs) if by_variable is None else verb(whole, outputs, by_variable)
         parts = []
         for head in self.heads():

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
@@ -20,13 +19,15 @@ from torch import Tensor
 from eddi.errors import TableError, TrainingError
 from eddi.model import preparation
 from eddi.model import recipe as recipes
-from eddi.model.belief import Belief, standard_normal, uniform
+from eddi.model.alone import Alone
+from eddi.model.belief import Belief, shared_noise, standard_normal
 from eddi.model.checkpoint import Checkpoint, Progress
 from eddi.model.likelihood import N_QUANTILES, LevelLikelihood
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
 from eddi.model.prediction import Predictions
 from eddi.model.recipe import Recipe
+from eddi.model.settled import Settled
 from eddi.model.summary import summarise
 from eddi.model.training import OnProgress, draw_kept, train
 from eddi.table import columns, formats
@@ -83,6 +84,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     recipe_: Recipe
     coding_: Coding
     network_: Network
+    settled_: Settled
+    alone_: Alone | None
     target_: tuple[str, ...]
     fingerprint_: str
     history_: list[Progress]
@@ -122,7 +125,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=self._checkpoint(seed),
             on_progress=self.on_progress,
         )
-        _settle(self.network_)
+        self._settle()
         return self
 
     def transform(self, X: Any) -> Any:
@@ -190,7 +193,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.target_ = self.schema_.target_names(target)
         self.network_ = preparation.build(self.schema_, coding, self.set_encoder, self.recipe_, seed=0)
         self.network_.load_state_dict(weights)
-        self.network_.requires_grad_(False).to(preparation.find_device(self.device))
+        self.network_.to(preparation.find_device(self.device))
+        self._settle()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The names of `transform`'s columns: those of the table given to `fit`."""
@@ -203,16 +207,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
-        values, observed = self._tensors(evidence)
-        return self.network_.code(values, observed)
+        return self.settled_.code(*self._tensors(evidence))
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, width]."""
-        return self.network_.set_encoder.term(values, torch.as_tensor(variables, device=values.device))
+        return self.settled_.term(values, torch.as_tensor(variables, device=values.device))
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        return self.network_.posterior(code)
+        return self.settled_.posterior(code)
 
     def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
         """Joint coded values of all variables, noise and all [draws, ..., variables].
@@ -224,7 +227,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def chances(self, posterior: Posterior, n_draws: int, *, seed: int) -> dict[int, Tensor]:
         """How likely each level is behind the same draws, for variables of levels by position."""
-        if not any(form.kind.has_levels for form in self.network_.forms):
+        if not self.network_.has_levels:
             return {}
         found = ((head, head.likelihood) for head in self.network_.heads())
         levelled = [(head, kind) for head, kind in found if isinstance(kind, LevelLikelihood)]
@@ -237,14 +240,12 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
 
     def _decoded(self, posterior: Posterior, n_draws: int, seed: int) -> tuple[Tensor, Tensor]:
-        """Outputs for draws of z, and uniform levels to draw each variable by."""
-        device, n_variables = posterior.mean.device, len(self.network_.forms)
-        points = uniform(n_draws, self.network_.latent + n_variables, seed=seed).to(device)
-        latent, level = points[:, :-n_variables], points[:, -n_variables:]
-        ones = [1] * (posterior.mean.dim() - 1)
-        z = posterior.draw(torch.special.ndtri(latent).view(n_draws, *ones, -1))
-        level = level.view(n_draws, *ones, -1).expand(*z.shape[:-1], n_variables)
-        return self.network_.decode(z), level
+        """Outputs for draws of z, and uniform levels, the same for all rows, to draw variables by."""
+        device, network = posterior.mean.device, self.network_
+        noise, level = shared_noise(n_draws, network.latent, len(network.forms), seed=seed)
+        each = (n_draws, *[1] * (posterior.mean.dim() - 1), -1)
+        z = posterior.draw(noise.view(each).to(device))
+        return self.settled_.decode(z), level.view(each).to(device)
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
         """Beliefs about these variables given exactly this evidence."""
@@ -310,9 +311,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (evidence[start : start + rows] for start in starts)
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        device = next(self.network_.parameters()).device
-        values = torch.from_numpy(evidence.values).to(device)
-        return values, torch.from_numpy(evidence.observed).to(device, torch.float32)
+        device = self.settled_.device
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        return values.to(device), observed.to(device, torch.float32)
 
     def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
@@ -321,7 +322,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return table, self.coding_.encode(numbers)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        if _is_array(X):
+        if formats.is_array(X):
             # scikit-learn's own checks, so that arrays fail with the words its users know.
             least = 2 if reset else 1
             array = validate_data(
@@ -361,6 +362,13 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
         return replace(recipe, max_steps=int(self.max_steps))
 
+    def _settle(self) -> None:
+        """Give each weight its own memory: a pickle would hold training's shared one once for each."""
+        for weight in self.network_.requires_grad_(False).parameters():
+            weight.data, weight.grad = weight.data.clone(), None
+        self.settled_ = Settled.of(self.network_)
+        self.alone_ = Alone.of(self.network_, self.settled_)
+
     def _seed(self) -> int:
         if self.random_state is None and self.checkpoint is not None:
             return 0  # a run that may be taken up again must know its seed again
@@ -378,19 +386,6 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _settle(network: Network) -> None:
-    """Give each weight its own memory: a pickle would hold training's shared one once for each."""
-    for weight in network.requires_grad_(False).parameters():
-        weight.data, weight.grad = weight.data.clone(), None
-
-
-def _is_array(X: Any) -> bool:
-    if issparse(X):  # one kind of it is also a dict
-        return True
-    is_table = hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
-    return not (is_table or isinstance(X, (str, PathLike, dict)) or hasattr(X, "column_names"))
 
 
 def _names(target: str | Sequence[str] | None) -> tuple[str, ...]:

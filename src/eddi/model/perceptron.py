@@ -8,12 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+Weights = tuple[Tensor, Tensor]  # weight [after, before] and bias [after]
+
 
 class Perceptron(nn.Module):
     """Linear layers of these widths with a relu between, and before the first if ``relu_first``.
 
     For networks as small as ours bookkeeping outweighs arithmetic, so this does what
-    ``nn.Sequential`` would with fewer calls: rows are flattened once, activations overwrite.
+    ``nn.Sequential`` would with fewer calls, and activations overwrite.
     """
 
     def __init__(self, widths: Sequence[int], *, relu_first: bool = False) -> None:
@@ -23,11 +25,18 @@ class Perceptron(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., first width] to [..., last width]."""
-        out = x.reshape(-1, x.shape[-1])  # [rows, width]
-        if self.relu_first:
-            out = torch.relu(out)
-        first, *rest = cast("Iterable[nn.Linear]", self.layers)
-        out = F.linear(out, first.weight, first.bias)
-        for layer in rest:
-            out = F.linear(torch.relu_(out), layer.weight, layer.bias)
-        return out.view(*x.shape[:-1], out.shape[-1])
+        return through(torch.relu(x) if self.relu_first else x, self.weights())
+
+    def weights(self) -> list[Weights]:
+        """Weight and bias of every layer, first to last."""
+        layers = cast("Iterable[nn.Linear]", self.layers)
+        return [(layer.weight, layer.bias) for layer in layers]
+
+
+def through(x: Tensor, layers: Sequence[Weights]) -> Tensor:
+    """Linear layers with a relu between, which overwrites."""
+    first, *rest = layers
+    out = F.linear(x, *first)
+    for layer in rest:
+        out = F.linear(torch.relu_(out), *layer)
+    return out

@@ -15,7 +15,7 @@ class Posterior:
 
     def draw(self, noise: Tensor) -> Tensor:
         """Latent values from standard normal ``noise`` [draws, ..., latent]."""
-        return self.mean + noise * torch.exp(0.5 * self.log_var)
+        return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_var))
 
     def halves(self) -> tuple["Posterior", "Posterior"]:
         """The first and the second half of the rows."""

@@ -17,6 +17,8 @@ has a slope and offset for each level and x = 1: its answer picks which.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +26,8 @@ from torch import Tensor, nn
 from eddi.model.likelihood import Form
 from eddi.model.recipe import SetEncoderName
 from eddi.table.variable import Kind
+
+FULL_SIZE_TERMS = 16  # up to so many variables, as in the UCI sets, a layer's usual start scores best
 
 
 class SetEncoder(nn.Module):
@@ -75,6 +79,9 @@ class SetEncoder(nn.Module):
         }
         for key, value in named.items():
             self.register_buffer(key, value, persistent=False)
+        # As numbers of Python, since a tensor takes as long to tell its length as to be added to.
+        self.n_straight, self.n_curved = len(self.straight), len(self.curved)
+        self.n_levels = len(self.level_slot)
 
     def _is_straight(self, form: Form) -> bool:
         # Through two points any curve is a line, so a binary answer's term is straight in every
@@ -95,6 +102,13 @@ class SetEncoder(nn.Module):
         self.register_buffer("base", torch.zeros(self.width), persistent=False)
         self.identity = nn.Parameter(torch.randn(n_slots, identity))
         self.layer = nn.Linear(identity + (1 if self.name == "pn" else 0), self.width)
+        # The code sums a term for each variable, none of them negative, so a fresh one grows with
+        # their number: 784 (MNIST) would start log-variances at their bounds, where no gradient
+        # passes, and make each step of the tail a jump. Relu scales with its input, so this keeps
+        # the fresh code at the size it has for `FULL_SIZE_TERMS` variables.
+        with torch.no_grad():
+            for weight in self.layer.parameters():
+                weight.mul_(min(1.0, FULL_SIZE_TERMS / len(self.slot)))
 
     def affine(self) -> tuple[Tensor, Tensor]:
         """Slope and offset of every slot: the only place where the encoders differ."""
@@ -107,56 +121,97 @@ class SetEncoder(nn.Module):
         slope = self.identity @ self.layer.weight.T
         return slope, self.layer.bias.expand_as(slope)
 
-    def _act(self, code: Tensor) -> Tensor:
-        return code if self.name in ("zi", "zi-m") else torch.relu(code)
+    def lines(self) -> "Lines":
+        """Slopes and offsets as the weights stand now; good for as long as they stay so."""
+        return Lines(self, *self.affine())
 
     def forward(self, values: Tensor, observed: Tensor) -> Tensor:
         """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
-        slope, offset = self.affine()
-        entered = values * self.unit if self.rescaled else values  # [rows, variables]
-        code: Tensor = self.base
-        if len(self.straight):
-            code = self._add_straight(code, entered, observed, slope, offset)
-        if len(self.level_slot):
-            code = self._add_levels(code, values, observed, slope, offset)
-        if len(self.curved):
-            code = code + self._curved_sum(entered, observed, slope, offset)
-        return code  # [rows, width]
-
-    def _add_straight(
-        self, code: Tensor, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor
-    ) -> Tensor:
-        some = self.straight
-        rise, at_zero = _pick(slope, self.straight_slot, 0), _pick(offset, self.straight_slot, 0)
-        if self.name not in ("zi", "zi-m"):
-            rise, at_zero = torch.relu(rise + at_zero) - torch.relu(at_zero), torch.relu(at_zero)
-        if self.name != "zi":  # which has no offset
-            code = torch.addmm(code, _pick(seen, some, 1), at_zero)
-        return torch.addmm(code, _pick(entered, some, 1), rise)
-
-    def _add_levels(
-        self, code: Tensor, values: Tensor, seen: Tensor, slope: Tensor, offset: Tensor
-    ) -> Tensor:
-        owner = self.level_owner
-        chosen = (values[:, owner] == self.level_value) * seen[:, owner]  # [rows, level slots]
-        terms = self._act(slope[self.level_slot] + offset[self.level_slot])
-        return torch.addmm(code, chosen, terms)
-
-    def _curved_sum(self, entered: Tensor, seen: Tensor, slope: Tensor, offset: Tensor) -> Tensor:
-        some = self.curved
-        lines = _pick(torch.stack([slope, offset], dim=1), self.curved_slot, 0)  # [slots, 2, width]
-        seen_pairs = torch.stack([_pick(entered, some, 1).T, _pick(seen, some, 1).T], dim=-1)
-        # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
-        # costs nothing and a variable's terms of all rows are one thin matrix product.
-        return self._act(torch.bmm(seen_pairs, lines)).sum(0)
+        return self.lines().code(values, observed)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
-        slope, offset = self.affine()
-        levelled = self.levelled[variables]
-        slot = self.slot[variables] + (values * levelled).long()  # [..., n]
-        entered = torch.where(levelled, torch.ones_like(values), values * self.unit[variables])
-        return self._act(torch.addcmul(offset[slot], entered[..., None], slope[slot]))
+        return self.lines().term(values, variables)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What each answer adds to the code, for weights that stand still meanwhile."""
+
+    encoder: SetEncoder
+    slope: Tensor  # [slots, width]
+    offset: Tensor  # [slots, width]
+
+    @property
+    def bends(self) -> bool:
+        """Whether a term is a line cut off at zero, not a whole one."""
+        return self.encoder.name not in ("zi", "zi-m")
+
+    def code(self, values: Tensor, observed: Tensor) -> Tensor:
+        """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
+        encoder = self.encoder
+        entered = values * encoder.unit if encoder.rescaled else values  # [rows, variables]
+        code: Tensor = encoder.base
+        if encoder.n_straight:
+            code = self._add_straight(code, entered, observed)
+        if encoder.n_levels:
+            code = self._add_levels(code, values, observed)
+        if encoder.n_curved:
+            code = code + self._curved_sum(entered, observed)
+        return code  # [rows, width]
+
+    def _add_straight(self, code: Tensor, entered: Tensor, seen: Tensor) -> Tensor:
+        some = self.encoder.straight
+        if self.encoder.name != "zi":  # which has no offset
+            code = torch.addmm(code, _pick(seen, some, 1), self._straight[1])
+        return torch.addmm(code, _pick(entered, some, 1), self._straight[0])
+
+    @cached_property
+    def _straight(self) -> tuple[Tensor, Tensor]:
+        """How a straight term rises, and where it begins [straight slots, width]."""
+        slots = self.encoder.straight_slot
+        rise, at_zero = _pick(self.slope, slots, 0), _pick(self.offset, slots, 0)
+        if not self.bends:
+            return rise, at_zero
+        return torch.relu(rise + at_zero) - torch.relu(at_zero), torch.relu(at_zero)
+
+    def _add_levels(self, code: Tensor, values: Tensor, seen: Tensor) -> Tensor:
+        owner = self.encoder.level_owner
+        chosen = (values[:, owner] == self.encoder.level_value) * seen[:, owner]  # [rows, level slots]
+        slots = self.encoder.level_slot
+        return torch.addmm(code, chosen, self._act(self.slope[slots] + self.offset[slots]))
+
+    def _curved_sum(self, entered: Tensor, seen: Tensor) -> Tensor:
+        some = self.encoder.curved
+        seen_pairs = torch.stack([_pick(entered, some, 1).T, _pick(seen, some, 1).T], dim=-1)
+        # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
+        # costs nothing and a variable's terms of all rows are one thin matrix product.
+        return self._act(torch.bmm(seen_pairs, self._curved)).sum(0)
+
+    @cached_property
+    def _curved(self) -> Tensor:
+        """Slope above offset of every curved term [curved slots, 2, width]."""
+        return _pick(torch.stack([self.slope, self.offset], dim=1), self.encoder.curved_slot, 0)
+
+    @cached_property
+    def _both(self) -> Tensor:
+        return torch.stack([self.slope, self.offset])  # [2, slots, width]
+
+    def term(self, values: Tensor, variables: Tensor) -> Tensor:
+        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
+        encoder = self.encoder
+        if not encoder.n_levels:  # one slot a variable, whatever the answer
+            slope, offset = self._both.index_select(1, variables).unbind()
+            entered = values * encoder.unit[variables] if encoder.rescaled else values
+        else:
+            levelled = encoder.levelled[variables]
+            slot = encoder.slot[variables] + (values * levelled).long()  # [..., n]
+            slope, offset = self.slope[slot], self.offset[slot]
+            entered = torch.where(levelled, torch.ones_like(values), values * encoder.unit[variables])
+        return self._act(torch.addcmul(offset, entered[..., None], slope))
+
+    def _act(self, terms: Tensor) -> Tensor:
+        return torch.relu_(terms) if self.bends else terms
 
 
 def _unit(form: Form) -> float:

@@ -10,12 +10,13 @@ Nothing is ever re-encoded: a candidate answer is one addition to the code and o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.model.posterior import Posterior
+from eddi.reward import alone
 from eddi.reward.options import Draws, Options
 from eddi.reward.pairs import Pairs
 from eddi.table.evidence import Evidence
@@ -33,6 +34,9 @@ def information(
     A question that would show nothing new, or that touches the target, is worth 0.
     """
     positions = model.schema_.positions(dict.fromkeys(target))
+    if len(evidence) == 1 and model.alone_ and 2 * n_draws * len(model.schema_.questions) <= PASSES:
+        nats = alone.information(model, model.alone_, evidence, positions, n_draws=n_draws, seed=seed)
+        return torch.from_numpy(nats)[None]
     code = model.code(evidence)  # [rows, width]
     rewards = code.new_zeros((len(evidence), len(model.schema_.questions)))
     rows_at_once = max(1, MAX_DRAWN // (n_draws * evidence.n_variables * code.shape[1]))
@@ -44,52 +48,47 @@ def information(
             told = _Told.of(draws, draws.target(positions, ~observed[:, positions]))
             opened = Pairs.open(model.schema_, observed, positions, draws.n_levels)
             for n_levels, pairs in opened.items():
-                gain = told.gain(here := pairs.to(code.device), draws.answers(here, n_levels))
-                rewards[chunk][here.rows, here.questions] = gain
+                if len(pairs):
+                    gain = told.gain(here := pairs.to(code.device), draws.answers(here, n_levels))
+                    rewards[chunk].index_put_((here.rows, here.questions), gain)
     return rewards
 
 
 @dataclass(frozen=True)
 class _Told:
-    """Codes and beliefs were each option of the target told, beside those as things stand."""
+    """Codes were each option of the target told, beside those as things stand."""
 
     draws: Draws
     target: Options
     code: Tensor  # [options, rows, width]
-    belief: Posterior  # [options, rows, latent]
 
     @classmethod
     def of(cls, draws: Draws, target: Options) -> "_Told":
-        code = draws.code + target.terms
-        return cls(draws, target, code, draws.model.posterior(code))
+        return cls(draws, target, draws.code + target.terms)
 
     def gain(self, pairs: Pairs, answers: Options) -> Tensor:
         """The reward of every pair [pairs]."""
-        by_draw = answers.chances is None and self.target.chances is None
-        known = self.known(by_draw=by_draw)
+        known = self.known(by_draw=answers.chances is None and self.target.chances is None)
         n_passes = known.code.shape[0] * len(answers.terms)
         parts = []
         for some in pairs.split(max(1, PASSES // n_passes)):
             rows = pairs.rows[some]
             weights = self.weights(answers.of(some), rows)
             parts.append(known.of(rows).gain(self.draws.model, answers.terms[:, some], weights))
-        return torch.cat(parts) if parts else self.code.new_zeros(0)
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def known(self, *, by_draw: bool) -> "_Known":
         """What is known before an answer: first as things stand, then with the target told."""
-        now = self.draws.now
-
-        def both(one: Tensor, other: Tensor) -> Tensor:
-            if by_draw:  # the answer of a draw meets the target of the same
-                return torch.stack([one.expand_as(other), other])  # [2, draws, rows, ...]
-            return torch.cat([one[None], other])[:, None]  # [1 + options, 1, rows, ...]
-
-        log_var = both(now.log_var, self.belief.log_var)
-        mean = both(now.mean, self.belief.mean)
-        return _Known(both(self.draws.code, self.code), mean, torch.exp(-log_var), log_var.sum(-1))
+        now = self.draws.code
+        if by_draw:  # the answer of a draw meets the target of the same
+            code = torch.stack([now.expand_as(self.code), self.code])  # [2, draws, rows, width]
+        else:
+            code = torch.cat([now[None], self.code])[:, None]  # [1 + options, 1, rows, width]
+        belief = self.draws.model.posterior(code)
+        return _Known(code, belief.mean, torch.exp(-belief.log_var), belief.log_var.sum(-1))
 
     def weights(self, answers: Options, rows: Tensor) -> Tensor:
-        """How likely each answer is; then, taken away, how likely it is with each target."""
+        """Half of how likely each answer is; then, taken away, of how likely it is with each target."""
         n_draws = len(self.draws.values)
         if self.target.chances is not None:
             target = self.target.chances[..., rows]  # [targets, draws, pairs]
@@ -98,13 +97,13 @@ class _Told:
         elif answers.chances is not None:
             joint = answers.chances.transpose(0, 1)  # [draws, answers, pairs]
         else:
-            return self.code.new_tensor([1 / n_draws, -1 / n_draws])[:, None, None]  # [2, 1, 1]
-        return torch.cat([joint.sum(0, keepdim=True), -joint]) / n_draws
+            return _signs(self.code.device) * (0.5 / n_draws)  # [2, 1, 1]
+        return torch.cat([joint.sum(0, keepdim=True), -joint]) * (0.5 / n_draws)
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Codes and posteriors before an answer; two leading axes, of what is known and of the draws."""
+    """Codes and beliefs before an answer; two leading axes, of what is known and of the draws."""
 
     code: Tensor  # [known, draws, rows, width]
     mean: Tensor  # [known, draws, rows, latent]
@@ -115,15 +114,28 @@ class _Known:
         """What is known of these rows; that of a single row stands for all, without a copy."""
         if self.code.shape[2] == 1:
             return self
-        code, mean = self.code.index_select(2, rows), self.mean.index_select(2, rows)
-        return _Known(code, mean, self.precision.index_select(2, rows), self.log_volume[:, :, rows])
+        mean, precision = _picked(self.mean, rows), _picked(self.precision, rows)
+        return _Known(self.code.index_select(2, rows), mean, precision, self.log_volume[:, :, rows])
 
     def gain(self, model: Model, answers: Tensor, weights: Tensor) -> Tensor:
-        """The weighted divergences that answers [answers, pairs, width] bring about [pairs]."""
+        """The weighted divergences that answers [answers, pairs, width] bring about [pairs].
+
+        ``weights`` are half of those wanted, and bring the half that the divergence has.
+        """
         asked = model.posterior(self.code + answers)  # [known, answers, pairs, latent]
         # KL(asked || known) as in `Posterior.kl`, with what depends on `known` alone taken once and
         # the rest in place: ½ Σ (((μ₁ − μ₂)² + σ₁²) / σ₂² − log σ₁² + log σ₂² − 1). The weights sum to
         # nothing, so the constant needs no subtraction.
         each = (asked.mean - self.mean).square_().add_(asked.log_var.exp()).mul_(self.precision)
         nats = each.sub_(asked.log_var).sum(-1).add_(self.log_volume)
-        return nats.mul_(weights).sum((0, 1)).mul_(0.5)
+        return nats.mul_(weights).sum((0, 1))
+
+
+@lru_cache(8)
+def _signs(device: torch.device) -> Tensor:
+    return torch.tensor([[[1.0]], [[-1.0]]], device=device)
+
+
+def _picked(by_row: Tensor, rows: Tensor) -> Tensor:
+    """Some rows of [known, draws, rows, latent], in memory as the posterior of a model has them."""
+    return by_row.movedim(-1, 0).index_select(3, rows).movedim(0, -1)

@@ -70,14 +70,13 @@ class Draws:
 
     def target(self, target: list[int], unseen: NDArray[np.bool_]) -> Options:
         """What may be heard of the target, for each row; what is already known adds nothing."""
-        variables = torch.tensor(target, dtype=torch.long, device=self.values.device)
         chances = self.chances.get(target[0]) if len(target) == 1 else None
         if chances is None:
-            values = self.values.index_select(-1, variables)  # [draws, rows, target]
+            values = self.values[..., target]  # [draws, rows, target]
         else:
             level = torch.arange(chances.shape[-1], dtype=self.values.dtype, device=chances.device)
             values = level[:, None, None].expand(-1, len(unseen), -1)  # [levels, rows, 1]
-        terms = self.model.term(values, variables)  # [options, rows, target, width]
+        terms = self.model.term(values, target)  # [options, rows, target, width]
         if not unseen.all():
             terms = terms * torch.from_numpy(unseen).to(terms.device)[..., None]
         return Options(terms.sum(-2), None if chances is None else chances.permute(2, 0, 1))

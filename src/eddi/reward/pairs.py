@@ -11,6 +11,8 @@ from torch import Tensor
 
 from eddi.table.schema import Schema
 
+Edges = tuple[NDArray[np.int64], NDArray[np.int64], bool]
+
 MAX_KEPT = 16  # combinations of schema and target whose edges are kept at hand
 
 
@@ -41,10 +43,10 @@ class Pairs:
         sorted by the number of levels of the answer, where ``n_levels`` names one for its only
         variable, and lie under 0 otherwise.
         """
-        question, variable = _edges(_Same(schema), tuple(target))  # [edges]
+        question, variable, single = edges(schema, target)  # [edges]
         done = observed[:, target].all(axis=1, keepdims=True)  # of such a row nothing is left to tell
-        row, edge = np.nonzero(~(observed[:, variable] | done))
-        cells = _Cells(row, question[edge], variable[edge], observed.shape[1])
+        row, edge = (~(observed[:, variable] | done)).nonzero()
+        cells = _Cells(row, question[edge], variable[edge], observed.shape[1], single)
         if not n_levels:
             return {0: cells.pairs()}
         levels = cells.levels(n_levels)  # [cells]
@@ -80,6 +82,7 @@ class _Cells:
     question: NDArray[np.int64]
     variable: NDArray[np.int64]
     n_variables: int
+    single: bool  # whether every question reveals one variable
 
     def is_first(self) -> NDArray[np.bool_]:
         """Whether a cell is the first of its pair [cells]."""
@@ -100,18 +103,11 @@ class _Cells:
         )
 
     def pairs(self) -> Pairs:
-        first = self.is_first()
-        single = bool(first.all())
-        rows, questions = (
-            (self.row, self.question) if single else (self.row[first], self.question[first])
-        )
-        return Pairs(
-            torch.from_numpy(rows),
-            torch.from_numpy(questions),
-            torch.from_numpy(self.row * self.n_variables + self.variable),
-            torch.from_numpy(self.variable),
-            None if single else torch.from_numpy(first.cumsum() - 1),
-        )
+        cells, variables = self.row * self.n_variables + self.variable, self.variable
+        if self.single or (first := self.is_first()).all():
+            return Pairs(*map(torch.from_numpy, (self.row, self.question, cells, variables)))
+        pairs = (self.row[first], self.question[first], cells, variables, first.cumsum() - 1)
+        return Pairs(*map(torch.from_numpy, pairs))
 
 
 class _Same:
@@ -127,9 +123,16 @@ class _Same:
         return isinstance(other, _Same) and self.schema is other.schema
 
 
+def edges(schema: Schema, target: Sequence[int]) -> Edges:
+    """Question and variable of all that questions not touching the target may reveal, in order.
+
+    Last, whether each of them reveals only one.
+    """
+    return _edges(_Same(schema), tuple(target))
+
+
 @lru_cache(MAX_KEPT)
-def _edges(key: _Same, target: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Question and variable of all that questions not touching the target may reveal, in order."""
+def _edges(key: _Same, target: tuple[int, ...]) -> Edges:
     edges = [
         (place, variable)
         for place, question in enumerate(key.schema.questions)
@@ -137,4 +140,4 @@ def _edges(key: _Same, target: tuple[int, ...]) -> tuple[NDArray[np.int64], NDAr
         for variable in positions
     ]
     question, variable = np.array(edges, dtype=np.int64).reshape(-1, 2).T.copy()
-    return question, variable
+    return question, variable, len(set(question.tolist())) == len(question)

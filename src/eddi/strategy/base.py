@@ -13,4 +13,4 @@ class Strategy(Protocol):
     """Scores every question for every row; the highest open one is asked next."""
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        """How good each question is to ask next [rows, questions]."""
+        """How good each question is to ask next [rows, questions]; -inf where it never is."""

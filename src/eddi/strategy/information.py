@@ -36,11 +36,18 @@ class Information:
             raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        n_seen = evidence.observed.sum(1)  # [rows]
+        n_seen = evidence.observed.sum(1).tolist()  # [rows]
+        if set(n_seen) == {0}:  # rows that have said nothing yet all score alike
+            return self._nats(model, evidence[:1], target, 0).repeat(len(evidence), 1)
+        if len(counts := set(n_seen)) == 1:
+            return self._nats(model, evidence, target, n_seen[0])
         scores = torch.zeros((len(evidence), len(model.schema_.questions)))
-        for n in np.unique(n_seen):
-            rows = np.flatnonzero(n_seen == n)
-            seed = self.seed * 1_009 + int(n)
-            nats = latent.information(model, evidence[rows], target, n_draws=self.n_draws, seed=seed)
-            scores[torch.from_numpy(rows)] = nats.cpu()
+        for n in counts:
+            rows = np.flatnonzero(np.equal(n_seen, n))
+            scores[torch.from_numpy(rows)] = self._nats(model, evidence[rows], target, n)
         return scores
+
+    def _nats(self, model: Model, evidence: Evidence, target: Sequence[str], n_seen: int) -> Tensor:
+        """The rewards of rows that have answered as much."""
+        seed = self.seed * 1_009 + n_seen
+        return latent.information(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from eddi.errors import EddiWarning, MissingExtraError, TableError
 from eddi.table import delimited
@@ -88,6 +89,15 @@ def like(table: pa.Table, original: Any) -> Any:
     if isinstance(original, np.ndarray | Sequence) and not isinstance(original, str):
         return _as_array(table)
     return table
+
+
+def is_array(source: Any) -> bool:
+    """Whether ``source`` has columns but no names for them: an array, a sparse one, a list of rows."""
+    if issparse(source):  # one kind of it is also a dict
+        return True
+    is_table = hasattr(source, "__dataframe__") or hasattr(source, "__arrow_c_stream__")
+    named = isinstance(source, (str, PathLike, dict)) or hasattr(source, "column_names")
+    return not (is_table or named)
 
 
 def _is_a(source: Any, library: str, kind: str) -> bool:

@@ -1,0 +1,62 @@
+"""A trained network at rest: its passes with all looked up and worked out once.
+
+An interview takes one row through small layers, where looking up a weight costs as much as multiplying
+by it. What does not change between two questions is therefore kept.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from eddi.model.network import LOG_VAR_RANGE, Network
+from eddi.model.perceptron import Weights, through
+from eddi.model.posterior import Posterior
+from eddi.model.set_encoder import Lines
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The same passes as those of the network, for as long as its weights stand still."""
+
+    lines: Lines
+    tail: tuple[Weights, ...]  # all but its last layer, which is the belief
+    belief: Weights
+    decoder: tuple[Weights, ...]
+    relu_first: bool
+
+    @classmethod
+    def of(cls, network: Network) -> "Settled":
+        *tail, (weight, bias) = network.tail.weights()
+        lines, decoder = network.set_encoder.lines(), tuple(network.decoder.weights())
+        return cls(lines, tuple(tail), (weight, bias[:, None]), decoder, network.tail.relu_first)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and where the rest must come."""
+        return self.lines.offset.device
+
+    def code(self, values: Tensor, observed: Tensor) -> Tensor:
+        """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
+        return self.lines.code(values, observed)
+
+    def term(self, values: Tensor, variables: Tensor) -> Tensor:
+        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
+        return self.lines.term(values, variables)
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+        out = torch.relu(code) if self.relu_first else code
+        for weight, bias in self.tail:
+            out = torch.relu_(F.linear(out, weight, bias))
+        # One latent number of all rows after the other in memory: mean and log variance then are two
+        # whole blocks, and what follows (exponentials, sums over the latent) runs along them.
+        weight, bias = self.belief
+        both = torch.addmm(bias, weight, out.view(-1, out.shape[-1]).T)  # [2 latent, rows]
+        mean, log_var = both.view(2, -1, *out.shape[:-1]).unbind()
+        return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))
+
+    def decode(self, z: Tensor) -> Tensor:
+        """The likelihoods' parameters [..., outputs] behind latent values [..., latent]."""
+        return through(z, self.decoder)
