@@ -3,18 +3,15 @@
 Only `typer` and `rich` are imported here; a verb imports what it needs, so that help is instant.
 """
 
-import functools
 import os
-import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eddi import __version__, terminal
-from eddi.cli_errors import check_output, kept_training, readable_errors, readable_warnings
+from eddi import __version__, cli_bench, terminal
+from eddi.cli_errors import EPILOG, check_output, kept_training, verbs_of
 from eddi.errors import EddiError
 
 if TYPE_CHECKING:
@@ -23,13 +20,6 @@ if TYPE_CHECKING:
     from eddi.model.partial_vae import PartialVAE
     from eddi.strategy.stopping import Stop
     from eddi.table.schema import Schema
-
-EPILOG = (
-    "Exit codes: 0 all is well; 1 something is wrong with a file, a table, a schema or a model, and "
-    "standard error says what to do; 2 wrong usage; 130 interrupted. EDDI_DEBUG=1 shows tracebacks."
-)
-
-P = ParamSpec("P")
 
 app = typer.Typer(
     name="eddi",
@@ -40,6 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(cli_bench.app, epilog=EPILOG)
+_verb = verbs_of(app)
 
 
 class RecipeName(StrEnum):
@@ -79,19 +71,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 def main() -> None:
     """Run the command `eddi`."""
     app()
-
-
-def _verb(function: Callable[P, None]) -> Callable[P, None]:
-    """Make ``function`` a verb of the command, whose errors are words and exit codes."""
-
-    @app.command(epilog=EPILOG)
-    @functools.wraps(function)
-    def verb(*args: P.args, **kwargs: P.kwargs) -> None:
-        with readable_warnings(), readable_errors():
-            function(*args, **kwargs)
-            sys.stdout.flush()
-
-    return verb
 
 
 def _show_version(wanted: bool) -> None:

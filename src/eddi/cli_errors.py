@@ -1,12 +1,13 @@
 """What goes wrong at the command line, as words and exit codes."""
 
+import functools
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import typer
 
@@ -14,6 +15,28 @@ from eddi import terminal
 from eddi.errors import EddiError, EddiWarning
 
 EXIT_ERROR, EXIT_INTERRUPTED = 1, 130
+EPILOG = (
+    "Exit codes: 0 all is well; 1 something is wrong with a file, a table, a schema or a model, and "
+    "standard error says what to do; 2 wrong usage; 130 interrupted. EDDI_DEBUG=1 shows tracebacks."
+)
+
+P = ParamSpec("P")
+
+
+def verbs_of(app: typer.Typer) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A decorator that makes a function a verb of ``app``, whose errors are words and exit codes."""
+
+    def as_verb(function: Callable[P, None]) -> Callable[P, None]:
+        @app.command(epilog=EPILOG)
+        @functools.wraps(function)
+        def verb(*args: P.args, **kwargs: P.kwargs) -> None:
+            with readable_warnings(), readable_errors():
+                function(*args, **kwargs)
+                sys.stdout.flush()
+
+        return verb
+
+    return as_verb
 
 
 @contextmanager
