@@ -24,7 +24,7 @@ MAX_FUNCTION_LINES = 60
 HOMES = {
     "pandas": ("table/", "bench/", "demo.py"),
     "polars": ("table/", "bench/", "demo.py"),
-    "sklearn": ("model/partial_vae.py", "bench/", "demo.py"),
+    "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "bench/", "demo.py"),
 }
 TORCHLESS = ("table/", "store/", "interview/record.py", "errors.py", "terminal.py")
 DANGEROUS_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

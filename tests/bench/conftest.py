@@ -2,10 +2,13 @@
 
 import gzip
 import struct
+from urllib.error import URLError
 
 import numpy as np
 import pytest
 import torch
+
+from eddi.bench import download
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +18,16 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """No test asks the world for a file."""
+
+    def refuse(request, _schemes):
+        raise URLError(f"tests have no network, so {request.full_url} is out of reach")
+
+    monkeypatch.setattr(download, "open_url", refuse)
 
 
 @pytest.fixture

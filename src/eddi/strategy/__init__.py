@@ -2,7 +2,8 @@
 
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
+from eddi.strategy.lasso import Lasso
 from eddi.strategy.per_cost import PerCost
 from eddi.strategy.random import Random
 
-__all__ = ["FixedOrder", "Information", "PerCost", "Random"]
+__all__ = ["FixedOrder", "Information", "Lasso", "PerCost", "Random"]
