@@ -2,7 +2,10 @@
 
 import gzip
 import hashlib
+import os
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from eddi.bench.datasets import DATASETS, DatasetError
 from eddi.errors import EddiError, EddiWarning
 
 NOT_OURS = "is not the file our numbers were taken on"
+REAL = Path(os.environ.get("EDDI_DATA") or "nowhere")
 
 
 def test_a_dataset_is_found_in_the_folder_that_the_environment_names(yacht):
@@ -93,3 +97,64 @@ def test_a_file_that_is_not_idx_is_refused_by_name(mnist):
         pytest.raises(DatasetError, match=r"train-labels-idx1-ubyte.gz is not an IDX file"),
     ):
         datasets.load("mnist")
+
+
+def test_the_public_packing_of_mnist_is_ours_too(mnist, monkeypatch):
+    entry = DATASETS["mnist"]
+    remotes = {
+        name: replace(remote, sha256=hashlib.sha256((mnist / name).read_bytes()).hexdigest())
+        for name, remote in entry.remotes.items()
+    }
+    monkeypatch.setitem(DATASETS, "mnist", replace(entry, remotes=remotes))
+    assert datasets.load("mnist").num_rows == 5  # a warning would be an error
+
+
+@pytest.mark.parametrize("folder", ["mimic3_ihm", ""])
+def test_credentialed_data_may_lie_in_a_folder_of_its_name_or_in_the_folder_itself(data, folder):
+    for part in ("train", "test"):
+        place = data / folder / "in-hospital-mortality" / part
+        place.mkdir(parents=True)
+        (place / "listfile.csv").write_text("stay,y_true\n")
+    assert datasets.find("mimic3_ihm") == data / folder
+
+
+def test_other_data_must_lie_in_a_folder_of_its_name(data):
+    (data / "stays_mean.csv.gz").write_bytes(b"")
+    with pytest.raises(DatasetError, match="Open Data Commons Attribution Licence"):
+        datasets.find("physionet2012")
+
+
+def test_a_change_in_a_series_changes_the_checksum_of_the_stays(data):
+    for part in ("train", "test"):
+        place = data / "mimic3_ihm" / "in-hospital-mortality" / part
+        place.mkdir(parents=True)
+        (place / "listfile.csv").write_text("stay,y_true\n")
+    series = place / "1_episode1_timeseries.csv"
+    series.write_text("Hours\n1\n")
+    before = datasets.checksum("mimic3_ihm")
+    series.write_text("Hours\n2\n")
+    assert datasets.checksum("mimic3_ihm") != before
+
+
+@pytest.mark.parametrize("name", [name for name in DATASETS if name != "mimic3_ihm"])
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs EDDI_DATA")
+def test_the_files_of_a_real_dataset_are_those_named_here(name):
+    if not (REAL / name).is_dir():
+        pytest.skip(f"EDDI_DATA has no {name}")
+    assert datasets.verified(name) == REAL / name  # a warning would be an error
+
+
+@pytest.mark.parametrize("name", datasets.UCI)
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs EDDI_DATA")
+def test_what_is_downloaded_becomes_the_very_file_our_numbers_were_taken_on(name, tmp_path):
+    original = REAL / name / "original_data.txt"
+    if not original.is_file():
+        pytest.skip(f"EDDI_DATA has no original of {name}")
+    shutil.copy(original, tmp_path / original.name)
+    entry = DATASETS[name]
+    remote = entry.remotes[original.name]
+    content = original.read_bytes()
+    assert (hashlib.sha256(content).hexdigest(), len(content)) == (remote.sha256, remote.n_bytes)
+    entry.finish(tmp_path)
+    made = (tmp_path / "data.csv").read_bytes()
+    assert hashlib.sha256(made).hexdigest() == entry.files["data.csv"]

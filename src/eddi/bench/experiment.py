@@ -56,10 +56,13 @@ def experiment(name: str) -> Experiment:
             from eddi.bench.paper.icu import EXPERIMENT
         case "nhanes":
             from eddi.bench.paper.nhanes import EXPERIMENT
+        case "networks":
+            from eddi.bench.networks import EXPERIMENT
         case "self-test":
             from eddi.bench.self_test import EXPERIMENT
         case _:
             raise ExperimentError(
-                f"there is no experiment {name!r}. There are uci, mnist, dral, icu, nhanes, self-test."
+                f"there is no experiment {name!r}. "
+                "There are uci, mnist, dral, icu, nhanes, networks, self-test."
             )
     return EXPERIMENT

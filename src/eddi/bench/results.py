@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,17 @@ def read(path: Path) -> dict[str, Any] | None:
 def circumstances() -> dict[str, Any]:
     """Library versions, the machine in words, and the commit where the package is a checkout."""
     return {
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "commit": _commit(),
     }
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # run from a checkout that was not installed
+        return None
 
 
 def _commit() -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from eddi.model.belief import shared_noise
+from eddi.model.belief import MAX_KEPT_SETS, shared_noise
 from eddi.model.likelihood import Gaussian
 from eddi.model.network import LOG_VAR_RANGE, Network
 from eddi.model.perceptron import Weights
@@ -74,7 +74,7 @@ class Alone:
         return _through(z, self.decoder) + variables * self.sd
 
 
-@lru_cache(64)
+@lru_cache(MAX_KEPT_SETS)
 def _normals(n_draws: int, n_latent: int, n_variables: int, seed: int) -> tuple[Numbers, Numbers]:
     """Standard normal numbers for the latent and for the noise, those of every other path."""
     latent, level = shared_noise(n_draws, n_latent, n_variables, seed=seed)

@@ -14,6 +14,7 @@ from eddi.model.posterior import Posterior
 
 BISECTIONS = 32  # halvings of a bracket of coded values: finer than float32 tells apart
 MAX_KEPT_NUMBERS = 65_536  # a set of random numbers larger than this is drawn anew each time: 256 kB
+MAX_KEPT_SETS = 1_024  # one for each number of answers that some row of a large table has given
 ALMOST = 1e-6  # keeps uniform numbers off 0 and 1, where quantiles are infinite
 
 
@@ -53,11 +54,11 @@ def _noise(n_draws: int, latent: int, n_variables: int, seed: int) -> tuple[Tens
     return torch.special.ndtri(points[:, :latent]), points[:, latent:].contiguous()
 
 
-_kept_noise = lru_cache(64)(_noise)
+_kept_noise = lru_cache(MAX_KEPT_SETS)(_noise)
 
 
 # Scrambling takes longer than all else a question needs, and interviews ask for the same seeds.
-_kept_uniform = lru_cache(64)(_uniform)
+_kept_uniform = lru_cache(MAX_KEPT_SETS)(_uniform)
 
 
 @dataclass(frozen=True)
