@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from eddi.model.likelihood import Form
 from eddi.model.network import LOG_VAR_RANGE, Network
+from eddi.model.objective import Batch, loss
 from eddi.model.recipe import DEFAULT, PAPER
+from eddi.model.training import train
+from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(6, 5))
@@ -90,3 +94,26 @@ def test_the_papers_set_term_enters_the_papers_widths(name):
     made = Network(FORMS[1:2], name, PAPER)
     assert made.set_encoder.width == 20
     assert widths(made.tail) == [100, 50, 20]
+
+
+@pytest.mark.parametrize("set_encoder", ["zi", "zi-m", "pn", "pnp"])
+@pytest.mark.parametrize(("n_variables", "kind"), [(14, Kind.REAL), (784, Kind.BINARY)])
+def test_a_fresh_network_is_away_from_its_bounds_and_learns_at_once(set_encoder, n_variables, kind):
+    recipe = replace(PAPER, latent=20, identity=20, term=500, hidden=(500, 500, 200), max_steps=50)
+    random = np.random.default_rng(0)
+    values = (random.random((200, n_variables)) < 0.2).astype(np.float32)
+    torch.manual_seed(0)
+    fresh = Network([Form(kind, 2)] * n_variables, set_encoder, recipe)
+    shown = torch.from_numpy(values)
+    log_var = fresh.tail(fresh.code(shown, torch.ones_like(shown))).detach().chunk(2, dim=-1)[1]
+    low, high = LOG_VAR_RANGE
+    assert low < float(log_var.min())
+    assert float(log_var.max()) < high
+    assert float(log_var.abs().max()) < 3  # and far enough to move before it meets them
+
+    noise = torch.randn((1, 200, 20), generator=torch.Generator().manual_seed(0))
+    batch = Batch(shown, torch.ones_like(shown), torch.ones_like(shown), noise)
+    before = float(loss(fresh, "observed", batch).detach())
+    evidence = Evidence(values, np.ones_like(values, dtype=bool))
+    train(fresh, evidence, recipe, seed=0, device=torch.device("cpu"))
+    assert float(loss(fresh, "observed", batch).detach()) < before

@@ -156,7 +156,8 @@ def _pictures(outcomes: Sequence[Outcome], folder: Path) -> tuple[Picture, ...]:
     canvas.save(figure, path)
     words = (
         "Reward against exact information of every open question in every state of evidence, both on "
-        f"logarithmic axes; what is below {FLOOR:g} nats is at the edge. On the line they are equal."
+        f"logarithmic axes; what is below {FLOOR:g} nats is at the edge, and of many dots of a sort "
+        f"at most {MAX_DOTS} are drawn in a panel. On the line the two are equal."
     )
     return (Picture(path, words),)
 

@@ -30,8 +30,9 @@ def read(path: Path) -> dict[str, Any] | None:
 
 def circumstances() -> dict[str, Any]:
     """Library versions, the machine in words, and the commit where the package is a checkout."""
+    versions = map(_version, LIBRARIES)
     return {
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
+        "versions": {"python": platform.python_version(), **dict(zip(LIBRARIES, versions, strict=True))},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "commit": _commit(),
     }

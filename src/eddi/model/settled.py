@@ -54,7 +54,7 @@ class Settled:
         # whole blocks, and what follows (exponentials, sums over the latent) runs along them.
         weight, bias = self.belief
         both = torch.addmm(bias, weight, out.view(-1, out.shape[-1]).T)  # [2 latent, rows]
-        mean, log_var = both.view(2, -1, *out.shape[:-1]).unbind()
+        mean, log_var = both.view(2, len(weight) // 2, *out.shape[:-1]).unbind()
         return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))
 
     def decode(self, z: Tensor) -> Tensor:

@@ -26,7 +26,8 @@ def boston(data):
     (data / "boston" / "data.csv").write_text("\n".join(lines) + "\n")
 
 
-def test_a_run_asks_one_row_everything_by_every_method(boston, tmp_path):
+@pytest.mark.usefixtures("boston")
+def test_a_run_asks_one_row_everything_by_every_method(tmp_path):
     figures = dral.play(SETTINGS, tmp_path / "unused")
     assert figures["n_rows"] == {"train": 54, "test": 1}
     assert set(figures["methods"]) == {"eddi", "dral", "dral-row"}
@@ -37,7 +38,8 @@ def test_a_run_asks_one_row_everything_by_every_method(boston, tmp_path):
     assert not (tmp_path / "unused").exists()
 
 
-def test_another_row_has_another_truth(boston, tmp_path):
+@pytest.mark.usefixtures("boston")
+def test_another_row_has_another_truth(tmp_path):
     truths = {dral.play({**SETTINGS, "row": row}, tmp_path)["truth"] for row in (0, 1)}
     assert len(truths) == 2
 

@@ -46,7 +46,7 @@ def sections(outcomes: Sequence[Outcome], folder: Path) -> list[Section]:
         ),
         _predictive_grid(predictive),
     )
-    words = (*_reading(), *_verdicts(literal, scaled, predictive), *_times(outcomes))
+    words = (*_reading(), *_verdicts(literal, scaled, predictive), *_use(outcomes), *_times(outcomes))
     return [Section("Inpainting handwritten digits", words, grids, tuple(_pictures(outcomes, folder)))]
 
 
@@ -116,7 +116,8 @@ def _with_spread(numbers: Sequence[float]) -> str:
 
 
 def _predictive_grid(found: Found) -> Grid:
-    rows, best = [], set()
+    rows: list[tuple[str, ...]] = []
+    best = set()
     for measure in ("random", "region"):
         means = {
             model: float(np.mean(found[measure, model]))
@@ -172,6 +173,19 @@ def _best(found: Found, measure: str) -> str:
         return "".join(NAMES[model] for model in ordered)
     lead = means[ordered[0]] - means[ordered[1]]
     return f"{NAMES[ordered[0]]} ({lead:.2f} nats before {NAMES[ordered[1]]})"
+
+
+def _use(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """How much of z each model has come to use, which tells how far training got."""
+    kl = _found(outcomes, "kl")
+    told = [f"{NAMES[model]} {np.mean(kl['train', model]):.1f}" for model in _models(kl, "train")]
+    if not told:
+        return ()
+    return (
+        f"Nats that q(z | shown) holds of a training image (its KL from the prior): {', '.join(told)}. "
+        "A model that holds few has only begun to learn what digits are, and its ELBO says how many "
+        "steps it was given more than which encoder it has.",
+    )
 
 
 def _times(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def album(
     shown, first = np.unique(digits, return_index=True)
     whole = truth[first]
     random, region = (removals[name][first] for name in ("random", "region"))
-    wanted = [place for digit in AMBIGUOUS for place in np.flatnonzero(shown == digit)]
+    wanted = [int(place) for digit in AMBIGUOUS for place in np.flatnonzero(shown == digit)]
     inputs = np.array(wanted[:N_INPUTS] or [0], dtype=np.uint8)
     chosen = whole[inputs]
     several = _filled(model, chosen, region[inputs], N_COMPLETIONS, seed=seed + 2)
@@ -102,7 +102,7 @@ def _chances(model: eddi.PartialVAE, z: torch.Tensor) -> NDArray[np.float32]:
 
 
 def _grey(shares: NDArray[np.floating[Any]]) -> Pixels:
-    return np.rint(shares * 255).astype(np.uint8)
+    return np.asarray(np.rint(shares * 255), dtype=np.uint8)
 
 
 def inpainting(albums: Mapping[str, Album], removal: str, path: Path) -> None:
@@ -122,7 +122,7 @@ def inpainting(albums: Mapping[str, Album], removal: str, path: Path) -> None:
 
 def several(albums: Mapping[str, Album], path: Path) -> None:
     """A panel for each model: what was shown, and several ways the model completes it."""
-    picture = canvas.figure(9.0, 0.5 + 2.3 * ((len(albums) + 1) // 2))
+    picture = canvas.figure(9.0, 0.3 + 2.15 * ((len(albums) + 1) // 2))
     panels = picture.subplots((len(albums) + 1) // 2, 2, squeeze=False).flat
     for (name, made), axes in zip(albums.items(), panels, strict=False):
         truth, removed = made.truth[made.inputs], made.region[made.inputs]
