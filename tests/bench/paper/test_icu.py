@@ -137,7 +137,7 @@ def test_other_settings_than_the_papers_are_said(outcomes, tmp_path):
     assert "Not the paper's settings" not in " ".join(icu.sections(outcomes, tmp_path)[0].words)
 
 
-@pytest.mark.parametrize("name", ["paper-icu", "paper-icu-mimic3", "paper-icu-longer"])
+@pytest.mark.parametrize("name", ["paper-icu", "paper-icu-mimic3", "paper-icu-published"])
 def test_the_suites_name_datasets_that_exist(name):
     for quick in (False, True):
         for run in Suite.load(name, quick=quick).runs:

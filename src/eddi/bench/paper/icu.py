@@ -196,14 +196,16 @@ def _about(name: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
             f"published code 30,000), and the outermost {trim:.0%} of readings on either side, by the "
             "training rows, moved to where it begins, before all is scaled to [0, 1]."
         )
+    code = published.said(outcomes[0].settings)
     if name != "physionet2012":
-        return (words,)
+        return (words, *code)
     return (
         "This is not the paper's data. MIMIC-III is given only to trained and credentialed people, so "
         "the table is run on the open PhysioNet 2012 challenge: other patients of the same hospital, "
         "the same question, 41 variables instead of 17. It can agree with the paper in kind only. With "
         "the real data, `eddi bench run paper-icu-mimic3 --data FOLDER` gives the paper's own table.",
         f"{words} Ventilation is recorded only while it is on, so no record counts as none.",
+        *code,
     )
 
 

@@ -20,7 +20,7 @@ from eddi.bench import datasets as tables
 from eddi.bench import nhanes_data
 from eddi.bench.experiment import Experiment, Figures, Outcome, Settings
 from eddi.bench.nhanes_data import Survey
-from eddi.bench.paper import combination, contest
+from eddi.bench.paper import combination, contest, published
 from eddi.bench.report.page import Section
 from eddi.errors import TargetError
 from eddi.evaluate.simulate import Rehearsal
@@ -285,6 +285,7 @@ def _about(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         "People are asked whole groups, so areas are taken over the questions put (the size of the "
         "groups asked), along a spline through each person's steps that does not overshoot. An error is "
         "that of all laboratory results known of a person, each scaled to [0, 1] by the training rows.",
+        *published.said(outcomes[0].settings),
     )
 
 

@@ -61,6 +61,25 @@ def switches(settings: Settings) -> dict[str, str]:
     return chosen
 
 
+SAID = {
+    "kl": "squared mean differences divided by the standard deviation instead of the variance",
+    "draws": "answers that are the decoder's means, by the same random numbers at every step",
+    "masks": "every entry hidden with chance one half, whatever the others",
+    "network": "hidden layers of 500 and 200",
+}
+
+
+def said(settings: Settings) -> tuple[str, ...]:
+    """A sentence on what of the authors' code these settings have; nothing where they are the paper's."""
+    on = [SAID[name] for name, value in switches(settings).items() if value != SWITCHES[name][0]]
+    if not on:
+        return ()
+    steps = int(settings["max_steps"])
+    return (
+        f"As the authors' code, not their paper, has it: {'; '.join(on)}. {steps:,} training steps.",
+    )
+
+
 def information(settings: Settings) -> Strategy:
     """EDDI with the reward these settings ask for."""
     chosen, n_draws, seed = switches(settings), int(settings["n_draws"]), int(settings["seed"])
