@@ -137,5 +137,5 @@ def test_what_is_not_the_papers_is_said_and_nothing_else():
     assert published.said({"max_steps": 3000, "n_draws": 50}) == ()
     (words,) = published.said({"max_steps": 10_000, "kl": "published", "draws": "means"})
     assert "standard deviation instead of the variance" in words
-    assert "10,000 training steps" in words
+    assert "10,000 steps" in words
     assert "hidden with chance" not in words

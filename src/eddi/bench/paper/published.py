@@ -70,7 +70,7 @@ SAID = {
 
 
 def said(settings: Settings) -> tuple[str, ...]:
-    """A sentence on what of the authors' code these settings have; nothing where they are the paper's."""
+    """A sentence on what of the authors' code these settings have; nothing where all is the paper's."""
     on = [SAID[name] for name, value in switches(settings).items() if value != SWITCHES[name][0]]
     if not on:
         return ()
