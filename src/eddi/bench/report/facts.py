@@ -42,7 +42,7 @@ class Facts:
             commits=_different(each.get("commit") for each in all_of),
             machines=_different(each.get("machine") for each in all_of),
             devices=_different(each.get("device") for each in all_of),
-            versions=_merged(each.get("versions", {}) for each in all_of),
+            versions=_merged(_known(each.get("versions", {})) for each in all_of),
             data=_merged(each.get("data", {}) for each in all_of),
         )
 
@@ -95,6 +95,11 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _known(versions: dict[str, str | None]) -> dict[str, str]:
+    """Libraries whose version was known; a checkout that was not installed has none of its own."""
+    return {name: version for name, version in versions.items() if version}
 
 
 def _span(circumstances: dict[str, Any]) -> tuple[datetime, datetime]:
