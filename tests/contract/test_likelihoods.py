@@ -5,7 +5,16 @@ import pytest
 import torch
 
 from eddi import Stop
-from eddi.model.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
+from eddi.model.likelihood import (
+    Bernoulli,
+    Categorical,
+    Count,
+    Form,
+    FreeCount,
+    FreeGaussian,
+    Gaussian,
+    Ordinal,
+)
 from eddi.table.variable import Kind
 from eddi.testing import ContractError, check_likelihood, check_stopping_rule
 
@@ -51,3 +60,44 @@ def test_a_rule_that_does_not_answer_for_every_row_is_found():
 
     with pytest.raises(ContractError, match="rows"):
         check_stopping_rule(Once())
+
+
+FREE = {
+    "real": FreeGaussian([Form(Kind.REAL)] * 3, floor=0.02),
+    "count": FreeCount([Form(Kind.COUNT, scale=0.5)] * 3, floor=0.02),
+    "binary": Bernoulli([Form(Kind.BINARY, 2)] * 3),
+    "category": Categorical([Form(Kind.CATEGORY, n) for n in (3, 5, 2)]),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_a_free_likelihood_keeps_the_contract(name):
+    check_likelihood(FREE[name], 3)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_a_divergence_is_the_mean_gap_of_log_probabilities(name):
+    likelihood, random = FREE[name], torch.Generator().manual_seed(0)
+    one, other = 0.5 * torch.randn((2, 1, likelihood.n_outputs), generator=random)
+    level = (torch.arange(20_000)[:, None] + 0.5) / 20_000
+    drawn = likelihood.quantile(one, level.expand(-1, 3))
+    gaps = likelihood.log_prob(one, drawn) - likelihood.log_prob(other, drawn)
+    torch.testing.assert_close(likelihood.kl(one, other)[0], gaps.mean(0), rtol=0.05, atol=5e-3)
+    assert likelihood.kl(one, one).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_some_variables_can_be_taken_out_of_a_likelihood(name):
+    likelihood = FREE[name]
+    outputs = torch.randn((4, likelihood.n_outputs), generator=torch.Generator().manual_seed(1))
+    values = likelihood.quantile(outputs, torch.full((4, 3), 0.4))
+    some = outputs[:, likelihood.rows_of([2, 0])]
+    forms = {"category": [Form(Kind.CATEGORY, 2), Form(Kind.CATEGORY, 3)]}.get(name)
+    fewer = {
+        "real": lambda: FreeGaussian([Form(Kind.REAL)] * 2, floor=0.02),
+        "count": lambda: FreeCount([Form(Kind.COUNT, scale=0.5)] * 2, floor=0.02),
+        "binary": lambda: Bernoulli([Form(Kind.BINARY, 2)] * 2),
+        "category": lambda: Categorical(forms),
+    }[name]()
+    whole = likelihood.log_prob(outputs, values)[:, [2, 0]]
+    torch.testing.assert_close(fewer.log_prob(some, values[:, [2, 0]]), whole)

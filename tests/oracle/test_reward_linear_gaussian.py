@@ -69,6 +69,7 @@ class FactorModel:
         return {}
 
     alone_ = None
+    direct_ = None
 
 
 def log_det(given, wanted):

@@ -28,6 +28,7 @@ class Drawn:
         return {}
 
     alone_ = None
+    direct_ = None
 
 
 def encoded(model, row, told):

@@ -113,7 +113,7 @@ def test_per_cost_divides_what_a_question_is_worth_by_its_price(model):
 
 
 def test_information_names_the_rewards_it_has():
-    with pytest.raises(StrategyError, match="reward must be 'latent', got 'magic'"):
+    with pytest.raises(StrategyError, match="reward must be 'latent' or 'target', got 'magic'"):
         Information(reward="magic")
 
 

@@ -267,6 +267,7 @@ class PlainDraws:
 
     model: eddi.PartialVAE
     alone_: None = None
+    direct_: None = None
 
     @property
     def schema_(self) -> eddi.Schema:

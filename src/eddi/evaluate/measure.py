@@ -74,7 +74,7 @@ class _Target:
         self.position = model.schema_.position(target)
         self.form = model.network_.forms[self.position]
         self.belief = belief
-        heads = model.network_.heads()
+        heads = belief.network.heads()
         self.head = next(head for head in heads if (head.variables == self.position).any())
         self.place = int((self.head.variables == self.position).nonzero())
         self.outputs = belief.outputs[..., self.head.outputs]  # [draws, rows, outputs]

@@ -6,6 +6,7 @@ from typing import Protocol
 from torch import Tensor
 
 from eddi.model.alone import Alone
+from eddi.model.direct import Direct
 from eddi.model.posterior import Posterior
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -24,6 +25,10 @@ class Model(Protocol):
     @property
     def alone_(self) -> Alone | None:
         """A cheaper way to ask about one row at a time, where the model has one."""
+
+    @property
+    def direct_(self) -> Direct | None:
+        """Beliefs that need no draws, where the model has them."""
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""

@@ -7,8 +7,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from eddi.model.heads import Head, Heads
 from eddi.model.likelihood import LevelLikelihood
-from eddi.model.network import Head, Network
+from eddi.model.network import Network
 from eddi.model.objective import mean_exp
 from eddi.model.posterior import Posterior
 
@@ -63,9 +64,9 @@ _kept_uniform = lru_cache(MAX_KEPT_SETS)(_uniform)
 
 @dataclass(frozen=True)
 class Belief:
-    """The decoder's outputs for draws of z, and what they say about each variable."""
+    """Outputs, for draws of z or one alone without z, and what they say about each variable."""
 
-    network: Network
+    network: Heads
     outputs: Tensor  # [draws, rows, outputs]
 
     @classmethod

@@ -19,6 +19,7 @@ from eddi.table.variable import Kind
 LOG_SQRT_2PI = 0.9189385332046727
 FAR = 1e4  # a cut point nothing reaches; finite, so that differences of two stay numbers
 SMALLEST_GAP = 1e-12  # between cut points, so that the logarithm of a level's share is a number
+KL_POINTS = 64  # of the quadrature for divergences that have no closed form
 N_QUANTILES = 64  # points of the quadrature for moments that have no closed form
 
 
@@ -103,6 +104,49 @@ class Gaussian(nn.Module):
         return outputs * self.scale + self.shift, variance.expand_as(outputs)
 
 
+class FreeGaussian(nn.Module):
+    """A real variable: normal, its mean and its spread both told by the network."""
+
+    shift: Tensor
+    scale: Tensor
+
+    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
+        super().__init__()
+        exact = torch.tensor([(form.shift, form.scale) for form in forms], dtype=torch.float64)
+        self.register_buffer("shift", exact[:, 0], persistent=False)
+        self.register_buffer("scale", exact[:, 1], persistent=False)
+        self.n_outputs, self.floor = 2 * len(forms), floor
+
+    def mean_and_sd(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        mean, spread = outputs.chunk(2, dim=-1)
+        return mean, self.floor + F.softplus(spread)
+
+    def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
+        mean, sd = self.mean_and_sd(outputs)
+        return -0.5 * ((values - mean) / sd).square() - sd.log() - LOG_SQRT_2PI
+
+    def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
+        mean, sd = self.mean_and_sd(outputs)
+        return torch.special.ndtr((values - mean) / sd)  # type: ignore[no-any-return]
+
+    def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
+        mean, sd = self.mean_and_sd(outputs)
+        return mean + sd * torch.special.ndtri(level)  # type: ignore[no-any-return]
+
+    def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        mean, sd = self.mean_and_sd(outputs)
+        return mean * self.scale + self.shift, (sd * self.scale).square()
+
+    def rows_of(self, places: Sequence[int]) -> list[int]:
+        """Which outputs speak of the variables at these places."""
+        return [*places, *(self.n_outputs // 2 + place for place in places)]
+
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
+        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
+        return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
+
+
 class Bernoulli(nn.Module):
     """A binary variable: the decoder's output is the log odds of the second level."""
 
@@ -125,6 +169,16 @@ class Bernoulli(nn.Module):
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return torch.stack([torch.sigmoid(-outputs), torch.sigmoid(outputs)], dim=-1)
+
+    def rows_of(self, places: Sequence[int]) -> list[int]:
+        """Which outputs speak of the variables at these places."""
+        return list(places)
+
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
+        # p (l - l') + log(1 - p) - log(1 - p'), with l the log odds
+        chance = torch.sigmoid(outputs)
+        return chance * (outputs - other) - F.softplus(outputs) + F.softplus(other)
 
 
 class Categorical(nn.Module):
@@ -162,6 +216,15 @@ class Categorical(nn.Module):
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return self.log_probs(outputs).exp()
+
+    def rows_of(self, places: Sequence[int]) -> list[int]:
+        """Which outputs speak of the variables at these places."""
+        return [row for place in places for row in self.pad[place][self.real[place]].tolist()]
+
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
+        ours, theirs = self.log_probs(outputs), self.log_probs(other)
+        return (ours.exp() * (ours - theirs)).sum(-1)
 
 
 class Ordinal(nn.Module):
@@ -233,6 +296,9 @@ class Count(nn.Module):
     def spread(self) -> Tensor:
         return self.floor + torch.exp(self.log_spread)
 
+    def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        return outputs, self.spread()
+
     def _number(self, values: Tensor) -> Tensor:
         return torch.expm1(values * self.scale + self.shift).round().clamp(min=0)
 
@@ -240,7 +306,8 @@ class Count(nn.Module):
         return (torch.log1p(number) - self.shift) / self.scale
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        number, spread = self._number(values), self.spread()
+        number = self._number(values)
+        outputs, spread = self._place_and_spread(outputs)
         lower = torch.where(number > 0, self._code((number - 0.5).clamp(min=0)) - outputs, -FAR)
         upper = self._code(number + 0.5) - outputs
         # The edges of a large number differ by less than float32 tells apart, so not upper - lower.
@@ -249,11 +316,13 @@ class Count(nn.Module):
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         whole = torch.expm1(values * self.scale + self.shift) + 1e-3  # float32 keeps whole ones so
-        reached = torch.sigmoid((self._code(whole.floor() + 0.5) - outputs) / self.spread())
+        outputs, spread = self._place_and_spread(outputs)
+        reached = torch.sigmoid((self._code(whole.floor() + 0.5) - outputs) / spread)
         return torch.where(whole < 0, 0.0, reached)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        point = outputs + self.spread() * torch.logit(level)
+        outputs, spread = self._place_and_spread(outputs)
+        point = outputs + spread * torch.logit(level)
         number = torch.expm1(point * self.scale + self.shift) - 0.5
         return self._code(number.ceil().clamp(min=0))
 
@@ -263,6 +332,31 @@ class Count(nn.Module):
         numbers = self._number(points)
         mean = numbers.mean(0)
         return mean, (numbers - mean).square().mean(0)
+
+
+class FreeCount(Count):
+    """A whole number from 0 up, whose spread the network tells too."""
+
+    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
+        super().__init__(forms, floor=floor)
+        del self.log_spread
+        self.n_outputs = 2 * len(forms)
+
+    def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        place, spread = outputs.chunk(2, dim=-1)
+        return place, self.floor + F.softplus(spread)
+
+    def rows_of(self, places: Sequence[int]) -> list[int]:
+        """Which outputs speak of the variables at these places."""
+        return [*places, *(self.n_outputs // 2 + place for place in places)]
+
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """KL of what ``outputs`` say from what ``other`` outputs say [..., n], by quadrature."""
+        level = (torch.arange(KL_POINTS, device=outputs.device) + 0.5) / KL_POINTS
+        level = level.view(-1, *[1] * outputs.dim())
+        values = self.quantile(outputs[None], level)
+        gaps = self.log_prob(outputs[None], values) - self.log_prob(other[None], values)
+        return gaps.mean(0)
 
 
 def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:

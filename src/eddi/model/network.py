@@ -1,20 +1,19 @@
-"""The torch module: code, posterior, decoder and likelihoods of a Partial VAE."""
+"""The torch module: code, posterior, decoder and, where the recipe has them, direct beliefs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Sequence
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from eddi.model.heads import Heads, Maker
 from eddi.model.likelihood import (
     Bernoulli,
     Categorical,
     Count,
     Form,
+    FreeCount,
+    FreeGaussian,
     Gaussian,
-    Likelihood,
     Ordinal,
 )
 from eddi.model.perceptron import Perceptron
@@ -26,21 +25,12 @@ from eddi.table.variable import Kind
 LOG_VAR_RANGE = (-12.0, 8.0)  # keeps exp(log_var) a number whatever the tail says
 
 
-@dataclass(frozen=True)
-class Head:
-    """Where a group of variables of one kind stands, and the likelihood they share."""
-
-    variables: Tensor  # positions among the evidence's columns
-    outputs: slice  # of the decoder's outputs
-    likelihood: Likelihood
-
-
-class Network(nn.Module):
-    """q(z | x_O) and p(x | z) for rows of variables of these forms."""
+class Network(Heads):
+    """q(z | x_O) and p(x | z) for rows of variables of these forms; its heads are those given z."""
 
     def __init__(self, forms: Sequence[Form], set_encoder: SetEncoderName, recipe: Recipe) -> None:
-        super().__init__()
-        self.forms, self.latent = tuple(forms), recipe.latent
+        super().__init__(forms, _given_z(recipe))
+        self.latent = recipe.latent
         first, *rest = recipe.hidden
         free = set_encoder in ("zi", "zi-m")
         width = first if free else recipe.term
@@ -49,18 +39,9 @@ class Network(nn.Module):
         # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would
         # change nothing for PN and PNP, whose terms are never negative.
         self.tail = Perceptron([width, *inner, 2 * recipe.latent], relu_first=free)
-        self.likelihoods = nn.ModuleDict(_likelihoods(forms, recipe))
-        self.extents = _extents(forms, self.likelihoods)
-        self.n_outputs = self.extents[-1][2].stop
         self.decoder = Perceptron([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
-        by_kind = [d for kind in self.likelihoods for d in _of_kind(forms, kind)]
-        self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
-        self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
-        self.sorted = by_kind == sorted(by_kind)
-        self.has_levels = any(form.kind.has_levels for form in self.forms)
-
-    by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
-    back: Tensor  # [variables] the inverse of by_kind
+        direct = recipe.objective == "direct"
+        self.marginals = Marginals(forms, recipe, recipe.hidden[-1]) if direct else None
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
@@ -71,71 +52,65 @@ class Network(nn.Module):
         mean, log_var = self.tail(code).chunk(2, dim=-1)
         return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
 
+    def hidden(self, code: Tensor) -> Tensor:
+        """What the tail makes of a code before it says anything [..., last hidden width]."""
+        return self.tail.hidden(code)
+
+    def posterior_of(self, hidden: Tensor) -> Posterior:
+        """q(z | x_O) from what the tail made of the code."""
+        mean, log_var = F.linear(hidden, *self.tail.weights()[-1]).chunk(2, dim=-1)
+        return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
+
     def decode(self, z: Tensor) -> Tensor:
         """The likelihoods' parameters [..., outputs] behind latent values [..., latent]."""
         return self.decoder(z)  # type: ignore[no-any-return]
 
-    def heads(self) -> Iterator[Head]:
-        """The groups of variables that share a likelihood, in the order of the outputs."""
-        for kind, variables, outputs in self.extents:
-            likelihood = cast("Likelihood", self.likelihoods[kind])
-            yield Head(self.by_kind[variables], outputs, likelihood)
 
-    def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""
-        return self._each(lambda head, out, x: head.log_prob(out, x), outputs, values)
+class Marginals(Heads):
+    """p(x_d | x_O) of every variable straight from the tail, without the detour through z.
 
-    def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        """Coded values at cumulative probability ``level``: draws, for uniform levels."""
-        return self._each(lambda head, out, u: head.quantile(out, u), outputs, level)
+    What is asked of a model most often is one variable given some others. Learned directly it is sharper
+    than a mixture over z, and it takes one pass instead of a hundred draws. z remains for what must be
+    drawn jointly.
+    """
 
-    def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance given z, in the table's own numbers [..., variables]."""
-        mean = self._each(lambda head, out: head.moments(out)[0], outputs)
-        return mean, self._each(lambda head, out: head.moments(out)[1], outputs)
+    def __init__(self, forms: Sequence[Form], recipe: Recipe, width: int) -> None:
+        super().__init__(forms, _given_seen(recipe.noise_floor))
+        self.layer = nn.Linear(width, self.n_outputs)
+        self.floor = recipe.noise_floor
 
-    def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """P(X_d <= coded value | z) of every variable [..., variables]."""
-        return self._each(lambda head, out, x: head.cdf(out, x), outputs, values)
+    def forward(self, hidden: Tensor) -> Tensor:
+        """The likelihoods' parameters [..., outputs] for what the tail made of a code."""
+        return self.layer(hidden)  # type: ignore[no-any-return]
 
-    def _each(
-        self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
-    ) -> Tensor:
-        """Apply a likelihood's verb group by group and put the variables back in order."""
-        if len(self.extents) == 1:  # one kind only: nothing to pick apart and put together
-            whole = self.likelihoods[self.extents[0][0]]
-            return verb(whole, outputs) if by_variable is None else verb(whole, outputs, by_variable)
-        parts = []
-        for head in self.heads():
-            given = () if by_variable is None else (by_variable[..., head.variables],)
-            parts.append(verb(head.likelihood, outputs[..., head.outputs], *given))
-        joined = torch.cat(parts, dim=-1)
-        return joined if self.sorted else joined[..., self.back]
+    def like(self, forms: Sequence[Form]) -> Heads:
+        """The same likelihoods, which have nothing to learn, for other forms."""
+        return Heads(forms, _given_seen(self.floor))
+
+    def rows_of(self, variables: Sequence[int]) -> list[int]:
+        """The outputs that speak of these variables of one kind, in the order their likelihood has."""
+        head = next(h for h in self.heads() if variables[0] in h.variables.tolist())
+        places = [head.variables.tolist().index(variable) for variable in variables]
+        return [head.outputs.start + row for row in head.likelihood.rows_of(places)]  # type: ignore[attr-defined]
 
 
-def _extents(forms: Sequence[Form], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:
-    """Each kind with where its variables (grouped by kind) and its outputs stand."""
-    extents, variable, output = [], 0, 0
-    for kind, likelihood in likelihoods.items():
-        variables = slice(variable, variable + len(_of_kind(forms, kind)))
-        outputs = slice(output, output + cast("Likelihood", likelihood).n_outputs)
-        extents.append((kind, variables, outputs))
-        variable, output = variables.stop, outputs.stop
-    return extents
-
-
-def _of_kind(forms: Sequence[Form], kind: str) -> list[int]:
-    return [position for position, form in enumerate(forms) if form.kind == kind]
-
-
-def _likelihoods(forms: Sequence[Form], recipe: Recipe) -> dict[str, nn.Module]:
+def _given_z(recipe: Recipe) -> dict[Kind, Maker]:
     floor = recipe.noise_floor
-    makers: dict[Kind, Callable[[list[Form]], nn.Module]] = {
+    return {
         Kind.REAL: lambda group: Gaussian(group, noise=recipe.noise, floor=floor),
         Kind.COUNT: lambda group: Count(group, floor=floor),
         Kind.BINARY: Bernoulli,
         Kind.ORDINAL: Ordinal,
         Kind.CATEGORY: Categorical,
     }
-    groups = {kind: [form for form in forms if form.kind is kind] for kind in makers}
-    return {kind.value: makers[kind](group) for kind, group in groups.items() if group}
+
+
+def _given_seen(floor: float) -> dict[Kind, Maker]:
+    """Without z to mix over, a belief must be able to be broad here and narrow there by itself."""
+    return {
+        Kind.REAL: lambda group: FreeGaussian(group, floor=floor),
+        Kind.COUNT: lambda group: FreeCount(group, floor=floor),
+        Kind.BINARY: Bernoulli,
+        Kind.ORDINAL: Categorical,
+        Kind.CATEGORY: Categorical,
+    }

@@ -18,6 +18,7 @@ class Batch:
     known: Tensor  # [rows, variables] 1 where the table has a value
     observed: Tensor  # [rows, variables] 1 where the encoder sees it; never more than known
     noise: Tensor  # [draws, rows, latent] standard normal
+    worth: Tensor | float = 1.0  # [variables] how much a hidden entry counts, by `direct_bound`
 
     def seen(self) -> Tensor:
         return self.values * self.observed
@@ -53,6 +54,22 @@ def hidden_bound(network: Network, batch: Batch) -> Tensor:
     return (scored * batch.known).sum() - full.kl(part).sum()
 
 
+def direct_bound(network: Network, batch: Batch) -> Tensor:
+    """The neural-process bound, plus the likelihood of hidden entries by the direct beliefs, over rows.
+
+    As `hidden_bound`, but log p(x_d | x_O) is what `Marginals` says at once, not a mixture over z.
+    """
+    marginals = network.marginals
+    assert marginals is not None  # noqa: S101  # this objective always builds them
+    values = torch.cat([batch.values, batch.seen()])
+    hidden = network.hidden(network.code(values, torch.cat([batch.known, batch.observed])))
+    full, part = network.posterior_of(hidden).halves()
+    joint = network.log_prob(network.decode(full.draw(batch.noise[:1])), batch.values)[0]
+    direct = marginals.log_prob(marginals(hidden[len(batch.values) :]), batch.values)
+    wanted = (batch.known - batch.observed) * batch.worth
+    return (joint * batch.known).sum() - full.kl(part).sum() + (direct * wanted).sum()
+
+
 def mean_exp(log_prob: Tensor) -> Tensor:
     """log of the mean over draws (the first axis) of exp(log_prob)."""
     return torch.logsumexp(log_prob, dim=0) - math.log(len(log_prob))
@@ -61,6 +78,7 @@ def mean_exp(log_prob: Tensor) -> Tensor:
 OBJECTIVES: dict[str, Callable[[Network, Batch], Tensor]] = {
     "observed": observed_bound,
     "hidden": hidden_bound,
+    "direct": direct_bound,
 }
 
 

@@ -22,6 +22,7 @@ from eddi.model import recipe as recipes
 from eddi.model.alone import Alone
 from eddi.model.belief import Belief, shared_noise, standard_normal
 from eddi.model.checkpoint import Checkpoint, Progress
+from eddi.model.direct import Direct
 from eddi.model.likelihood import N_QUANTILES, LevelLikelihood
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
@@ -86,6 +87,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     network_: Network
     settled_: Settled
     alone_: Alone | None
+    direct_: Direct | None
     target_: tuple[str, ...]
     fingerprint_: str
     history_: list[Progress]
@@ -298,10 +300,14 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
         """What is believed of every variable, for a chunk of rows after the other."""
+        marginals = self.network_.marginals
         noise = standard_normal(n_draws, self.network_.latent, seed=0)
-        for chunk in self._chunks(evidence, n_draws):
-            posterior = self.posterior(self.code(chunk))
-            yield Belief.of(self.network_, posterior, noise.to(posterior.mean.device))
+        for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
+            code = self.code(chunk)
+            if marginals is not None:
+                yield Belief(marginals, marginals(self.settled_.hidden(code))[None])
+            else:
+                yield Belief.of(self.network_, self.posterior(code), noise.to(code.device))
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(form.kind is Kind.COUNT for form in self.network_.forms)
@@ -311,9 +317,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (evidence[start : start + rows] for start in starts)
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        device = self.settled_.device
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
-        return values.to(device), observed.to(device, torch.float32)
+        return values.to(self.settled_.device), observed.to(self.settled_.device, torch.float32)
 
     def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
@@ -368,6 +373,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             weight.data, weight.grad = weight.data.clone(), None
         self.settled_ = Settled.of(self.network_)
         self.alone_ = Alone.of(self.network_, self.settled_)
+        self.direct_ = Direct.of(self.network_, self.settled_)
 
     def _seed(self) -> int:
         if self.random_state is None and self.checkpoint is not None:

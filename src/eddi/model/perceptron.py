@@ -27,6 +27,11 @@ class Perceptron(nn.Module):
         """[..., first width] to [..., last width]."""
         return through(torch.relu(x) if self.relu_first else x, self.weights())
 
+    def hidden(self, x: Tensor) -> Tensor:
+        """[..., first width] to [..., last but one width], its relu taken."""
+        *layers, _ = self.weights()
+        return torch.relu_(through(torch.relu(x) if self.relu_first else x, layers))
+
     def weights(self) -> list[Weights]:
         """Weight and bias of every layer, first to last."""
         layers = cast("Iterable[nn.Linear]", self.layers)

@@ -23,7 +23,8 @@ class Recipe:
             the size of the code of ZI and ZI-m, whose first layer is their set encoder.
         noise: the Gaussian's sd in coded units, or None to learn one for each variable.
         noise_floor: no learned sd falls below this, in coded units, so that no density explodes.
-        objective: "observed" is the paper's partial bound; "hidden" scores hidden entries too.
+        objective: "observed" is the paper's partial bound; "hidden" scores hidden entries too;
+            "direct" scores them by beliefs that come straight from the tail, not through z.
         draws: latent draws a row and step that the objective takes.
         max_missing: hidden share of a training batch is uniform on [0, max_missing].
         rate_per: one missing rate for each "batch" (the paper) or each "row".
@@ -41,7 +42,7 @@ class Recipe:
     hidden: tuple[int, ...]
     noise: float | None
     noise_floor: float
-    objective: Literal["observed", "hidden"]
+    objective: Literal["observed", "hidden", "direct"]
     draws: int
     max_missing: float
     rate_per: Literal["batch", "row"]

@@ -25,12 +25,21 @@ class Settled:
     belief: Weights
     decoder: tuple[Weights, ...]
     relu_first: bool
+    marginal: Weights | None  # the layer of the direct beliefs
 
     @classmethod
     def of(cls, network: Network) -> "Settled":
         *tail, (weight, bias) = network.tail.weights()
         lines, decoder = network.set_encoder.lines(), tuple(network.decoder.weights())
-        return cls(lines, tuple(tail), (weight, bias[:, None]), decoder, network.tail.relu_first)
+        layer = None if network.marginals is None else network.marginals.layer
+        return cls(
+            lines=lines,
+            tail=tuple(tail),
+            belief=(weight, bias[:, None]),
+            decoder=decoder,
+            relu_first=network.tail.relu_first,
+            marginal=None if layer is None else (layer.weight, layer.bias),
+        )
 
     @property
     def device(self) -> torch.device:
@@ -45,11 +54,16 @@ class Settled:
         """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
         return self.lines.term(values, variables)
 
-    def posterior(self, code: Tensor) -> Posterior:
-        """q(z | x_O) from the code of x_O, for any leading shape."""
+    def hidden(self, code: Tensor) -> Tensor:
+        """What the tail makes of a code before it says anything [..., last hidden width]."""
         out = torch.relu(code) if self.relu_first else code
         for weight, bias in self.tail:
             out = torch.relu_(F.linear(out, weight, bias))
+        return out
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+        out = self.hidden(code)
         # One latent number of all rows after the other in memory: mean and log variance then are two
         # whole blocks, and what follows (exponentials, sums over the latent) runs along them.
         weight, bias = self.belief

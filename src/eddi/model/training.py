@@ -56,7 +56,7 @@ def train(
     training, validation = _split(evidence, recipe, seed)
     network.to(device)
     weights = FlatWeights(network, recipe)
-    examination = _Examination(validation, recipe, seed, device) if validation else None
+    examination = _Examination(validation, recipe, seed, device, targets) if validation else None
     course = checkpoint.restore(weights) if checkpoint else Course()
     rows = _Rows(training, recipe, network.latent, seed, device, targets)
     saved = began = time.monotonic()
@@ -144,7 +144,8 @@ class _Rows:
         device: torch.device,
         targets: Sequence[int],
     ) -> None:
-        self.targets = list(targets) if recipe.objective == "hidden" else []
+        self.targets = list(targets) if recipe.objective != "observed" else []
+        self.worth = worth(evidence.n_variables, self.targets, recipe).to(device)
         self.values = torch.from_numpy(evidence.values).to(device)
         self.known = torch.from_numpy(evidence.observed).to(device, torch.float32)
         self.recipe, self.latent, self.seed, self.device = recipe, latent, seed, device
@@ -170,7 +171,7 @@ class _Rows:
         noise = torch.randn(draws, generator=random).to(self.device)
         observed = known * kept
         for x, k, o, e in zip(values, known, observed, noise, strict=True):
-            yield Batch(x, k, o, e)
+            yield Batch(x, k, o, e, self.worth)
 
 
 def draw_kept(shape: tuple[int, ...], recipe: Recipe, random: torch.Generator) -> Tensor:
@@ -193,25 +194,50 @@ def _split(evidence: Evidence, recipe: Recipe, seed: int) -> tuple[Evidence, Evi
 class _Examination:
     """Log-likelihood of hidden entries of held-out rows, always the same entries."""
 
-    def __init__(self, evidence: Evidence, recipe: Recipe, seed: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        recipe: Recipe,
+        seed: int,
+        device: torch.device,
+        targets: Sequence[int],
+    ) -> None:
         random = torch.Generator().manual_seed(_mix(seed, -2))
         known = torch.from_numpy(evidence.observed).float()
         kept = draw_kept((1, *known.shape), recipe, random)[0]
         noise = standard_normal(VALIDATION_DRAWS, recipe.latent, seed=0)[:, None]
-        values = torch.from_numpy(evidence.values)
-        self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise)))
+        if recipe.objective == "direct":
+            kept[:, list(targets)] = 0  # whoever declared a target will never tell it
+        values, counts = torch.from_numpy(evidence.values), worth(evidence.n_variables, targets, recipe)
+        self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise, counts)))
 
     @torch.no_grad()
     def __call__(self, network: Network) -> float | None:
-        hidden = hidden_log_prob(network, self.batch)
-        return float(hidden.mean()) if len(hidden) else None  # few rows may hide nothing
+        hidden = (self.batch.known - self.batch.observed) * self.batch.worth
+        log_prob = hidden_log_prob(network, self.batch) * hidden
+        return (
+            float(log_prob.sum() / hidden.sum()) if hidden.any() else None
+        )  # few rows may hide nothing
 
 
 def hidden_log_prob(network: Network, batch: Batch) -> Tensor:
-    """log p(x_d | x_O) of every entry that is known but not observed, in nats of coded values."""
-    posterior = network.posterior(network.code(batch.seen(), batch.observed))
-    log_prob = network.log_prob(network.decode(posterior.draw(batch.noise)), batch.values)
-    return mean_exp(log_prob)[(batch.known - batch.observed) > 0]  # [hidden entries]
+    """log p(x_d | x_O) of every entry [rows, variables], in nats of coded values."""
+    code = network.code(batch.seen(), batch.observed)
+    if network.marginals is not None:
+        return network.marginals.log_prob(network.marginals(network.hidden(code)), batch.values)
+    z = network.posterior(code).draw(batch.noise)
+    return mean_exp(network.log_prob(network.decode(z), batch.values))
+
+
+def worth(n_variables: int, targets: Sequence[int], recipe: Recipe) -> Tensor:
+    """How much a hidden entry of each variable counts [variables].
+
+    With direct beliefs the declared targets together count as much as half of the rest.
+    """
+    counts = torch.ones(n_variables)
+    if targets and recipe.objective == "direct":
+        counts[list(targets)] = max(1.0, 0.5 * (n_variables - len(targets)) / len(targets))
+    return counts
 
 
 def _mix(seed: int, step: int) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor
 from eddi.errors import StrategyError
 from eddi.model.base import Model
 from eddi.reward import latent
+from eddi.reward import target as target_space
 from eddi.table.evidence import Evidence
 
 
@@ -19,19 +20,20 @@ class Information:
     """EDDI: the question whose answer is expected to tell most about the target, for this row.
 
     Args:
-        reward: "latent", the paper's reward.
+        reward: "latent", the paper's; "target", the same in the space of the target, which needs a model
+            with direct beliefs; None takes the best the model allows.
         n_draws: Monte Carlo draws of answers and target.
         seed: of those draws; they change with the number of answers, and rows that have answered as
             much share them, so that a row scores the same alone and in any batch.
     """
 
-    reward: Literal["latent"] = "latent"
+    reward: Literal["latent", "target"] | None = None
     n_draws: int = 50
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.reward != "latent":
-            raise StrategyError(f"reward must be 'latent', got {self.reward!r}.")
+        if self.reward not in (None, "latent", "target"):
+            raise StrategyError(f"reward must be 'latent' or 'target', got {self.reward!r}.")
         if self.n_draws < 1:
             raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
 
@@ -50,4 +52,10 @@ class Information:
     def _nats(self, model: Model, evidence: Evidence, target: Sequence[str], n_seen: int) -> Tensor:
         """The rewards of rows that have answered as much."""
         seed = self.seed * 1_009 + n_seen
-        return latent.information(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
+        wanted = self.reward or ("latent" if model.direct_ is None else "target")
+        if wanted == "target" and model.direct_ is None:
+            raise StrategyError(
+                'reward="target" needs a model with direct beliefs: fit one with recipe="default".'
+            )
+        reward = latent.information if wanted == "latent" else target_space.information
+        return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
