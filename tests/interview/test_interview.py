@@ -344,3 +344,17 @@ def test_several_targets_are_followed_at_once(model):
 def test_predicting_what_the_model_lacks_is_refused(interview):
     with pytest.raises(TargetError, match="the target 'mood' is not a variable"):
         interview.predict("mood")
+
+
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+@pytest.mark.parametrize(("name", "value"), [("weight", 1e5), ("weight", 3e30), ("visits", 10**9)])
+def test_an_answer_far_beyond_all_rows_does_not_end_the_interview(people_model, recipe, name, value):
+    interview = Interview(people_model(recipe=recipe), "stage")
+    interview.tell(name, value)
+    assert interview.ask() is not None
+    assert not any(np.isnan(list(interview.rewards().values())))
+
+
+def test_a_whole_number_too_large_for_any_float_is_refused(model):
+    with pytest.raises(AnswerError, match="must be a number"):
+        Interview(model, "stage").tell("weight", 10**400)

@@ -66,7 +66,7 @@ class Interview:
     def ask(self) -> Question | None:
         """The next most valuable question, or None when it is enough. Changes nothing."""
         n_asked = np.array([len(self.record.answers)])
-        chosen = int(self.turns.next(self.evidence(), self._closed(), n_asked, spent=self._spent())[0])
+        chosen = int(self.turns.next(self.evidence(), self.closed(), n_asked, spent=self.spent())[0])
         return None if chosen < 0 else self.model.schema_.questions[chosen]
 
     def tell(self, question: Question | str, *raw: object) -> None:
@@ -132,19 +132,20 @@ class Interview:
     def _ranked(self, turns: Turns) -> dict[str, float]:
         """The open questions and what ``turns`` scores them, best first."""
         seen = self.evidence()
-        open_ = turns.open(seen, self._closed(), spent=self._spent())[0]
+        open_ = turns.open(seen, self.closed(), spent=self.spent())[0]
         scores = turns.scores(seen)[0]
         ranked = sorted(np.flatnonzero(open_), key=lambda place: -scores[place])
         questions = self.model.schema_.questions
         return {questions[place].name: float(scores[place]) for place in ranked}
 
-    def _closed(self) -> NDArray[np.bool_]:
-        """Questions that were told, and those that could only bring what was declined."""
+    def closed(self) -> NDArray[np.bool_]:
+        """Questions that were told, and those that could only bring what was declined [1, questions]."""
         told, declined = self.record.closed(), self.record.declined()
         closed = [q.name in told or declined >= set(q.reveals) for q in self.model.schema_.questions]
         return np.array([closed], dtype=bool)
 
-    def _spent(self) -> NDArray[np.float64]:
+    def spent(self) -> NDArray[np.float64]:
+        """What the questions told so far cost [1]."""
         told = self.record.closed()
         return np.array([sum(q.cost for q in self.model.schema_.questions if q.name in told)])
 

@@ -52,7 +52,7 @@ def resume(
     wanted = document.get("target") if target is None else target
     interview = Interview(model, wanted, strategy=strategy, stop=stop)
     for name, said in told.items():
-        interview.tell(name, _heard(said))
+        interview.tell(name, heard(said))
     return interview
 
 
@@ -61,35 +61,38 @@ def describe(interview: Interview) -> dict[str, Any]:
     question = interview.ask()
     schema = interview.model.schema_
     return {
-        "question": None if question is None else _question(question, schema.variables),
-        "prediction": {name: _prediction(interview.predict(name)) for name in interview.target},
+        "question": None if question is None else question_document(question, schema.variables),
+        "prediction": {name: prediction_document(interview.predict(name)) for name in interview.target},
         "rewards": interview.rewards(),
     }
 
 
-def _heard(said: Any) -> Any:
+def heard(said: Any) -> Any:
+    """What `Interview.tell` takes, from what was said in JSON."""
     if said is None:
         return NoAnswer.UNKNOWN
     if not isinstance(said, Mapping):
         return said
     if set(said) != {"without"}:
-        return {name: _heard(one) for name, one in said.items()}
+        return {name: heard(one) for name, one in said.items()}
     if said["without"] not in tuple(NoAnswer):
         raise AnswerError(f'"without" must be "unknown" or "declined", got {said["without"]!r}.')
     return NoAnswer(said["without"])
 
 
-def _question(question: Question, variables: Sequence[Variable]) -> dict[str, Any]:
+def question_document(question: Question, variables: Sequence[Variable]) -> dict[str, Any]:
+    """A question with the variables it reveals, as plain JSON."""
     revealed = {variable.name: variable for variable in variables}
     return {
         "name": question.name,
         "text": question.text,
         "cost": question.cost,
-        "reveals": [_variable(revealed[name]) for name in question.reveals],
+        "reveals": [variable_document(revealed[name]) for name in question.reveals],
     }
 
 
-def _variable(variable: Variable) -> dict[str, Any]:
+def variable_document(variable: Variable) -> dict[str, Any]:
+    """What a person must know of a variable to answer, as plain JSON."""
     facts = {
         "levels": list(variable.levels) or None,
         "low": variable.low,
@@ -100,7 +103,8 @@ def _variable(variable: Variable) -> dict[str, Any]:
     return {"name": variable.name, "kind": str(variable.kind), **known}
 
 
-def _prediction(belief: Prediction) -> dict[str, Any]:
+def prediction_document(belief: Prediction) -> dict[str, Any]:
+    """What is believed of one variable, as plain JSON."""
     if belief.probabilities is None:
         return {
             "mean": float(belief.mean),

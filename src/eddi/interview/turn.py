@@ -53,8 +53,9 @@ class Turns:
 
     def scores(self, seen: Evidence) -> NDArray[np.float64]:
         """What each question is worth to each row, open or not [rows, questions]; -inf is never."""
-        scores = self.strategy.score(self.model, seen, self.target)
-        return np.asarray(scores.cpu().numpy(), dtype=np.float64)
+        scores = self.strategy.score(self.model, seen, self.target).cpu().numpy().astype(np.float64)
+        # An answer far beyond all rows may be more than the network can add up; it tells nothing then.
+        return np.where(np.isnan(scores), 0.0, scores)
 
     def open(
         self,

@@ -19,6 +19,7 @@ from eddi.table.variable import Kind
 LOG_SQRT_2PI = 0.9189385332046727
 FAR = 1e4  # a cut point nothing reaches; finite, so that differences of two stay numbers
 SMALLEST_GAP = 1e-12  # between cut points, so that the logarithm of a level's share is a number
+LARGEST_LOG = 60.0  # of a count: its exponential is still a number in float32
 KL_POINTS = 64  # of the quadrature for divergences that have no closed form
 N_QUANTILES = 64  # points of the quadrature for moments that have no closed form
 
@@ -323,7 +324,7 @@ class Count(nn.Module):
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         outputs, spread = self._place_and_spread(outputs)
         point = outputs + spread * torch.logit(level)
-        number = torch.expm1(point * self.scale + self.shift) - 0.5
+        number = torch.expm1((point * self.scale + self.shift).clamp(max=LARGEST_LOG)) - 0.5
         return self._code(number.ceil().clamp(min=0))
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:

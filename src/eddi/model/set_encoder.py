@@ -205,7 +205,8 @@ class Lines:
             entered = values * encoder.unit[variables] if encoder.rescaled else values
         else:
             levelled = encoder.levelled[variables]
-            slot = encoder.slot[variables] + (values * levelled).long()  # [..., n]
+            # Not values * levelled: a drawn quantity may be infinite, and infinity times 0 is no number.
+            slot = encoder.slot[variables] + torch.where(levelled, values, 0.0).long()  # [..., n]
             slope, offset = self.slope[slot], self.offset[slot]
             entered = torch.where(levelled, torch.ones_like(values), values * encoder.unit[variables])
         return self._act(torch.addcmul(offset, entered[..., None], slope))

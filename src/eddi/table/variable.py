@@ -94,7 +94,7 @@ class Variable:
     def _quantity(self, raw: object) -> float:
         try:
             value = float(raw.strip() if isinstance(raw, str) else raw)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not math.isfinite(value):
             raise AnswerError(

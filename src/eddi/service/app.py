@@ -1,0 +1,76 @@
+"""The service put together: a store, a questionnaire, the API and the pages, behind one guard."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI
+
+from eddi import __version__
+from eddi.service import api, pages, problem
+from eddi.service.batcher import Batcher
+from eddi.service.desk import Desk
+from eddi.service.guard import Guard
+from eddi.service.keys import Keys
+from eddi.service.metrics import Metrics
+from eddi.service.questionnaire import Questionnaire
+from eddi.service.settings import Settings
+from eddi.store.opening import open_store
+from eddi.strategy.stopping import Stop
+
+ABOUT = """\
+Interviews that ask each person the most valuable next question, and stop when it is enough.
+
+Begin with `POST /interviews`, answer with `POST /interviews/{key}/answers` until `question` is null. Or
+keep the answers yourself, and take one step at a time with `POST /ask`. Everything that goes wrong is
+`application/problem+json`.
+"""
+
+
+def build(settings: Settings) -> FastAPI:
+    """The whole service, ready to be served.
+
+    Raises:
+        ModelFileError: there is no such model.
+        TargetError: the model has no such target.
+        StoreError: the store cannot be opened.
+    """
+    stop = Stop(after=settings.after, budget=settings.budget)
+    questionnaire = Questionnaire.load(Path(settings.model), settings.targets, stop=stop)
+    store = open_store(settings.store)
+    metrics = Metrics()
+    batcher = Batcher(
+        most=settings.batch,
+        window_s=settings.window_ms / 1000,
+        waiting=settings.waiting,
+        on_batch=metrics.batch_size.observe,
+    )
+    batcher.standing(questionnaire, questionnaire.interview())  # the first look is the slowest
+    desk = Desk(store, [questionnaire], batcher=batcher, metrics=metrics)
+    return assemble(desk, settings)
+
+
+def assemble(desk: Desk, settings: Settings) -> FastAPI:
+    """The web face of a desk; closing it closes the desk's store."""
+
+    @asynccontextmanager
+    async def open_hours(_: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = settings.threads
+        yield
+        desk.close()
+
+    app = FastAPI(
+        title="EDDI",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,  # its scripts would come from elsewhere
+        redoc_url=None,
+        lifespan=open_hours,
+    )
+    app.state.desk = desk
+    app.add_middleware(Guard, settings=settings, metrics=desk.metrics)
+    problem.install(app)
+    app.include_router(api.router(desk, Keys(desk.store) if settings.needs_keys else None))
+    app.include_router(pages.router(desk, settings))
+    return app

@@ -1,0 +1,32 @@
+"""The two tables of a store as they are now; `migrations` says how they came to be."""
+
+from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, Table, Text
+
+REVISIONS = ("0001",)  # oldest first; the last is what this version of eddi reads and writes
+VERSION_TABLE = "eddi_version"  # not alembic's own name: other programs may share the database
+
+metadata = MetaData()
+# PostgreSQL would sort by language; code points sort the same everywhere.
+_NAME = Text().with_variant(Text(collation="C"), "postgresql")
+
+heads = Table(
+    "eddi_heads",
+    metadata,
+    Column("stream", _NAME, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("forgotten", Boolean, nullable=False),
+)
+events = Table(
+    "eddi_events",
+    metadata,
+    Column("stream", _NAME, ForeignKey(heads.c.stream), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("facts", Text),  # canonical JSON as it was hashed; null once forgotten
+    Column("at", Text, nullable=False),
+    Column("before", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("salt", Text, nullable=False),
+)

@@ -1,0 +1,67 @@
+"""Real servers on free ports, in a thread each, around one small model of people."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+import uvicorn
+
+from eddi.service.app import build
+from eddi.service.questionnaire import Questionnaire
+from eddi.service.settings import Settings
+
+TARGET = "stage"
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory, model):
+    """The model of people as a file."""
+    path = tmp_path_factory.mktemp("served") / "people.eddi"
+    model.save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def questionnaire(model_file):
+    """The people's questionnaire, about their stage."""
+    return Questionnaire.load(model_file, TARGET)
+
+
+@contextmanager
+def running(settings):
+    """A real server in a thread; gives a client for it, which knows the server as ``client.app``."""
+    app = build(settings)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+            client.app = app
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def serving(model_file):
+    """Serves the people's questionnaire while a block runs: `with serving(rate=1) as client`."""
+
+    def serve(**settings):
+        given = {"model": str(model_file), "target": TARGET, "store": "memory:", "rate": 0.0, **settings}
+        return running(Settings(**given))
+
+    return serve
+
+
+@pytest.fixture(scope="session")
+def client(serving):
+    """A client of one server that many tests share."""
+    with serving() as shared:
+        yield shared

@@ -1,0 +1,73 @@
+"""Whatever anyone sends, the server never fails: requests made up from its own OpenAPI."""
+
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis.strategies import sampled_from
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
+
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
+QUESTIONS = ["", "age", "visits", "smoker", "pain", "town", "weight", "colour"]  # "" for any text
+ROUTES = [
+    ("POST", "/interviews"),
+    ("GET", "/interviews/{key}"),
+    ("POST", "/interviews/{key}/answers"),
+    ("DELETE", "/interviews/{key}/answers/last"),
+    ("DELETE", "/interviews/{key}"),
+    ("POST", "/ask"),
+    ("GET", "/questionnaires"),
+    ("GET", "/models"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+]
+
+
+@pytest.fixture(scope="module")
+def described(client):
+    return schemathesis.openapi.from_url(str(client.base_url.join("/openapi.json")))
+
+
+def sent(client, described, method, path, *, n_examples, begun=False, mode=GenerationMode.POSITIVE):
+    """Send made-up requests to a route; with ``begun``, to questions of interviews that exist."""
+
+    @hypothesis.given(
+        case=described[path][method].as_strategy(generation_mode=mode), question=sampled_from(QUESTIONS)
+    )
+    @hypothesis.settings(
+        max_examples=n_examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    def send(case, question):
+        if begun:
+            case.path_parameters = {"key": client.post("/interviews").json()["id"]}
+            if question and isinstance(case.body, dict) and "question" in case.body:
+                case.body["question"] = question
+        case.call_and_validate(checks=CHECKS)
+
+    send()
+
+
+def test_all_routes_are_tried(described):
+    found = {(one.ok().method.upper(), one.ok().path) for one in described.get_all_operations()}
+    assert found == set(ROUTES)
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_no_request_makes_the_server_fail(client, described, method, path):
+    sent(client, described, method, path, n_examples=25 if method == "POST" else 10)
+
+
+@pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if "{key}" in route[1]])
+def test_no_request_to_a_real_interview_makes_the_server_fail(client, described, method, path):
+    sent(client, described, method, path, n_examples=60 if method == "POST" else 10, begun=True)
+
+
+@pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if route[0] == "POST"])
+def test_no_request_of_a_wrong_shape_makes_the_server_fail(client, described, method, path):
+    sent(client, described, method, path, n_examples=25, mode=GenerationMode.NEGATIVE)

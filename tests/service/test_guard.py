@@ -1,0 +1,150 @@
+"""What stands before every route: names, sizes, rates, headers and the log."""
+
+import io
+import json
+import logging
+import time
+
+import httpx
+import pytest
+
+from eddi.service.guard import HEADERS
+from eddi.service.logs import JsonLines
+
+
+@pytest.fixture
+def log():
+    """All that the service logs, as text."""
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("eddi.service")
+    logger.addHandler(handler)
+    level = logger.level
+    logger.setLevel("DEBUG")
+    yield text
+    logger.setLevel(level)
+    logger.removeHandler(handler)
+
+
+def logged(log, n_lines):
+    """What was logged, once there are so many lines: a line is written when its response is out."""
+    deadline = time.monotonic() + 10
+    while log.getvalue().count("\n") < n_lines and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return log.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/nowhere", "/openapi.json", "/"])
+def test_every_response_carries_the_headers_of_a_careful_site(client, path):
+    headers = client.get(path).headers
+    for name in HEADERS:
+        assert name in headers
+    assert "unsafe-inline" not in headers["content-security-policy"]
+    assert "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_requests_have_a_number_their_own_or_ours(client):
+    assert client.get("/healthz", headers={"X-Request-Id": "abc-1"}).headers["x-request-id"] == "abc-1"
+    for strange in ("x" * 65, "a b", '"'):
+        given = client.get("/healthz", headers={"X-Request-Id": strange}).headers["x-request-id"]
+        assert given != strange
+        assert len(given) == 32
+
+
+def test_a_body_too_large_is_not_read(client):
+    for content in (b"x" * 70_000, iter([b"x" * 40_000] * 3)):
+        response = client.post("/ask", content=content, headers={"Content-Type": "application/json"})
+        assert response.status_code == 413
+        assert "larger than 65,536 bytes" in response.json()["detail"]
+        assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_who_comes_too_often_is_told_to_wait(serving):
+    with serving(rate=0.5, burst=3) as client:
+        statuses = [client.get("/questionnaires").status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 429, 429]
+        refused = client.get("/questionnaires")
+        assert int(refused.headers["retry-after"]) in (1, 2)
+        assert "too many requests from this address. Try again in" in refused.json()["detail"]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_local_server_does_not_go_by_a_foreign_name(client):
+    refused = client.get("/healthz", headers={"Host": "evil.example"})
+    assert refused.status_code == 421
+    assert "does not go by the name 'evil.example'" in refused.json()["detail"]
+    assert client.get("/healthz", headers={"Host": "localhost:99"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Sec-Fetch-Site": "none"}, 201),
+        ({}, 201),
+    ],
+)
+def test_pages_of_other_sites_change_nothing(client, headers, status):
+    assert client.post("/interviews", headers=headers).status_code == status
+
+
+def test_a_page_of_ours_may_change_things(client):
+    ours = str(client.base_url).rstrip("/")
+    assert client.post("/interviews", headers={"Origin": ours}).status_code == 201
+    assert client.get("/healthz", headers={"Origin": "https://evil.example"}).status_code == 200
+
+
+def test_the_log_tells_of_requests_but_not_of_what_was_in_them(serving, log):
+    with serving() as client:
+        key = client.post("/interviews").json()["id"]
+        secret = {"Authorization": "Bearer eddi_0123456789ab_secret", "Idempotency-Key": "idem-77"}
+        answer = {"question": "town", "values": "Conwy"}
+        client.post(f"/interviews/{key}/answers", json=answer, headers={**secret, "X-Request-Id": "r-1"})
+        client.post(f"/interviews/{key}/answers", json={"question": "age", "values": "Methuselah"})
+        client.get(f"/interviews/{key}?note=Conwy")
+        client.get("/Conwy")
+    text = logged(log, 5)
+    for private in (key, "Conwy", "town", "Methuselah", "eddi_0123", "secret", "idem-77", "127.0.0.1"):
+        assert private not in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert {"at", "level", "what", "request", "method", "route", "status", "ms"} == set(lines[1])
+    assert [(line["method"], line["route"], line["status"]) for line in lines] == [
+        ("POST", "/interviews", 201),
+        ("POST", "/interviews/{key}/answers", 200),
+        ("POST", "/interviews/{key}/answers", 422),
+        ("GET", "/interviews/{key}", 200),
+        ("GET", "none", 404),
+    ]
+    assert lines[1]["request"] == "r-1"
+
+
+def test_the_log_tells_where_we_failed_but_not_in_words_that_may_quote_an_answer(
+    serving, log, monkeypatch
+):
+    def fail(*_):
+        raise ValueError("Conwy is not a number")
+
+    with serving() as client:
+        monkeypatch.setattr("eddi.service.api.wire.opened", fail)
+        assert client.post("/interviews").status_code == 500
+        metrics = client.get("/metrics").text
+    failed, request = (json.loads(line) for line in logged(log, 3).splitlines()[:2])
+    assert failed["error"]["type"] == "ValueError"
+    assert any(
+        "test_guard.py" in place and place.endswith(" fail") for place in failed["error"]["trace"]
+    )
+    assert "Conwy" not in log.getvalue()
+    assert request["status"] == 500
+    assert 'eddi_errors_total{route="/interviews"} 1.0' in metrics
+
+
+def test_a_connection_that_ends_early_harms_nobody(client):
+    hasty = httpx.Client(base_url=client.base_url, timeout=0.001)
+    with hasty, pytest.raises(httpx.TransportError):
+        hasty.post("/interviews", json={})
+    assert client.get("/readyz").status_code == 200
