@@ -111,7 +111,9 @@ def test_the_log_tells_of_requests_but_not_of_what_was_in_them(serving, log):
     text = logged(log, 5)
     for private in (key, "Conwy", "town", "Methuselah", "eddi_0123", "secret", "idem-77", "127.0.0.1"):
         assert private not in text
-    lines = [json.loads(line) for line in text.splitlines()]
+    every = [json.loads(line) for line in text.splitlines()]
+    # The last request of the test before may be logged late, by its own server.
+    lines = [line for line in every if line["route"] != "/healthz"]
     assert {"at", "level", "what", "request", "method", "route", "status", "ms"} == set(lines[1])
     assert [(line["method"], line["route"], line["status"]) for line in lines] == [
         ("POST", "/interviews", 201),

@@ -89,7 +89,7 @@ def test_a_row_scores_the_same_in_any_company(model, seen):
 
 
 def test_settings_choose_the_reward():
-    assert published.information(SETTINGS) == Information(n_draws=30, seed=1)
+    assert published.information(SETTINGS) == Information(reward="latent", n_draws=30, seed=1)
     assert published.information(PUBLISHED) == PublishedReward("published", "means", 30, 1)
     only_kl = {**SETTINGS, "kl": "published"}
     assert published.information(only_kl) == PublishedReward("published", "noisy", 30, 1)
@@ -137,5 +137,5 @@ def test_what_is_not_the_papers_is_said_and_nothing_else():
     assert published.said({"max_steps": 3000, "n_draws": 50}) == ()
     (words,) = published.said({"max_steps": 10_000, "kl": "published", "draws": "means"})
     assert "standard deviation instead of the variance" in words
-    assert "10,000 steps" in words
+    assert "10,000 training steps" in words
     assert "hidden with chance" not in words

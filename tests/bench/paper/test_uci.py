@@ -165,10 +165,10 @@ def test_the_sections_work_with_a_part_of_the_runs(outcomes, tmp_path):
     assert sections[0].grids[0].rows[0][2] == "-"
 
 
-@pytest.mark.parametrize("name", ["paper-uci", "paper-uci-published"])
-def test_the_suites_are_240_runs_and_few_when_quick(name):
+@pytest.mark.parametrize(("name", "n_seeds"), [("paper-uci", 10), ("paper-uci-published", 5)])
+def test_the_suites_cross_six_tables_and_four_encoders_and_are_few_when_quick(name, n_seeds):
     whole, quick = Suite.load(name), Suite.load(name, quick=True)
-    assert len(whole.runs) == 240
+    assert len(whole.runs) == 6 * 4 * n_seeds
     assert {run.settings["dataset"] for run in whole.runs} == set(datasets.UCI)
     assert len(quick.runs) == 16
     assert all(run.settings["max_steps"] == 600 for run in quick.runs)
