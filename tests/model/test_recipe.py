@@ -33,3 +33,9 @@ def test_the_papers_recipe_is_the_papers():
     assert facts == (10, 10, 20, (100, 50), 100, 3000)
     assert (PAPER.scaling, PAPER.objective, PAPER.rate_per) == ("unit", "observed", "batch")
     assert (PAPER.max_missing, PAPER.learning_rate, PAPER.schedule) == (0.7, 1e-3, "constant")
+
+
+@pytest.mark.parametrize(("objective", "draws"), [("hidden", 1), ("observed", 0), ("direct", 0)])
+def test_too_few_draws_are_refused(objective, draws):
+    with pytest.raises(SchemaError, match="draws must be at least"):
+        replace(DEFAULT, objective=objective, draws=draws)

@@ -55,6 +55,13 @@ class Recipe:
     validation: float
     patience: int
 
+    def __post_init__(self) -> None:
+        least = 2 if self.objective == "hidden" else 1
+        if self.draws < least:
+            raise SchemaError(
+                f"draws must be at least {least} with the objective {self.objective!r}, got {self.draws}."
+            )
+
 
 PAPER = Recipe(
     scaling="unit",
