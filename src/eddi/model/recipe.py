@@ -59,7 +59,7 @@ class Recipe:
         least = 2 if self.objective == "hidden" else 1
         if self.draws < least:
             raise SchemaError(
-                f"draws must be at least {least} with the objective {self.objective!r}, got {self.draws}."
+                f"draws must be at least {least} with objective {self.objective!r}, got {self.draws}."
             )
 
 
