@@ -1,7 +1,7 @@
 """A network at rest, for one row at a time.
 
 One respondent's layers are so small that a call costs more than its arithmetic, and a call of NumPy
-costs a third of one of torch. The weights are those of the network, in the same memory.
+costs less than one of torch. The weights are those of the network, in the same memory.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from eddi.model.network import Marginals, Network
 from eddi.model.perceptron import Weights
 from eddi.model.settled import Settled
 
-N_POINTS = 8  # of the quadrature for a quantity; sixteen ranked no better
+N_POINTS = 8  # of the quadrature for a quantity
 MAX_LEVELS = 16  # a variable of more levels is drawn
 
 

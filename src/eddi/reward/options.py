@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.model.posterior import Posterior
 from eddi.reward.pairs import Pairs
 
 MAX_LEVELS = 8  # a longer sum takes more passes than it saves draws
@@ -38,7 +37,6 @@ class Draws:
 
     model: Model
     code: Tensor  # [rows, width]
-    now: Posterior  # [rows, latent]
     values: Tensor  # [draws, rows, variables]
     chances: dict[int, Tensor]  # of each variable of few levels [draws, rows, levels]
 
@@ -47,7 +45,7 @@ class Draws:
         now = model.posterior(code)
         chances = model.chances(now, n_draws, seed=seed)
         few = {d: chance for d, chance in chances.items() if chance.shape[-1] <= MAX_LEVELS}
-        return cls(model, code, now, model.draw(now, n_draws, seed=seed), few)
+        return cls(model, code, model.draw(now, n_draws, seed=seed), few)
 
     @property
     def n_levels(self) -> dict[int, int]:
