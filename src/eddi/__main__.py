@@ -2,4 +2,5 @@
 
 from eddi.cli import main
 
-main()
+if __name__ == "__main__":  # not where a spawned process imports this again
+    main()

@@ -52,6 +52,13 @@ def test_a_quick_look_changes_only_what_it_names():
     assert quick.runs[0].settings["missing"] == [0.1, 0.5]
 
 
+def test_a_setting_may_concern_some_runs_alone():
+    only = '[[only]]\nwhen = { set_encoder = "pnp" }\nsettings = { term = "published" }\n'
+    terms = {run.name: run.settings.get("term") for run in Suite.from_toml("two", TEXT + only).runs}
+    assert terms["boston-pnp-0"] == terms["yacht-pnp-1"] == "published"
+    assert terms["boston-zi-m-0"] is None
+
+
 def test_a_quick_look_has_a_folder_of_its_own(tmp_path):
     full, quick = (Suite.from_toml("two", TEXT, quick=quick) for quick in (False, True))
     assert full.folder(tmp_path) == tmp_path / "two"

@@ -51,3 +51,12 @@ def test_each_level_of_a_category_has_a_term_of_its_own(name):
     made = SetEncoder(FORMS, name, width=64, identity=4)
     terms = made.term(torch.tensor([[0.0], [1.0], [2.0]]), torch.tensor([1]))[:, 0]
     assert len({tuple(term.tolist()) for term in terms}) == 3
+
+
+def test_pnp_may_have_an_offset_of_each_variables_own():
+    made = SetEncoder((Form(Kind.REAL), Form(Kind.REAL)), "pnp", width=64, identity=4, offset=2)
+    slope, offset = made.affine()
+    assert torch.allclose(slope, made.identity @ made.layer.weight[:, :4].T)
+    assert torch.allclose(offset, made.layer.bias + made.own @ made.layer.weight[:, 4:].T)
+    at_zero = made.term(torch.zeros(1, 2), torch.tensor([0, 1]))[0]
+    assert not torch.equal(at_zero[0], at_zero[1])

@@ -9,7 +9,7 @@ import itertools
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from eddi.bench import results
 from eddi.bench.experiment import Outcome
 from eddi.errors import EddiError
 
-KEYS = ("title", "experiment", "over", "settings", "quick")
+KEYS = ("title", "experiment", "over", "settings", "only", "quick")
 QUICK_KEYS = ("over", "settings")
 PAPER_ORDER = ("paper-mnist", "paper-uci", "paper-dral", "paper-icu", "paper-nhanes")  # as it tells them
 SELF_TEST = "self-test"  # the suite that shows whether everything works, and proves no claim
@@ -77,7 +77,8 @@ class Suite:
         if quick:
             over |= _quick_over(name, different, over)
             settings |= _part(name, different, "settings", inside="quick.")
-        return cls(name, title, experiment, _runs(name, over, settings), quick)
+        runs = _runs(name, over, settings)
+        return cls(name, title, experiment, _with_only(name, document.get("only", []), runs), quick)
 
     def folder(self, results_folder: Path) -> Path:
         """Where the results of this suite lie; a quick look has a folder of its own."""
@@ -143,6 +144,22 @@ def _runs(suite: str, over: dict[str, Any], settings: dict[str, Any]) -> tuple[R
             raise SuiteError(f"the suite {suite!r} has two runs named {run.name!r} in over.")
         taken.add(run.name)
     return tuple(runs)
+
+
+def _with_only(suite: str, only: Any, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """The runs, some with settings that concern them alone: [[only]] when = {...}, settings = {...}."""
+    for part in only:
+        _check_keys(suite, part, ("when", "settings"), inside="only.")
+        when, settings = (_part(suite, part, key, inside="only.") for key in ("when", "settings"))
+        for key, value in settings.items():
+            _check_plain(suite, f"only.settings.{key}", value, inside=True)
+        runs = tuple(
+            replace(run, settings={**run.settings, **settings})
+            if when.items() <= run.settings.items()
+            else run
+            for run in runs
+        )
+    return runs
 
 
 def _run_name(suite: str, values: tuple[Any, ...]) -> str:

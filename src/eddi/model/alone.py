@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from eddi.model.belief import MAX_KEPT_SETS, shared_noise
 from eddi.model.likelihood import Gaussian
 from eddi.model.network import LOG_VAR_RANGE, Network
-from eddi.model.perceptron import Weights
+from eddi.model.perceptron import Perceptron, Weights
 from eddi.model.settled import Settled
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -37,8 +37,10 @@ class Alone:
 
     @classmethod
     def of(cls, network: Network, settled: Settled) -> "Alone | None":
-        """The network for one row; None where it is on another device, or not all is Gaussian."""
+        """The network for one row; None where it is on another device, deep, or not all Gaussian."""
         if settled.device.type != "cpu" or any(f.kind is not Kind.REAL for f in network.forms):
+            return None
+        if not isinstance(network.tail, Perceptron):
             return None
         lines, noise = settled.lines, network.likelihoods[Kind.REAL.value]
         assert isinstance(noise, Gaussian)  # noqa: S101  # all are real

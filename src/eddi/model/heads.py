@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from eddi.model.likelihood import Form, Likelihood
+from eddi.model.likelihood import Form, FreeGaussian, Likelihood
 from eddi.table.variable import Kind
 
 Maker = Callable[[list[Form]], nn.Module]
@@ -52,6 +52,10 @@ class Heads(nn.Module):
         """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""
         return self._each(lambda head, out, x: head.log_prob(out, x), outputs, values)
 
+    def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """What training adds up of every variable: log-likelihood, tempered where a spread is free."""
+        return self._each(_fit_score, outputs, values)
+
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         """Coded values at cumulative probability ``level``: draws, for uniform levels."""
         return self._each(lambda head, out, u: head.quantile(out, u), outputs, level)
@@ -78,6 +82,12 @@ class Heads(nn.Module):
             parts.append(verb(head.likelihood, outputs[..., head.outputs], *given))
         joined = torch.cat(parts, dim=-1)
         return joined if self.sorted else joined[..., self.back]
+
+
+def _fit_score(likelihood: Likelihood, outputs: Tensor, values: Tensor) -> Tensor:
+    if isinstance(likelihood, FreeGaussian):
+        return likelihood.fit_score(outputs, values)
+    return likelihood.log_prob(outputs, values)
 
 
 def _extents(forms: Sequence[Form], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:

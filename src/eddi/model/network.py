@@ -19,6 +19,7 @@ from eddi.model.likelihood import (
 from eddi.model.perceptron import Perceptron
 from eddi.model.posterior import Posterior
 from eddi.model.recipe import Recipe, SetEncoderName
+from eddi.model.residual import Residual
 from eddi.model.set_encoder import SetEncoder
 from eddi.table.variable import Kind
 
@@ -34,11 +35,16 @@ class Network(Heads):
         first, *rest = recipe.hidden
         free = set_encoder in ("zi", "zi-m")
         width = first if free else recipe.term
-        self.set_encoder = SetEncoder(forms, set_encoder, width=width, identity=recipe.identity)
+        self.set_encoder = SetEncoder(
+            forms, set_encoder, width=width, identity=recipe.identity, offset=recipe.offset
+        )
         inner = rest if free else recipe.hidden
         # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would
         # change nothing for PN and PNP, whose terms are never negative.
-        self.tail = Perceptron([width, *inner, 2 * recipe.latent], relu_first=free)
+        widths = [width, *inner, 2 * recipe.latent]
+        self.tail = (
+            Residual(widths) if recipe.tail == "residual" else Perceptron(widths, relu_first=free)
+        )
         self.decoder = Perceptron([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         direct = recipe.objective == "direct"
         self.marginals = Marginals(forms, recipe, recipe.hidden[-1]) if direct else None
@@ -49,8 +55,7 @@ class Network(Heads):
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        mean, log_var = self.tail(code).chunk(2, dim=-1)
-        return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
+        return self.posterior_of(self.hidden(code))
 
     def hidden(self, code: Tensor) -> Tensor:
         """What the tail makes of a code before it says anything [..., last hidden width]."""
@@ -58,7 +63,7 @@ class Network(Heads):
 
     def posterior_of(self, hidden: Tensor) -> Posterior:
         """q(z | x_O) from what the tail made of the code."""
-        mean, log_var = F.linear(hidden, *self.tail.weights()[-1]).chunk(2, dim=-1)
+        mean, log_var = F.linear(hidden, *self.tail.belief()).chunk(2, dim=-1)
         return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
 
     def decode(self, z: Tensor) -> Tensor:

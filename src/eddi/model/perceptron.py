@@ -32,6 +32,10 @@ class Perceptron(nn.Module):
         *layers, _ = self.weights()
         return torch.relu_(through(torch.relu(x) if self.relu_first else x, layers))
 
+    def belief(self) -> Weights:
+        """The last layer, which says what comes of the hidden ones."""
+        return self.weights()[-1]
+
     def weights(self) -> list[Weights]:
         """Weight and bias of every layer, first to last."""
         layers = cast("Iterable[nn.Linear]", self.layers)

@@ -18,9 +18,12 @@ class Recipe:
             with a Gaussian likelihood, as in the paper.
         latent: size of z.
         identity: size of a variable's learned embedding (PN and PNP).
+        offset: size of a variable's own part in its term's offset (PNP); 0 in the paper, whose term then
+            says the same of all variables at x = 0; 1 in its authors' code.
         term: size of one variable's term in the code (PN and PNP).
         hidden: widths between the code and q(z | x_O); the decoder has them reversed. The first is
             the size of the code of ZI and ZI-m, whose first layer is their set encoder.
+        tail: what is between: "plain" layers, or "residual" blocks, one for each width.
         noise: the Gaussian's sd in coded units, or None to learn one for each variable.
         noise_floor: no learned sd falls below this, in coded units, so that no density explodes.
         objective: "observed" is the paper's partial bound; "hidden" scores hidden entries too;
@@ -38,8 +41,10 @@ class Recipe:
     scaling: Scaling
     latent: int
     identity: int
+    offset: int
     term: int
     hidden: tuple[int, ...]
+    tail: Literal["plain", "residual"]
     noise: float | None
     noise_floor: float
     objective: Literal["observed", "hidden", "direct"]
@@ -67,8 +72,10 @@ PAPER = Recipe(
     scaling="unit",
     latent=10,
     identity=10,
+    offset=0,
     term=20,
     hidden=(100, 50),
+    tail="plain",
     noise=0.1 * 2**0.5,  # the paper names no value; this is the one its experiments were run with
     noise_floor=0.0,
     objective="observed",
@@ -90,8 +97,10 @@ DEFAULT = Recipe(
     scaling="standard",
     latent=16,
     identity=32,
+    offset=0,
     term=128,
     hidden=(256, 256),
+    tail="plain",
     noise=None,
     noise_floor=0.02,
     objective="hidden",

@@ -12,6 +12,9 @@ PN   h([e_d, x_d]), h = relu(W . )  w            W e_d + b  relu
 PNP  h(e_d * x_d),  h = relu(W . )  W e_d        b          relu
 ==== ============================== ============ ========== ========
 
+The paper's PNP cannot tell variables apart at x = 0. With ``offset`` above 0 each variable has its own
+part f_d beside it, h([e_d * x_d, f_d]), so that its offset becomes U f_d + b.
+
 So an answer adds one term, and trying a candidate never re-encodes what is already known. A category
 has a slope and offset for each level and x = 1: its answer picks which.
 """
@@ -45,7 +48,7 @@ class SetEncoder(nn.Module):
     level_value: Tensor
 
     def __init__(
-        self, forms: Sequence[Form], name: SetEncoderName, *, width: int, identity: int
+        self, forms: Sequence[Form], name: SetEncoderName, *, width: int, identity: int, offset: int = 0
     ) -> None:
         super().__init__()
         slots = [form.n_levels if form.kind is Kind.CATEGORY else 1 for form in forms]
@@ -59,7 +62,7 @@ class SetEncoder(nn.Module):
         if name in ("zi", "zi-m"):
             self._build_free(n_slots)
         else:
-            self._build_shared(n_slots, identity)
+            self._build_shared(n_slots, identity, 1 if name == "pn" else offset)
 
     def _split(self, forms: Sequence[Form], slots: Sequence[int]) -> None:
         """Sort variables by the cheapest exact way to sum their terms."""
@@ -98,10 +101,13 @@ class SetEncoder(nn.Module):
         else:
             self.register_buffer("offset", torch.zeros(n_slots, self.width), persistent=False)
 
-    def _build_shared(self, n_slots: int, identity: int) -> None:
+    def _build_shared(self, n_slots: int, identity: int, beside: int) -> None:
+        """One layer for all terms; ``beside`` is how much enters it beside the identity."""
         self.register_buffer("base", torch.zeros(self.width), persistent=False)
         self.identity = nn.Parameter(torch.randn(n_slots, identity))
-        self.layer = nn.Linear(identity + (1 if self.name == "pn" else 0), self.width)
+        self.layer = nn.Linear(identity + beside, self.width)
+        if self.name == "pnp" and beside:
+            self.own = nn.Parameter(torch.randn(n_slots, beside))
         # The code sums a term for each variable, none of them negative, so a fresh one grows with
         # their number: 784 (MNIST) would start log-variances at their bounds, where no gradient
         # passes, and make each step of the tail a jump. Relu scales with its input, so this keeps
@@ -118,8 +124,12 @@ class SetEncoder(nn.Module):
             weight = self.layer.weight.T  # [identity + 1, width]
             offset = torch.addmm(self.layer.bias, self.identity, weight[:-1])
             return weight[-1:].expand_as(offset), offset
-        slope = self.identity @ self.layer.weight.T
-        return slope, self.layer.bias.expand_as(slope)
+        n_identity = self.identity.shape[1]
+        weight = self.layer.weight.T  # [identity + offset, width]
+        slope = self.identity @ weight[:n_identity]
+        if n_identity == len(weight):
+            return slope, self.layer.bias.expand_as(slope)
+        return slope, torch.addmm(self.layer.bias, self.own, weight[n_identity:])
 
     def lines(self) -> "Lines":
         """Slopes and offsets as the weights stand now; good for as long as they stay so."""

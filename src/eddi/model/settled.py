@@ -11,8 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eddi.model.network import LOG_VAR_RANGE, Network
-from eddi.model.perceptron import Weights, through
+from eddi.model.perceptron import Perceptron, Weights, through
 from eddi.model.posterior import Posterior
+from eddi.model.residual import Residual
 from eddi.model.set_encoder import Lines
 
 
@@ -21,7 +22,8 @@ class Settled:
     """The same passes as those of the network, for as long as its weights stand still."""
 
     lines: Lines
-    tail: tuple[Weights, ...]  # all but its last layer, which is the belief
+    tail: tuple[Weights, ...]  # all but its last layer, which is the belief; none where it is residual
+    residual: Residual | None
     belief: Weights
     decoder: tuple[Weights, ...]
     relu_first: bool
@@ -29,15 +31,17 @@ class Settled:
 
     @classmethod
     def of(cls, network: Network) -> "Settled":
-        *tail, (weight, bias) = network.tail.weights()
+        weight, bias = network.tail.belief()
         lines, decoder = network.set_encoder.lines(), tuple(network.decoder.weights())
+        plain = network.tail if isinstance(network.tail, Perceptron) else None
         layer = None if network.marginals is None else network.marginals.layer
         return cls(
             lines=lines,
-            tail=tuple(tail),
+            tail=() if plain is None else tuple(plain.weights()[:-1]),
+            residual=None if isinstance(network.tail, Perceptron) else network.tail,
             belief=(weight, bias[:, None]),
             decoder=decoder,
-            relu_first=network.tail.relu_first,
+            relu_first=plain is not None and plain.relu_first,
             marginal=None if layer is None else (layer.weight, layer.bias),
         )
 
@@ -56,6 +60,8 @@ class Settled:
 
     def hidden(self, code: Tensor) -> Tensor:
         """What the tail makes of a code before it says anything [..., last hidden width]."""
+        if self.residual is not None:
+            return self.residual.hidden(code)
         out = torch.relu(code) if self.relu_first else code
         for weight, bias in self.tail:
             out = torch.relu_(F.linear(out, weight, bias))

@@ -100,6 +100,8 @@ def test_settings_choose_the_recipe():
     assert published.recipe(PUBLISHED).max_missing == 0
     assert published.recipe({**SETTINGS, "network": "published"}).hidden == (500, 200)
     assert published.recipe(SETTINGS).max_steps == 40
+    own = published.recipe({**SETTINGS, "term": "published"})
+    assert (own.identity, own.offset) == (PAPER.identity + 1, 1)
 
 
 def test_the_papers_masks_leave_the_table_alone():

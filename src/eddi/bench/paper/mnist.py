@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import eddi
 from eddi.bench import datasets
 from eddi.bench.experiment import Experiment, Figures, Settings
-from eddi.bench.paper import mnist_page, mnist_pictures
+from eddi.bench.paper import mnist_page, mnist_pictures, published
 from eddi.model.belief import standard_normal
 from eddi.model.objective import mean_exp
 from eddi.model.recipe import PAPER, Recipe
@@ -172,7 +172,7 @@ def _parts(
 def play(settings: Settings, folder: Path) -> Figures:
     """Train one model and score it on missing pixels; small pictures go to ``folder``."""
     seed, n_draws = int(settings["seed"]), int(settings["n_draws"])
-    recipe = replace(RECIPE, max_steps=int(settings["max_steps"]))
+    recipe = published.with_term(replace(RECIPE, max_steps=int(settings["max_steps"])), settings)
     train, test = load(int(settings["n_images"]), seed)
     began = time.perf_counter()
     model = fit(str(settings["model"]), train, recipe, seed=seed)

@@ -98,7 +98,7 @@ def fit(survey: Survey, train: pa.Table, settings: Settings) -> PartialVAE:
     model = PartialVAE(
         schema,
         schema.targets,
-        recipe=replace(RECIPE, max_steps=int(settings["max_steps"])),
+        recipe=published.with_term(replace(RECIPE, max_steps=int(settings["max_steps"])), settings),
         set_encoder=str(settings["set_encoder"]),
         random_state=int(settings["seed"]),
         device=str(settings.get("device", "auto")),

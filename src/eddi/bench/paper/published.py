@@ -7,9 +7,10 @@ The library follows the paper. To see how much of the paper's picture hangs on i
   random numbers at every step);
 - ``masks``: "paper" (one missing rate a training batch, from U(0, 0.7)), or "published" (a rate for each
   entry by itself, from U(0, 1), so that about half of every row is seen and hardly ever nothing);
-- ``network``: "paper" (100-50), or "published" (500-200; our decoder has the same sizes reversed).
+- ``network``: "paper" (100-50), or "published" (500-200; our decoder has the same sizes reversed);
+- ``term``: "paper" (PNP's h(e*x)), or "published" (each variable's raw value and own bias beside e*x).
 
-Not here: the raw value and a bias beside e*x in PNP's term, scaling by test rows, one split for all.
+Not here: scaling by test rows, one split for all.
 """
 
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ SWITCHES = {
     "draws": ("noisy", "means"),
     "masks": ("paper", "published"),
     "network": ("paper", "published"),
+    "term": ("paper", "published"),
 }
 """What each switch may be; the first is the paper's."""
 
@@ -66,6 +68,7 @@ SAID = {
     "draws": "answers that are the decoder's means, by the same random numbers at every step",
     "masks": "every entry hidden with chance one half, whatever the others",
     "network": "hidden layers of 500 and 200",
+    "term": "in PNP's term, each variable's raw value and own bias beside e*x",
 }
 
 
@@ -94,7 +97,16 @@ def recipe(settings: Settings) -> Recipe:
     hidden = WIDE if chosen["network"] == "published" else PAPER.hidden
     # The published masks are in the training table itself: see `training_table`.
     most = 0.0 if chosen["masks"] == "published" else PAPER.max_missing
-    return replace(PAPER, hidden=hidden, max_missing=most, max_steps=int(settings["max_steps"]))
+    recipe = replace(PAPER, hidden=hidden, max_missing=most, max_steps=int(settings["max_steps"]))
+    return with_term(recipe, settings)
+
+
+def with_term(recipe: Recipe, settings: Settings) -> Recipe:
+    """The recipe with PNP's term as these settings have it."""
+    if switches(settings)["term"] == "paper":
+        return recipe
+    # The raw value beside e*x is one more number of e, which starts at random rather than at 1.
+    return replace(recipe, identity=recipe.identity + 1, offset=1)
 
 
 def training_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -1,0 +1,54 @@
+"""A residual tail: blocks that each add to what they were given, so that depth costs nothing at first."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from eddi.model.perceptron import Weights
+
+
+class Block(nn.Module):
+    """h + W2 relu(W1 norm(h)): where it has nothing to add, it passes h on."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.inner, self.outer = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, h: Tensor) -> Tensor:
+        normed = F.layer_norm(h, h.shape[-1:], self.norm.weight, self.norm.bias)
+        inner = torch.relu_(F.linear(normed, self.inner.weight, self.inner.bias))
+        return h + F.linear(inner, self.outer.weight, self.outer.bias)
+
+
+class Residual(nn.Module):
+    """The tail as residual blocks (He et al. 2016; normalised first, Xiong et al. 2020), then a belief.
+
+    ``widths`` are those of the code, of every block (all the same), and of the belief.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        before, *inner, after = widths
+        self.first = nn.Linear(before, inner[0])
+        self.blocks = nn.ModuleList(Block(width) for width in inner)
+        self.norm = nn.LayerNorm(inner[-1])
+        self.last = nn.Linear(inner[-1], after)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., code width] to [..., belief width]."""
+        return F.linear(self.hidden(x), *self.belief())
+
+    def hidden(self, x: Tensor) -> Tensor:
+        """[..., code width] to [..., block width]."""
+        h = F.linear(x, self.first.weight, self.first.bias)
+        for block in cast("Iterable[Block]", self.blocks):
+            h = block(h)
+        return torch.relu_(F.layer_norm(h, h.shape[-1:], self.norm.weight, self.norm.bias))
+
+    def belief(self) -> Weights:
+        """The last layer, which says what is believed of z."""
+        return self.last.weight, self.last.bias
