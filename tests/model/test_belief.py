@@ -26,7 +26,13 @@ def belief():
     """Two rows, three draws of z: beliefs that are clearly mixtures."""
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
-    return Belief(network, 1.5 * torch.randn(3, 2, network.n_outputs))
+    outputs = 1.5 * torch.randn(3, 2, network.n_outputs)
+    return Belief(network, outputs, network.left_out(torch.zeros(2, len(FORMS))))
+
+
+def every(level):
+    """The same level for every row and variable."""
+    return torch.full((2, len(FORMS)), level)
 
 
 def parts(belief, row=0):
@@ -50,7 +56,7 @@ def test_log_prob_is_that_of_the_mixture(belief):
 
 def test_quantiles_of_a_real_are_those_of_the_mixture(belief):
     for level in (0.05, 0.5, 0.95):
-        found = belief.quantile(level, [0])[0, 0].item()
+        found = belief.quantile(every(level), [0])[0, 0].item()
         assert np.mean([part.cdf(found) for part in parts(belief)]) == pytest.approx(level, abs=1e-4)
 
 
@@ -60,13 +66,13 @@ def test_quantiles_of_levels_are_the_first_level_that_reaches(belief):
         for level in (0.05, 0.5, 0.95):
             reached = below[variable].cumsum(-1) >= level - 1e-6
             expected = reached.int().argmax(-1).float()
-            assert torch.allclose(belief.quantile(level, [variable])[:, 0], expected, atol=1e-3)
+            assert torch.allclose(belief.quantile(every(level), [variable])[:, 0], expected, atol=1e-3)
 
 
 def test_quantiles_come_in_the_order_asked(belief):
-    both = belief.quantile(0.3, [3, 0])
-    assert torch.equal(both[:, 0], belief.quantile(0.3, [3])[:, 0])
-    assert torch.equal(both[:, 1], belief.quantile(0.3, [0])[:, 0])
+    both = belief.quantile(every(0.3), [3, 0])
+    assert torch.equal(both[:, 0], belief.quantile(every(0.3), [3])[:, 0])
+    assert torch.equal(both[:, 1], belief.quantile(every(0.3), [0])[:, 0])
 
 
 def test_probabilities_are_told_for_every_variable_of_levels_and_no_other(belief):
@@ -84,7 +90,7 @@ def test_levels_coded_as_numbers_take_the_belief_nearest_to_their_position():
     forms = (Form(Kind.REAL, 4, 0.0, 3.0), Form(Kind.REAL), Form(Kind.REAL, 2, 0.0, 1.0))
     network = Network(forms, "pnp", PAPER).requires_grad_(False)
     outputs = torch.tensor([[[0.4, 0.0, 1.2]]])
-    found = dict(Belief(network, outputs).probabilities())
+    found = dict(Belief(network, outputs, network.outside[:1]).probabilities())
     normal = stats.norm(0.4, 0.1 * 2**0.5)
     edges = normal.cdf(np.array([0.5, 1.5, 2.5]) / 3)
     expected = np.diff(np.concatenate([[0], edges, [1]]))
@@ -98,7 +104,8 @@ def test_every_row_gets_the_same_draws_of_z():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     twice = Posterior(torch.zeros(2, DEFAULT.latent), torch.zeros(2, DEFAULT.latent))
-    outputs = Belief.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0)).outputs
+    nothing = torch.zeros(2, len(FORMS))
+    outputs = Belief.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0), nothing).outputs
     assert torch.equal(outputs[:, 0], outputs[:, 1])
     assert outputs.std(0).min() > 0
 

@@ -13,7 +13,7 @@ def test_the_card_tells_what_the_model_is_and_was_trained_on(model):
     assert "- Rows: 300" in text
     assert f"`{model.fingerprint_}`" in text
     assert "- Steps: 200 in" in text
-    assert "Held-out log-likelihood of hidden entries" in text
+    assert "How well hidden entries of validation rows are foretold" in text
 
 
 def test_the_card_lists_every_variable_with_its_values(model):

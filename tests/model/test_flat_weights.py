@@ -10,7 +10,8 @@ from eddi.model.network import Network
 from eddi.model.recipe import DEFAULT
 from eddi.table.variable import Kind
 
-TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(6, 5), weight_decay=0.1)
+SIZES = {"latent": 2, "identity": 3, "term": 4, "hidden": (6, 6)}
+TINY = replace(DEFAULT, objective="observed", **SIZES, weight_decay=0.1, average=0)
 FORMS = (Form(Kind.REAL), Form(Kind.ORDINAL, 4), Form(Kind.ORDINAL, 3), Form(Kind.CATEGORY, 3))
 VALUES = torch.tensor([[0.3, 2.0, 1.0, 2.0], [-1.0, 0.0, 2.0, 0.0]])
 
@@ -75,3 +76,18 @@ def test_the_best_weights_come_back():
     assert any(not torch.equal(best[key], value) for key, value in state(network).items())
     weights.use_best()
     assert all(torch.equal(best[key], value) for key, value in state(network).items())
+
+
+def test_an_average_of_the_last_weights_is_used_where_the_recipe_wants_one():
+    network, weights = make(replace(TINY, average=4))
+    expected = weights.flat.clone()
+    for _ in range(3):
+        weights.descend(loss(network), 0.01)
+        expected += (weights.flat - expected) / 4
+    walking = weights.flat.clone()
+    with weights.averaged():
+        assert torch.allclose(weights.flat, expected)
+    assert torch.equal(weights.flat, walking)
+    weights.keep_best()
+    weights.use_best()
+    assert torch.allclose(weights.flat, expected)

@@ -14,7 +14,7 @@ from eddi.model.training import train
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
-TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(6, 5))
+TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(6, 6))
 FORMS = (
     Form(Kind.CATEGORY, 3),
     Form(Kind.REAL, 0, 10.0, 2.0),

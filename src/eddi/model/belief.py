@@ -68,14 +68,16 @@ class Belief:
 
     network: Heads
     outputs: Tensor  # [draws, rows, outputs]
+    outside: Tensor  # [rows, variables] what a 90% interval leaves out on either side
 
     @classmethod
-    def of(cls, network: Network, posterior: Posterior, noise: Tensor) -> "Belief":
-        """From standard normal noise [draws, latent], the same for every row.
+    def of(cls, network: Network, posterior: Posterior, noise: Tensor, observed: Tensor) -> "Belief":
+        """From standard normal noise [draws, latent], the same for every row, and what rows show.
 
         Shared draws make a row's belief the same alone and in any batch.
         """
-        return cls(network, network.decode(posterior.draw(noise[:, None])))
+        outputs = network.decode(posterior.draw(noise[:, None]))
+        return cls(network, outputs, network.left_out(observed))
 
     def moments(self) -> tuple[Tensor, Tensor]:
         """Mean and sd of every variable in the table's own numbers [rows, variables]."""
@@ -112,24 +114,32 @@ class Belief:
             below.append(torch.where(last.to(outputs.device), 1.0, reached))
         return torch.stack([*below, torch.ones_like(outputs)], dim=-1).diff(dim=-1)
 
-    def quantile(self, level: float, variables: list[int]) -> Tensor:
-        """Coded values below which a ``level`` share of the belief lies [rows, n]."""
+    def interval(self, variables: list[int]) -> tuple[Tensor, Tensor]:
+        """The two ends of the central 90%, as calibrated, in coded values [rows, n] each."""
+        return self.quantile(self.outside, variables), self.quantile(1 - self.outside, variables)
+
+    def quantile(self, level: Tensor, variables: list[int]) -> Tensor:
+        """Coded values below which a ``level`` share [rows, variables] of each belief lies [rows, n]."""
         wanted = set(variables)
         found = {
             variable: column
             for head in self.network.heads()
             if wanted & set(head.variables.tolist())
             for variable, column in zip(
-                head.variables.tolist(), self._head_quantile(head, level).unbind(-1), strict=True
+                head.variables.tolist(),
+                self._head_quantile(head, level[:, head.variables]).unbind(-1),
+                strict=True,
             )
         }
         return torch.stack([found[variable] for variable in variables], dim=-1)
 
-    def _head_quantile(self, head: Head, level: float) -> Tensor:
+    def _head_quantile(self, head: Head, level: Tensor) -> Tensor:
         """By bisection: a mixture's quantile lies between its parts' lowest and highest."""
         outputs = self.outputs[..., head.outputs]
         shape = (*outputs.shape[:-1], len(head.variables))
-        parts = head.likelihood.quantile(outputs, torch.full(shape, level, device=outputs.device))
+        parts = head.likelihood.quantile(outputs, level.expand(shape))
+        if len(parts) == 1:
+            return parts[0]
         low, high = parts.amin(0), parts.amax(0)  # [rows, n]
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)

@@ -32,8 +32,8 @@ def _training(model: PartialVAE) -> str:
     last = model.history_[-1]
     best = [p.best for p in model.history_ if p.best is not None]
     validation = (
-        f"- Held-out log-likelihood of hidden entries: {best[-1]:.3f} nats an entry "
-        "(coded values, validation rows of the training table)\n"
+        f"- How well hidden entries of validation rows are foretold: {best[-1]:.3f} an entry (minus the "
+        "CRPS of coded quantities, the log-likelihood of the rest)\n"
         if best
         else "- No rows were held out for validation\n"
     )

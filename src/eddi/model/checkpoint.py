@@ -21,7 +21,7 @@ class Progress:
     step: int
     max_steps: int
     loss: float  # negative objective, nats a variable
-    validation: float | None  # log-likelihood of hidden entries, nats an entry
+    validation: float | None  # how well hidden entries are foretold: minus CRPS, or log-likelihood
     best: float | None
     seconds: float
 

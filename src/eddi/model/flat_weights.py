@@ -1,10 +1,14 @@
 """All weights of a network in one tensor, so that a step of the optimiser is one kernel."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 from torch.optim.adam import adam
 
 from eddi.model.network import Network
+from eddi.model.ranks import ALONE, Ranks
 from eddi.model.recipe import Recipe
 
 BETAS = (0.9, 0.999)  # Adam's own defaults, as in the paper
@@ -23,22 +27,26 @@ class FlatWeights:
         ordered = sorted(trained, key=lambda parameter: parameter.dim() <= 1)  # matrices first
         n_matrix = sum(parameter.numel() for parameter in trained if parameter.dim() > 1)
         self.flat, self._gradient = _flatten(ordered)
+        self.mean = self.flat.clone()
         self.best = self.flat.clone()
         self.moments = (torch.zeros_like(self.flat), torch.zeros_like(self.flat))
         self.steps = torch.zeros((), device=self.flat.device)
         self._matrices = self.flat[:n_matrix]
-        self._clip, self._decay = recipe.clip, recipe.weight_decay
+        self._clip, self._decay, self._window = recipe.clip, recipe.weight_decay, recipe.average
 
-    def descend(self, loss: Tensor, rate: float) -> None:
+    def descend(self, loss: Tensor, rate: float, ranks: Ranks = ALONE) -> None:
         """One step down ``loss``: clipped, decayed as AdamW does, biases and noises left alone."""
         self._gradient.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
+        ranks.average(self._gradient)
         if self._clip is not None:
             shrink = self._clip / (torch.linalg.vector_norm(self._gradient) + 1e-6)
             self._gradient.mul_(shrink.clamp(max=1.0))
         if self._decay:
             self._matrices.mul_(1 - rate * self._decay)
         self._adam(rate)
+        if self._window:
+            self.mean.lerp_(self.flat, 1 / self._window)
 
     def _adam(self, rate: float) -> None:
         # The function behind torch.optim.Adam: the class around it costs a small network 5% a step.
@@ -60,9 +68,18 @@ class FlatWeights:
             maximize=False,
         )
 
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """The network with the average of its last weights, where the recipe wants one, for a while."""
+        walking = self.flat.clone()
+        if self._window:
+            self.flat.copy_(self.mean)
+        yield
+        self.flat.copy_(walking)
+
     def keep_best(self) -> None:
-        """Remember the weights as they are now."""
-        self.best.copy_(self.flat)
+        """Remember the weights, or their average, as they are now."""
+        self.best.copy_(self.mean if self._window else self.flat)
 
     def use_best(self) -> None:
         """Go back to the remembered weights."""
@@ -73,6 +90,7 @@ class FlatWeights:
         first, second = self.moments
         return {
             "weights": self.flat,
+            "mean": self.mean,
             "best": self.best,
             "first_moment": first,
             "second_moment": second,

@@ -7,9 +7,11 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from eddi.model.likelihood import Form, FreeGaussian, Likelihood
+from eddi.model.likelihood import Form, Likelihood
+from eddi.model.prediction import COVERAGE
 from eddi.table.variable import Kind
 
+N_SHARES = 5  # how finely calibration tells apart how much of a row is seen
 Maker = Callable[[list[Form]], nn.Module]
 
 
@@ -37,10 +39,13 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.sorted = by_kind == sorted(by_kind)
+        outside = torch.full((N_SHARES, len(self.forms)), (1 - COVERAGE) / 2)
+        self.register_buffer("outside", outside)
         self.has_levels = any(form.kind.has_levels for form in self.forms)
 
     by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
     back: Tensor  # [variables] the inverse of by_kind
+    outside: Tensor  # [shares, variables] what a 90% interval leaves out on either side
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
@@ -54,7 +59,11 @@ class Heads(nn.Module):
 
     def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
         """What training adds up of every variable: log-likelihood, tempered where a spread is free."""
-        return self._each(_fit_score, outputs, values)
+        return self._each(lambda head, out, x: _of("fit_score", head)(out, x), outputs, values)
+
+    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """How well each variable is foretold, to choose between weights: log-likelihood, or CRPS."""
+        return self._each(lambda head, out, x: _of("exam_score", head)(out, x), outputs, values)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         """Coded values at cumulative probability ``level``: draws, for uniform levels."""
@@ -68,6 +77,10 @@ class Heads(nn.Module):
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         """P(X_d <= coded value | z) of every variable [..., variables]."""
         return self._each(lambda head, out, x: head.cdf(out, x), outputs, values)
+
+    def left_out(self, observed: Tensor) -> Tensor:
+        """What 90% intervals leave out on either side, for rows that show so much [rows, variables]."""
+        return self.outside[share_of(observed)]
 
     def _each(
         self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
@@ -84,10 +97,14 @@ class Heads(nn.Module):
         return joined if self.sorted else joined[..., self.back]
 
 
-def _fit_score(likelihood: Likelihood, outputs: Tensor, values: Tensor) -> Tensor:
-    if isinstance(likelihood, FreeGaussian):
-        return likelihood.fit_score(outputs, values)
-    return likelihood.log_prob(outputs, values)
+def share_of(observed: Tensor) -> Tensor:
+    """Which fifth of its variables a row shows [rows], of 0/1 ``observed`` [rows, variables]."""
+    return (observed.float().mean(1) * N_SHARES).long().clamp(max=N_SHARES - 1)
+
+
+def _of(verb: str, likelihood: Likelihood) -> Callable[[Tensor, Tensor], Tensor]:
+    """A likelihood's own score of that name, or its log-likelihood."""
+    return getattr(likelihood, verb, likelihood.log_prob)
 
 
 def _extents(forms: Sequence[Form], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:

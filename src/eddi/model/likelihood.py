@@ -20,7 +20,6 @@ LOG_SQRT_2PI = 0.9189385332046727
 FAR = 1e4  # a cut point nothing reaches; finite, so that differences of two stay numbers
 SMALLEST_GAP = 1e-12  # between cut points, so that the logarithm of a level's share is a number
 LARGEST_LOG = 60.0  # of a count: its exponential is still a number in float32
-KL_POINTS = 64  # of the quadrature for divergences that have no closed form
 N_QUANTILES = 64  # points of the quadrature for moments that have no closed form
 
 
@@ -103,58 +102,6 @@ class Gaussian(nn.Module):
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         variance = (self.sd() * self.scale).square()
         return outputs * self.scale + self.shift, variance.expand_as(outputs)
-
-
-class FreeGaussian(nn.Module):
-    """A real variable: normal, its mean and its spread both told by the network."""
-
-    shift: Tensor
-    scale: Tensor
-
-    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
-        super().__init__()
-        exact = torch.tensor([(form.shift, form.scale) for form in forms], dtype=torch.float64)
-        self.register_buffer("shift", exact[:, 0], persistent=False)
-        self.register_buffer("scale", exact[:, 1], persistent=False)
-        self.n_outputs, self.floor = 2 * len(forms), floor
-
-    def mean_and_sd(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, spread = outputs.chunk(2, dim=-1)
-        return mean, self.floor + F.softplus(spread)
-
-    def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
-        return -0.5 * ((values - mean) / sd).square() - sd.log() - LOG_SQRT_2PI
-
-    def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """The log-likelihood times the spread, as beta-NLL with beta 1/2 (Seitzer et al. 2022).
-
-        By likelihood alone a mean that is hard to learn is given up: its spread grows, and with it the
-        gradient vanishes.
-        """
-        mean, sd = self.mean_and_sd(outputs)
-        return (-0.5 * ((values - mean) / sd).square() - sd.log()) * sd.detach()
-
-    def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
-        return torch.special.ndtr((values - mean) / sd)  # type: ignore[no-any-return]
-
-    def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
-        return mean + sd * torch.special.ndtri(level)  # type: ignore[no-any-return]
-
-    def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, sd = self.mean_and_sd(outputs)
-        return mean * self.scale + self.shift, (sd * self.scale).square()
-
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return [*places, *(self.n_outputs // 2 + place for place in places)]
-
-    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
-        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
-        return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
 
 
 class Bernoulli(nn.Module):
@@ -342,31 +289,6 @@ class Count(nn.Module):
         numbers = self._number(points)
         mean = numbers.mean(0)
         return mean, (numbers - mean).square().mean(0)
-
-
-class FreeCount(Count):
-    """A whole number from 0 up, whose spread the network tells too."""
-
-    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
-        super().__init__(forms, floor=floor)
-        del self.log_spread
-        self.n_outputs = 2 * len(forms)
-
-    def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        place, spread = outputs.chunk(2, dim=-1)
-        return place, self.floor + F.softplus(spread)
-
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return [*places, *(self.n_outputs // 2 + place for place in places)]
-
-    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n], by quadrature."""
-        level = (torch.arange(KL_POINTS, device=outputs.device) + 0.5) / KL_POINTS
-        level = level.view(-1, *[1] * outputs.dim())
-        values = self.quantile(outputs[None], level)
-        gaps = self.log_prob(outputs[None], values) - self.log_prob(other[None], values)
-        return gaps.mean(0)
 
 
 def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:

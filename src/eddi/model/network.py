@@ -5,17 +5,9 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from eddi.model.free_spread import FreeCount, FreeGaussian
 from eddi.model.heads import Heads, Maker
-from eddi.model.likelihood import (
-    Bernoulli,
-    Categorical,
-    Count,
-    Form,
-    FreeCount,
-    FreeGaussian,
-    Gaussian,
-    Ordinal,
-)
+from eddi.model.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
 from eddi.model.perceptron import Perceptron
 from eddi.model.posterior import Posterior
 from eddi.model.recipe import Recipe, SetEncoderName
@@ -42,9 +34,8 @@ class Network(Heads):
         # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would
         # change nothing for PN and PNP, whose terms are never negative.
         widths = [width, *inner, 2 * recipe.latent]
-        self.tail = (
-            Residual(widths) if recipe.tail == "residual" else Perceptron(widths, relu_first=free)
-        )
+        kind = Residual if recipe.tail == "residual" else Perceptron
+        self.tail: Residual | Perceptron = kind(widths, relu_first=free)
         self.decoder = Perceptron([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         direct = recipe.objective == "direct"
         self.marginals = Marginals(forms, recipe, recipe.hidden[-1]) if direct else None
@@ -88,15 +79,25 @@ class Marginals(Heads):
         """The likelihoods' parameters [..., outputs] for what the tail made of a code."""
         return self.layer(hidden)  # type: ignore[no-any-return]
 
-    def like(self, forms: Sequence[Form]) -> Heads:
-        """The same likelihoods, which have nothing to learn, for other forms."""
-        return Heads(forms, _given_seen(self.floor))
+    def alone(self, variables: Sequence[int]) -> Heads:
+        """The same likelihoods, as calibrated, for some variables."""
+        some = Heads([self.forms[variable] for variable in variables], _given_seen(self.floor))
+        for head, (kind, likelihood) in zip(some.heads(), some.likelihoods.items(), strict=True):
+            if hasattr(likelihood, "dial"):
+                places = self._places([variables[each] for each in head.variables.tolist()])
+                likelihood.dial = self.likelihoods[kind].dial[:, places]  # type: ignore[index]
+        return some
 
     def rows_of(self, variables: Sequence[int]) -> list[int]:
         """The outputs that speak of these variables of one kind, in the order their likelihood has."""
         head = next(h for h in self.heads() if variables[0] in h.variables.tolist())
-        places = [head.variables.tolist().index(variable) for variable in variables]
-        return [head.outputs.start + row for row in head.likelihood.rows_of(places)]  # type: ignore[attr-defined]
+        rows = head.likelihood.rows_of(self._places(variables))  # type: ignore[attr-defined]
+        return [head.outputs.start + row for row in rows]
+
+    def _places(self, variables: Sequence[int]) -> list[int]:
+        """Where variables of one kind stand in their head."""
+        head = next(h for h in self.heads() if variables[0] in h.variables.tolist())
+        return [head.variables.tolist().index(variable) for variable in variables]
 
 
 def _given_z(recipe: Recipe) -> dict[Kind, Maker]:
@@ -111,7 +112,7 @@ def _given_z(recipe: Recipe) -> dict[Kind, Maker]:
 
 
 def _given_seen(floor: float) -> dict[Kind, Maker]:
-    """Without z to mix over, a belief must be able to be broad here and narrow there by itself."""
+    """What is told straight from what is seen tells its spread too; see `free_spread`."""
     return {
         Kind.REAL: lambda group: FreeGaussian(group, floor=floor),
         Kind.COUNT: lambda group: FreeCount(group, floor=floor),

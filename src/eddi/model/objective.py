@@ -1,4 +1,4 @@
-"""What training maximises: the paper's partial bound, and one that also scores what is hidden."""
+"""What training maximises: the paper's partial bound, or what is hidden, told directly."""
 
 import math
 from collections.abc import Callable
@@ -37,29 +37,13 @@ def observed_bound(network: Network, batch: Batch) -> Tensor:
     return (log_prob * batch.observed).sum() / len(batch.noise) - posterior.kl_from_prior().sum()
 
 
-def hidden_bound(network: Network, batch: Batch) -> Tensor:
-    """A bound on log p(x_K | x_O), plus the hidden entries' own predictive likelihood, over rows.
-
-    First, as neural processes do (Garnelo et al. 2018), explain everything known from the posterior
-    that saw it, and keep that posterior close to the one that saw only part:
-    E_q(z|x_K)[log p(x_K | z)] - KL(q(z|x_K) || q(z|x_O)). Second, what a user will ask for: the
-    marginal log p(x_d | x_O) of every known entry, hidden or not, over draws from q(z|x_O).
-    """
-    # Full and part go through the network as one batch: half the calls.
-    values = torch.cat([batch.values, batch.seen()])
-    full, part = network.posterior(
-        network.code(values, torch.cat([batch.known, batch.observed]))
-    ).halves()
-    z = torch.cat([full.draw(batch.noise[:1]), part.draw(batch.noise[1:])])
-    log_prob = network.log_prob(network.decode(z), batch.values)  # [draws, rows, variables]
-    scored = log_prob[0] + mean_exp(log_prob[1:])
-    return (scored * batch.known).sum() - full.kl(part).sum()
-
-
 def direct_bound(network: Network, batch: Batch) -> Tensor:
-    """The neural-process bound, plus the likelihood of hidden entries by the direct beliefs, over rows.
+    """The likelihood of hidden entries by the direct beliefs, and of rows as a whole through z.
 
-    As `hidden_bound`, but log p(x_d | x_O) is what `Marginals` says at once, not a mixture over z.
+    First, what a user will ask for: log p(x_d | x_O) of every hidden entry, as `Marginals` says it.
+    Second, for z, as neural processes do (Garnelo et al. 2018), on some of the rows: explain everything
+    known from the posterior that saw it, and keep that posterior close to the one that saw only part,
+    E_q(z|x_K)[log p(x_K | z)] - KL(q(z|x_K) || q(z|x_O)).
     """
     marginals = network.marginals
     assert marginals is not None  # noqa: S101  # this objective always builds them
@@ -81,7 +65,6 @@ def mean_exp(log_prob: Tensor) -> Tensor:
 
 OBJECTIVES: dict[str, Callable[[Network, Batch], Tensor]] = {
     "observed": observed_bound,
-    "hidden": hidden_bound,
     "direct": direct_bound,
 }
 

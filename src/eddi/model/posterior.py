@@ -17,14 +17,6 @@ class Posterior:
         """Latent values from standard normal ``noise`` [draws, ..., latent]."""
         return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_var))
 
-    def halves(self) -> tuple["Posterior", "Posterior"]:
-        """The first and the second half of the rows."""
-        n_rows = len(self.mean) // 2
-        return (
-            Posterior(self.mean[:n_rows], self.log_var[:n_rows]),
-            Posterior(self.mean[n_rows:], self.log_var[n_rows:]),
-        )
-
     def kl(self, other: "Posterior") -> Tensor:
         """KL(self || other) in nats, summed over the latent."""
         # ½ Σ (log σ₂² − log σ₁² + (σ₁² + (μ₁ − μ₂)²) / σ₂² − 1). The published code divides the

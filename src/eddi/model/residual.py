@@ -1,4 +1,4 @@
-"""A residual tail: blocks that each add to what they were given, so that depth costs nothing at first."""
+"""A residual tail: blocks that each add to what they were given, so that depth costs little."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -30,9 +30,10 @@ class Residual(nn.Module):
     ``widths`` are those of the code, of every block (all the same), and of the belief.
     """
 
-    def __init__(self, widths: Sequence[int]) -> None:
+    def __init__(self, widths: Sequence[int], *, relu_first: bool = False) -> None:
         super().__init__()
         before, *inner, after = widths
+        self.relu_first = relu_first
         self.first = nn.Linear(before, inner[0])
         self.blocks = nn.ModuleList(Block(width) for width in inner)
         self.norm = nn.LayerNorm(inner[-1])
@@ -44,7 +45,7 @@ class Residual(nn.Module):
 
     def hidden(self, x: Tensor) -> Tensor:
         """[..., code width] to [..., block width]."""
-        h = F.linear(x, self.first.weight, self.first.bias)
+        h = F.linear(torch.relu(x) if self.relu_first else x, self.first.weight, self.first.bias)
         for block in cast("Iterable[Block]", self.blocks):
             h = block(h)
         return torch.relu_(F.layer_norm(h, h.shape[-1:], self.norm.weight, self.norm.bias))

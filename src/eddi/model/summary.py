@@ -1,6 +1,7 @@
 """What beliefs say about named variables, in the table's own numbers."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.belief import Belief
-from eddi.model.prediction import COVERAGE, Prediction, Predictions
+from eddi.model.prediction import Prediction, Predictions
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
-TAILS = ((1 - COVERAGE) / 2, (1 + COVERAGE) / 2)
+Truths = NDArray[np.bool_]
 
 
 def summarise(
@@ -36,7 +37,7 @@ def _chunk(
     """Mean, sd, interval and probabilities of each named variable."""
     positions = schema.positions(names)
     mean, sd = (moment[:, positions].double().cpu().numpy() for moment in belief.moments())
-    ends = [_numbers(belief, coding, belief.quantile(tail, positions), positions) for tail in TAILS]
+    ends = [_numbers(belief, coding, end, positions) for end in belief.interval(positions)]
     interval = np.stack(ends, axis=-1)  # [rows, n, 2]
     chances = dict(belief.probabilities())
     return [
@@ -71,3 +72,33 @@ def _summary(
 
 def _joined(parts: tuple[Any, ...]) -> Any:
     return None if parts[0] is None else np.concatenate(parts)
+
+
+def known(predictions: Predictions, numbers: NDArray[np.float64], observed: Truths) -> Predictions:
+    """The predictions with what rows show of their variables taken as known.
+
+    Args:
+        predictions: of some variables.
+        numbers: of the same, in the table's own [rows, n]; anything where nothing is shown.
+        observed: True where something is [rows, n].
+    """
+    columns = zip(predictions.values(), numbers.T, observed.T, strict=True)
+    return Predictions({each.variable.name: _known(each, x, seen) for each, x, seen in columns})
+
+
+def _known(prediction: Prediction, numbers: NDArray[np.float64], seen: Truths) -> Prediction:
+    if not seen.any():
+        return prediction
+    chances = prediction.probabilities
+    if chances is not None:
+        certain = np.eye(chances.shape[1])[np.where(seen, numbers, 0).round().astype(int)]
+        chances = np.where(seen[:, None], certain, chances)
+    if prediction.variable.kind is Kind.CATEGORY:
+        return replace(prediction, probabilities=chances)
+    return replace(
+        prediction,
+        mean=np.where(seen, numbers, prediction.mean),
+        sd=np.where(seen, 0.0, prediction.sd),
+        interval=np.where(seen[:, None], numbers[:, None], prediction.interval),
+        probabilities=chances,
+    )
