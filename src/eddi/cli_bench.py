@@ -14,6 +14,7 @@ from rich.text import Text
 
 from eddi import terminal
 from eddi.cli_errors import EXIT_ERROR, verbs_of
+from eddi.engine import EngineName
 
 if TYPE_CHECKING:
     from eddi.bench.report.chapter import Chapter
@@ -66,6 +67,7 @@ def run(
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At a time; one a core if left out.")
     ] = None,
+    engine: Annotated[EngineName, typer.Option(help="Where runs are played.")] = EngineName.PROCESSES,
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the datasets are, as EDDI_DATA.")
     ] = None,
@@ -89,6 +91,7 @@ def run(
             experiment(chosen.experiment),
             results,
             processes=n_processes,
+            engine=engine,
             on_progress=on_progress,
         )
     _say_how_it_ended(ended, chosen.folder(results), time.monotonic() - began)

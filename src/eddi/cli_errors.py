@@ -1,11 +1,12 @@
 """What goes wrong at the command line, as words and exit codes."""
 
 import functools
+import io
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -104,6 +105,14 @@ def kept_training(partial: Path) -> Iterator[None]:
         if partial.exists():
             terminal.say(f"training is kept in {partial}; the same command goes on from there.")
         raise
+
+
+@contextmanager
+def one_talks() -> Iterator[bool]:
+    """Of the processes that torchrun started, the first writes and talks; says whether this is it."""
+    first = os.environ.get("RANK", "0") == "0"
+    with nullcontext() if first else redirect_stderr(io.StringIO()):
+        yield first
 
 
 def check_output(output: Path) -> None:

@@ -12,12 +12,51 @@ from typing import Any
 
 import pyarrow as pa
 
+from eddi import terminal
+from eddi.engine import Engine
+from eddi.errors import EddiError
+from eddi.model.filling import Filling
+from eddi.table import formats
 from eddi.table.columns import holes, shown
 from eddi.table.delimited import DELIMITERS
+from eddi.table.stream import Stream, opened
 
 TEXT = (".csv", ".tsv", ".txt")
 
 Cells = list[list[str]]  # [rows][columns]
+
+
+def fill(
+    model: Path, table: Path, output: Path | None, *, draws: int | None, seed: int, engine: Engine
+) -> None:
+    """Fill the holes of the table at ``table`` by the best guess, or ``draws`` times at random."""
+    rows = opened(table)
+    places = [output] if draws is None else [numbered(output, n + 1) for n in range(draws)]
+    with terminal.counting("filling") as on_progress:
+        filling = Filling(model, draws, seed, engine, on_progress)
+        if isinstance(rows, Stream):
+            return filling.files(rows, _parquet(rows, places))
+        tables = filling.tables(rows)
+    for place, filled in zip(places, tables, strict=True):
+        _write(as_written(table, rows, filled), place)
+    return None
+
+
+def _parquet(rows: Stream, places: list[Path | None]) -> list[Path]:
+    files = [place for place in places if place is not None and formats.is_parquet(place)]
+    if len(files) < len(places):
+        raise EddiError(
+            f"{rows.path.name!r} has {rows.n_rows:,} rows and is filled a part at a time, into Parquet. "
+            "Name a file with -o filled.parquet."
+        )
+    return files
+
+
+def _write(table: pa.Table, output: Path | None) -> None:
+    if output is None:
+        return terminal.put(csv_text(table))
+    formats.write(table, output)
+    return terminal.say(f"wrote {output}")
 
 
 def as_written(path: Path, table: pa.Table, filled: pa.Table) -> pa.Table:
@@ -51,8 +90,10 @@ def csv_text(table: pa.Table) -> str:
     return out.getvalue()
 
 
-def numbered(path: Path, number: int) -> Path:
+def numbered(path: Path | None, number: int) -> Path | None:
     """The file of one draw: filled.csv gives filled-1.csv, filled.csv.gz filled-1.csv.gz."""
+    if path is None:
+        return None
     stem, dot, endings = path.name.partition(".")
     return path.with_name(f"{stem}-{number}{dot}{endings}")
 

@@ -1,21 +1,22 @@
 """What `eddi simulate` shows: how wrong the prediction is after each question, and what was asked."""
 
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from eddi import terminal
+from eddi.engine import Engine
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.plots import information_curves
-from eddi.evaluate.simulate import simulate
+from eddi.evaluate.sharded import StrategyOf, simulate_shards
+from eddi.evaluate.tally import Tally
 from eddi.model.archive import load
 from eddi.strategy import Information, Random
-from eddi.strategy.base import Strategy
-from eddi.table import formats
+from eddi.table.stream import opened
 
-STRATEGIES: dict[str, Strategy] = {"information": Information(), "random": Random()}
+STRATEGIES: dict[str, StrategyOf] = {"information": lambda _: Information(), "random": Random}
 BAR_WIDTH = 24
 
 
@@ -28,18 +29,18 @@ def play(
     steps: int | None,
     plot: Path | None,
     json: bool,
+    engine: Engine,
 ) -> None:
     """Interview every row of ``table``, and print, draw or write what came of it."""
-    fitted = load(model)
-    fitted.schema_.target_names(target)  # a wrong name is told before all work
-    rows = formats.read(table)
+    load(model).schema_.target_names(target)  # a wrong name is told before all work
     with terminal.counting("interviewing") as on_progress:
-        curves = simulate(
-            fitted,
-            rows,
+        curves = simulate_shards(
+            model,
+            opened(table),
             target,
-            strategy=STRATEGIES[strategy],
+            strategy_of=STRATEGIES[strategy],
             max_steps=steps,
+            engine=engine,
             on_progress=on_progress,
         )
     if json:
@@ -49,11 +50,12 @@ def play(
         out.print(steps_table(curves))
         out.print(Text(f"AUIC, the mean error over all steps: {curves.auic:.4g}. Lower is better."))
     if plot is not None:
-        information_curves({strategy: curves}, plot, target=curves.target, unit=curves.unit)
+        drawn: dict[str, Any] = {strategy: curves}  # a tally has what a line over steps needs
+        information_curves(drawn, plot, target=curves.target, unit=curves.unit)
         terminal.say(f"wrote {plot}")
 
 
-def steps_table(curves: Curves) -> Table:
+def steps_table(curves: Curves | Tally) -> Table:
     """One line a step: the error, and what was asked most."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     metrics = {"RMSE": curves.rmse, "NLL": curves.nll}
@@ -71,12 +73,12 @@ def steps_table(curves: Curves) -> Table:
     return table
 
 
-def _most_asked(curves: Curves, step: int) -> str:
+def _most_asked(curves: Curves | Tally, step: int) -> str:
     """The commonest question of a step, and its share of the rows that were asked anything."""
     if step == 0:
         return ""
-    asked = [place for place in curves.order[:, step - 1].tolist() if place >= 0]
-    if not asked:
+    asked = (curves if isinstance(curves, Tally) else Tally.of(curves)).asked[step - 1]
+    if not asked.any():
         return "nothing"
-    (place, n), *_ = Counter(asked).most_common(1)
-    return f"{curves.questions[place]} ({n / len(asked):.0%})"
+    place = int(asked.argmax())
+    return f"{curves.questions[place]} ({asked[place] / asked.sum():.0%})"

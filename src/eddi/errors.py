@@ -45,6 +45,10 @@ class TrainingError(EddiError, RuntimeError):
     """Training cannot start or did not survive (a device is missing, the loss is not finite)."""
 
 
+class EngineError(EddiError, RuntimeError):
+    """Work cannot be spread as asked, or a worker was lost again and again."""
+
+
 class MissingExtraError(EddiError, ImportError):
     """An optional package is needed for this and is not installed."""
 

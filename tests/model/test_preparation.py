@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from eddi.errors import TableError, TrainingError
-from eddi.model.preparation import build, check_numbers, find_device, fingerprint
+from eddi.model.preparation import build, check_known, find_device, fingerprint
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
@@ -63,7 +63,7 @@ def test_auto_finds_a_device():
 @pytest.mark.parametrize(("n_rows", "words"), [(0, "no rows"), (1, "one row")])
 def test_too_few_rows_are_refused(people_schema, n_rows, words):
     with pytest.raises(TableError, match=f"a table of {words} shows no variation"):
-        check_numbers(people_schema, np.ones((n_rows, 8)))
+        check_known(people_schema, n_rows, np.full(8, n_rows))
 
 
 def test_a_variable_that_was_never_observed_is_named(people_schema):
@@ -72,7 +72,7 @@ def test_a_variable_that_was_never_observed_is_named(people_schema):
     with pytest.raises(
         TableError, match=r"no value of 'visits' was ever observed. Set the variable aside"
     ):
-        check_numbers(people_schema, numbers)
+        check_known(people_schema, len(numbers), (~np.isnan(numbers)).sum(0))
 
 
 def test_a_fingerprint_is_of_every_cell_and_hole_and_of_the_schema(people_schema):

@@ -352,3 +352,15 @@ def test_thousands_of_levels_are_looked_up_at_once():
 
 def test_listing_of_nothing_is_a_word():
     assert columns.listing([]) == "none"
+
+
+def test_possible_numbers_are_whole_counts_and_positions_of_real_levels():
+    schema = Schema(
+        (
+            Variable("x", "real"),
+            Variable("n", "count"),
+            Variable("grade", "ordinal", levels=("a", "b", "c")),
+        )
+    )
+    numbers = np.array([[1.4, -0.7, 2.6], [-1.4, 7.6, -1.0]])
+    assert columns.possible(numbers, schema).tolist() == [[1.4, 0, 2], [-1.4, 8, 0]]

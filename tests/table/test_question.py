@@ -49,3 +49,8 @@ def test_one_required_level_or_several_are_kept_as_several(levels):
 def test_a_question_that_requires_what_it_reveals_is_refused():
     with pytest.raises(SchemaError, match="'packs' requires 'packs', which it itself reveals"):
         Question("packs", ("packs",), requires={"packs": "many"})
+
+
+def test_a_question_is_not_asked_both_always_and_never():
+    with pytest.raises(SchemaError, match="cannot be asked both always and never"):
+        Question("age", ("age",), always=True, never=True)

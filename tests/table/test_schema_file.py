@@ -295,3 +295,10 @@ age = {{ {entry} }}
 """
     with pytest.raises(SchemaError, match=words):
         schema_file.read(text)
+
+
+def test_a_question_that_is_never_asked_comes_back_from_its_file():
+    questions = (Question("age", ("age",), never=True),)
+    schema = Schema((Variable("age", "real"),), questions)
+    assert "age = { never = true }" in schema.to_toml()
+    assert Schema.from_toml(schema.to_toml()) == schema

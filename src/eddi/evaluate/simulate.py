@@ -1,16 +1,15 @@
 """Play the interview for all held-out rows at once."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.errors import StopError, TargetError
+from eddi.errors import TargetError
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.measure import Measured, actual, measure
+from eddi.interview.rehearsal import Rehearsal
 from eddi.interview.turn import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
@@ -19,15 +18,6 @@ from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 
 OnStep = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One turn of all rows: what was known, what could not be asked, and what was; -1 for nothing."""
-
-    seen: Evidence
-    closed: NDArray[np.bool_]  # [rows, questions]
-    chosen: NDArray[np.int64]  # [rows]
 
 
 def simulate(
@@ -60,70 +50,35 @@ def simulate(
     """
     name = the_target(model, target)
     truth = known_rows(model, table, name)
-    turns = Turns(model, (name,), strategy or Information(), stop or Stop())
+    return follow(
+        model, truth, name, strategy=strategy, stop=stop, max_steps=max_steps, on_progress=on_progress
+    )
+
+
+def follow(
+    model: PartialVAE,
+    truth: Evidence,
+    target: str,
+    *,
+    strategy: Strategy | None = None,
+    stop: StoppingRule | None = None,
+    max_steps: int | None = None,
+    on_progress: OnStep | None = None,
+) -> Curves:
+    """`simulate` for rows that are evidence already; all of them may lack the target."""
+    turns = Turns(model, (target,), strategy or Information(), stop or Stop())
     rehearsal = Rehearsal(turns, truth)
     n_steps = rehearsal.n_steps(max_steps)
     measured, order = [], []
     for step, turn in enumerate(rehearsal.play(n_steps)):
-        measured.append(measure(model, turn.seen, truth, name))
+        measured.append(measure(model, turn.seen, truth, target))
         order.append(turn.chosen)
         if on_progress:
             on_progress(step, n_steps)
     if on_progress and len(order) <= n_steps:
         on_progress(n_steps, n_steps)  # every row stopped before the most it could be asked
     asked = np.array(order[:-1], dtype=np.int64).reshape(-1, len(truth)).T  # [rows, steps]
-    return _curves(model, truth, name, measured, asked)
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """Interviews in which every row answers for itself."""
-
-    turns: Turns
-    truth: Evidence
-
-    def n_steps(self, max_steps: int | None) -> int:
-        """The most questions a row can be asked."""
-        if max_steps is not None and max_steps < 0:
-            raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
-        n_askable = int(self._reveals.any(1).sum())
-        return n_askable if max_steps is None else min(max_steps, n_askable)
-
-    def play(self, n_steps: int) -> Iterator[Turn]:
-        """How things stand before each question, and what is asked; at last, that nothing is."""
-        n_rows, n_questions = len(self.truth), len(self._reveals)
-        seen = Evidence.nothing(n_rows, self.truth.n_variables)
-        asked = np.zeros((n_rows, n_questions), dtype=bool)
-        going = np.ones(n_rows, dtype=bool)
-        for _ in range(n_steps):
-            closed = asked | ~self._answerable(seen)
-            spent = asked @ self.turns.model.schema_.costs
-            # Stopped rows are scored all the same: a strategy may know a row by its place.
-            chosen = self.turns.next(seen, closed, asked.sum(1), spent=spent)
-            chosen = np.where(going, chosen, -1)
-            going = chosen >= 0
-            if not going.any():
-                break
-            yield Turn(seen, closed, chosen)
-            asked |= np.arange(n_questions) == chosen[:, None]
-            shown = self._reveals[chosen] & going[:, None]  # [rows, variables]
-            seen = seen.reveal(self.truth.hide(~shown))
-        yield Turn(seen, asked | ~self._answerable(seen), np.full(n_rows, -1))
-
-    def _answerable(self, seen: Evidence) -> NDArray[np.bool_]:
-        """Questions to which the row has something new to say [rows, questions]."""
-        news = (self.truth.observed & ~seen.observed).astype(np.float32)  # [rows, variables]
-        return np.asarray(news @ self._reveals.T.astype(np.float32) > 0)
-
-    @cached_property
-    def _reveals(self) -> NDArray[np.bool_]:
-        """Which question reveals which variable, nothing for those that touch the target."""
-        schema = self.turns.model.schema_
-        reveals = np.zeros((len(schema.questions), len(schema.variables)), dtype=bool)
-        for place, question in enumerate(schema.questions):
-            if not set(question.reveals) & set(self.turns.target):
-                reveals[place, schema.positions(question.reveals)] = True
-        return reveals
+    return _curves(model, truth, target, measured, asked)
 
 
 def the_target(model: PartialVAE, target: str | None) -> str:
@@ -140,12 +95,17 @@ def the_target(model: PartialVAE, target: str | None) -> str:
 def known_rows(model: PartialVAE, table: Any, target: str) -> Evidence:
     """The table's rows, at least one of which knows the target."""
     truth = model.evidence(table, optional=(target,))
-    if not truth.observed[:, model.schema_.position(target)].any():
+    refuse_unjudged(target, int(truth.observed[:, model.schema_.position(target)].sum()))
+    return truth
+
+
+def refuse_unjudged(target: str, n_known: int) -> None:
+    """Raise the error for rows none of which knows the target."""
+    if n_known == 0:
         raise TargetError(
             f"no row of the table has a value of {target!r}, so no prediction could be judged. "
             "Give held-out rows whose target is known."
         )
-    return truth
 
 
 def _curves(

@@ -1,8 +1,12 @@
-"""What `PartialVAE.fit` does before the first step: check, code, and build."""
+"""What `PartialVAE` does around the network: check, code and build, and frame what it gives back."""
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
@@ -10,10 +14,49 @@ from eddi.errors import TableError, TrainingError
 from eddi.model.likelihood import Form
 from eddi.model.network import Network
 from eddi.model.recipe import Recipe, check_set_encoder
-from eddi.table.coding import Coding
+from eddi.model.training import n_validation
+from eddi.model.windows import Windows
+from eddi.table import columns, formats
+from eddi.table.coding import Coding, Spread, logarithmic
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
+from eddi.table.stream import Stream
 from eddi.table.variable import Kind, Variable
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A training table as the network learns from it: in memory, or a window of it at a time."""
+
+    coding: Coding
+    rows: Evidence | Windows
+    n_rows: int
+    fingerprint: str
+
+
+def prepare(table: pa.Table | Stream, schema: Schema, recipe: Recipe, *, seed: int) -> Prepared:
+    """Check and code a training table; one on disk is read once, and held nowhere."""
+    if isinstance(table, Stream):
+        return _prepare_stream(table, schema, recipe, seed)
+    numbers = columns.table_numbers(table, schema)
+    check_known(schema, len(numbers), (~np.isnan(numbers)).sum(0))
+    coding = Coding.fit(schema, numbers, recipe.scaling)
+    evidence = coding.encode(numbers)
+    return Prepared(coding, evidence, len(numbers), fingerprint(schema, evidence))
+
+
+def _prepare_stream(stream: Stream, schema: Schema, recipe: Recipe, seed: int) -> Prepared:
+    digest = hashlib.sha256(schema.to_toml().encode())
+    bends = logarithmic(schema, recipe.scaling)
+    spread = Spread.of(np.zeros((0, len(schema.variables))), bends)
+    for numbers in stream.numbers(schema):
+        digest.update(numbers.tobytes())
+        spread = spread.plus(Spread.of(numbers, bends))
+    check_known(schema, stream.n_rows, spread.n)
+    coding = Coding.of(schema, spread, recipe.scaling)
+    n_held_out = n_validation(stream.n_rows, recipe)
+    windows = Windows.of(stream, schema, coding, n_held_out=n_held_out, seed=seed)
+    return Prepared(coding, windows, stream.n_rows, digest.hexdigest())
 
 
 def build(schema: Schema, coding: Coding, set_encoder: str, recipe: Recipe, *, seed: int) -> Network:
@@ -44,17 +87,17 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def check_numbers(schema: Schema, numbers: NDArray[np.float64]) -> None:
-    if len(numbers) < 2:
-        rows = "one row" if len(numbers) else "no rows"
+def check_known(schema: Schema, n_rows: int, n_known: NDArray[np.int64]) -> None:
+    """Refuse a table from which nothing could be learnt, by how much is known of each variable."""
+    if n_rows < 2:
+        rows = "one row" if n_rows else "no rows"
         raise TableError(
-            f"n_samples={len(numbers)}: a table of {rows} shows no variation to learn from. "
+            f"n_samples={n_rows}: a table of {rows} shows no variation to learn from. "
             "Give at least two rows, better hundreds."
         )
-    known = ~np.isnan(numbers)
-    if not known.any():
+    if not n_known.any():
         raise TableError("every cell of the table is missing; there is nothing to learn from.")
-    empty = [schema.names[d] for d in np.flatnonzero(known.sum(0) == 0)]
+    empty = [schema.names[d] for d in np.flatnonzero(n_known == 0)]
     if empty:
         raise TableError(
             f"no value of {', '.join(map(repr, empty[:5]))} was ever observed. "
@@ -68,3 +111,18 @@ def fingerprint(schema: Schema, evidence: Evidence) -> str:
     digest.update(evidence.values.tobytes())
     digest.update(np.packbits(evidence.observed).tobytes())
     return digest.hexdigest()
+
+
+def framed(table: pa.Table, X: Any, library: str, names: Sequence[str]) -> Any:
+    """What `set_output` promises: a frame of the columns given to fit, in that order."""
+    lacking = [name for name in names if name not in table.column_names]
+    if lacking:
+        raise TableError(
+            f"the table has no column {columns.listing([repr(name) for name in lacking])}, which "
+            "the table given to fit had and set_output promises. Add it, or drop set_output."
+        )
+    table = table.select(list(names))
+    frame = formats.like(table, X)
+    if type(frame).__module__.split(".")[0] == library:
+        return frame
+    return table.to_pandas() if library == "pandas" else table

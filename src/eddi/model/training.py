@@ -16,21 +16,25 @@ from torch import Tensor
 
 from eddi.errors import TrainingError
 from eddi.model.belief import standard_normal
+from eddi.model.calibration import calibrate
 from eddi.model.checkpoint import Checkpoint, Course, Progress
 from eddi.model.flat_weights import FlatWeights
 from eddi.model.network import Network
 from eddi.model.objective import Batch, loss, mean_exp
+from eddi.model.ranks import Ranks
 from eddi.model.recipe import Recipe
+from eddi.model.windows import Windows
 from eddi.table.evidence import Evidence
 
 STEPS_A_ROUND = 100  # between looks at the validation rows; also what a checkpoint counts in
+ROUNDS_A_WINDOW = 4  # before other rows of a table on disk are read: that takes as long as a round or so
 BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core's cache holds
 MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
 MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
 VALIDATION_DRAWS = 128  # fewer understate a belief that is broad in z and sharp in x
 SECONDS_BETWEEN_SAVES = 1.0
 SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
-TARGET_SEEN = 0.3  # share of rows that may show a declared target while training
+TARGET_SEEN = 0.1  # share of rows that may show a declared target while training
 WARM_UP = 0.15  # share of a cycle in which the learning rate rises
 
 
@@ -39,7 +43,7 @@ OnProgress = Callable[[Progress], None]
 
 def train(
     network: Network,
-    evidence: Evidence,
+    evidence: Evidence | Windows,
     recipe: Recipe,
     *,
     seed: int,
@@ -51,31 +55,37 @@ def train(
     """Fit ``network`` to ``evidence`` in place; returns how it went.
 
     ``targets`` (positions) are hidden more often than the rest, where the recipe scores what is
-    hidden: what one wants to know is rarely among what one has been told.
+    hidden: what one wants to know is rarely among what one has been told. Started by `torchrun`, each
+    process takes its part of every batch, and the first alone writes the checkpoint and tells progress.
     """
-    training, validation = _split(evidence, recipe, seed)
+    ranks = Ranks.here(device)
+    training, validation = split(evidence, recipe, seed)
     network.to(device)
     weights = FlatWeights(network, recipe)
     examination = _Examination(validation, recipe, seed, device, targets) if validation else None
     course = checkpoint.restore(weights) if checkpoint else Course()
+    kept = checkpoint if ranks.is_first else None
     rows = _Rows(training, recipe, network.latent, seed, device, targets)
     saved = began = time.monotonic()
     spent = course.history[-1].seconds if course.history else 0.0
     with _threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
         while course.round * STEPS_A_ROUND < recipe.max_steps and course.stale <= recipe.patience:
-            mean_loss = _round(network, weights, rows, recipe, course.round)
-            score = examination(network) if examination else None
+            mean_loss = _round(network, weights, rows, recipe, course.round, ranks)
+            with weights.averaged():
+                score = examination(network) if examination else None
             progress = _advance(course, weights, recipe, mean_loss, score)
             progress = replace(progress, seconds=spent + time.monotonic() - began)
             course.history.append(progress)
-            if on_progress:
+            if on_progress and ranks.is_first:
                 on_progress(progress)
-            if checkpoint and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                checkpoint.save(weights, course)
+            if kept and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                kept.save(weights, course)
                 saved = time.monotonic()
-    if checkpoint:
-        checkpoint.save(weights, course)
+    if kept:
+        kept.save(weights, course)
     weights.use_best()
+    if examination:
+        calibrate(network, examination.batch)
     return course.history
 
 
@@ -110,16 +120,23 @@ def _advance(
     return Progress(step, recipe.max_steps, mean_loss, score, best, 0.0)
 
 
-def _round(network: Network, weights: FlatWeights, rows: "_Rows", recipe: Recipe, number: int) -> float:
+def _round(
+    network: Network,
+    weights: FlatWeights,
+    rows: "_Rows",
+    recipe: Recipe,
+    number: int,
+    ranks: Ranks,
+) -> float:
     """Up to STEPS_A_ROUND optimiser steps; returns the mean loss."""
     first = number * STEPS_A_ROUND
     last = min(first + STEPS_A_ROUND, recipe.max_steps)
     losses: list[Tensor] = []
     for step, batch in enumerate(rows.batches(first, last), start=first):
-        batch_loss = loss(network, recipe.objective, batch)
-        weights.descend(batch_loss, learning_rate(recipe, step))
+        batch_loss = ranks.loss(batch, lambda part: loss(network, recipe.objective, part))
+        weights.descend(batch_loss, learning_rate(recipe, step), ranks)
         losses.append(batch_loss.detach())
-    return float(torch.stack(losses).mean())
+    return float(ranks.average(torch.stack(losses).mean()))
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
@@ -137,7 +154,7 @@ class _Rows:
 
     def __init__(
         self,
-        evidence: Evidence,
+        evidence: Evidence | Windows,
         recipe: Recipe,
         latent: int,
         seed: int,
@@ -146,13 +163,23 @@ class _Rows:
     ) -> None:
         self.targets = list(targets) if recipe.objective != "observed" else []
         self.worth = worth(evidence.n_variables, self.targets, recipe).to(device)
-        self.values = torch.from_numpy(evidence.values).to(device)
-        self.known = torch.from_numpy(evidence.observed).to(device, torch.float32)
         self.recipe, self.latent, self.seed, self.device = recipe, latent, seed, device
+        self.windows = evidence if isinstance(evidence, Windows) else None
+        self.window = -1  # the number of the one held; none yet
+        self._hold(evidence if isinstance(evidence, Evidence) else Evidence.nothing(0, 0))
         cells = recipe.batch_size * (evidence.n_variables + recipe.draws * latent)
         self.steps_a_block = max(1, min(STEPS_A_ROUND, BLOCK_CELLS // cells))
 
+    def _hold(self, evidence: Evidence) -> None:
+        self.values = torch.from_numpy(evidence.values).to(self.device)
+        self.known = torch.from_numpy(evidence.observed).to(self.device, torch.float32)
+
     def batches(self, first: int, last: int) -> Iterator[Batch]:
+        """The batches of the steps of one round."""
+        window = first // (STEPS_A_ROUND * ROUNDS_A_WINDOW)
+        if self.windows is not None and window != self.window:
+            self.window = window
+            self._hold(self.windows.window(window))
         for start in range(first, last, self.steps_a_block):
             yield from self._block(start, min(start + self.steps_a_block, last))
 
@@ -182,13 +209,24 @@ def draw_kept(shape: tuple[int, ...], recipe: Recipe, random: torch.Generator) -
     return (torch.rand(shape, generator=random) >= missing).float()
 
 
-def _split(evidence: Evidence, recipe: Recipe, seed: int) -> tuple[Evidence, Evidence | None]:
-    n_validation = min(int(len(evidence) * recipe.validation), MAX_VALIDATION_ROWS)
-    if n_validation < MIN_VALIDATION_ROWS:
+def n_validation(n_rows: int, recipe: Recipe) -> int:
+    """How many of so many rows are held out to see when to stop."""
+    n = min(int(n_rows * recipe.validation), MAX_VALIDATION_ROWS)
+    return n if n >= MIN_VALIDATION_ROWS else 0
+
+
+def split(
+    evidence: Evidence | Windows, recipe: Recipe, seed: int
+) -> tuple[Evidence | Windows, Evidence | None]:
+    """Rows to learn from, and those held out from them."""
+    if isinstance(evidence, Windows):
+        return evidence, evidence.validation() if evidence.held_out else None
+    n = n_validation(len(evidence), recipe)
+    if n == 0:
         return evidence, None
     random = torch.Generator().manual_seed(_mix(seed, -1))
     order = torch.randperm(len(evidence), generator=random).numpy()
-    return evidence[order[n_validation:]], evidence[order[:n_validation]]
+    return evidence[order[n:]], evidence[order[:n]]
 
 
 class _Examination:
@@ -203,28 +241,29 @@ class _Examination:
         targets: Sequence[int],
     ) -> None:
         random = torch.Generator().manual_seed(_mix(seed, -2))
-        known = torch.from_numpy(evidence.observed).float()
+        n_masks = max(1, MAX_VALIDATION_ROWS // len(evidence))  # each row is seen in several ways
+        known = torch.from_numpy(evidence.observed).float().repeat(n_masks, 1)
         kept = draw_kept((1, *known.shape), recipe, random)[0]
         noise = standard_normal(VALIDATION_DRAWS, recipe.latent, seed=0)[:, None]
         if recipe.objective == "direct":
-            kept[:, list(targets)] = 0  # whoever declared a target will never tell it
-        values, counts = torch.from_numpy(evidence.values), worth(evidence.n_variables, targets, recipe)
+            kept[:, list(targets)] = 0  # whoever declares a target will not tell it
+        values = torch.from_numpy(evidence.values).repeat(n_masks, 1)
+        counts = worth(evidence.n_variables, targets, recipe)
         self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise, counts)))
 
     @torch.no_grad()
     def __call__(self, network: Network) -> float | None:
         hidden = (self.batch.known - self.batch.observed) * self.batch.worth
-        log_prob = hidden_log_prob(network, self.batch) * hidden
-        return (
-            float(log_prob.sum() / hidden.sum()) if hidden.any() else None
-        )  # few rows may hide nothing
+        if not hidden.any():  # few rows may hide nothing
+            return None
+        return float((hidden_score(network, self.batch) * hidden).sum() / hidden.sum())
 
 
-def hidden_log_prob(network: Network, batch: Batch) -> Tensor:
-    """log p(x_d | x_O) of every entry [rows, variables], in nats of coded values."""
+def hidden_score(network: Network, batch: Batch) -> Tensor:
+    """How well every entry is foretold [rows, variables]: by log-likelihood or CRPS."""
     code = network.code(batch.seen(), batch.observed)
     if network.marginals is not None:
-        return network.marginals.log_prob(network.marginals(network.hidden(code)), batch.values)
+        return network.marginals.exam_score(network.marginals(network.hidden(code)), batch.values)
     z = network.posterior(code).draw(batch.noise)
     return mean_exp(network.log_prob(network.decode(z), batch.values))
 

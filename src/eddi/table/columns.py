@@ -1,7 +1,7 @@
 """One Arrow column as clean values and as numbers, and numbers back into a table."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -118,6 +118,27 @@ def with_numbers(table: pa.Table, schema: Schema, filled: NDArray[np.float64]) -
         if variable.name in columns:
             columns[variable.name] = _fill(columns[variable.name], variable, values)
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def possible(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Numbers a table can hold [..., variables]: whole counts, positions of real levels."""
+    numbers = numbers.copy()
+    for position, variable in enumerate(schema.variables):
+        if variable.kind is not Kind.REAL:
+            top = variable.n_levels - 1 if variable.kind.has_levels else np.inf
+            numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
+    return numbers
+
+
+def filled_types(columns: pa.Schema, schema: Schema, has_holes: Callable[[str], bool]) -> pa.Schema:
+    """The types that `with_numbers` gives the columns of a table of which only the types are at hand."""
+    types = []
+    for field in columns:
+        fills = field.name in schema.names and not pa.types.is_dictionary(field.type)
+        kind = _filled_type(field.type, schema[field.name]) if fills else field.type
+        changes = kind != field.type and has_holes(field.name)
+        types.append(pa.field(field.name, kind) if changes else field)
+    return pa.schema(types)
 
 
 def refuse_infinite(name: str) -> NoReturn:

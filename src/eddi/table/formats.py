@@ -19,6 +19,9 @@ from eddi.table import delimited
 
 READABLE = "CSV, TSV, Parquet or Excel (.csv, .tsv, .txt, .parquet, .xlsx, .xls; .gz too)"
 
+INDEX_COLUMN = re.compile(r"__index_level_\d+__")
+"""The index of a pandas frame, which is no column of the table."""
+
 _COMPRESSED = (".gz", ".bz2", ".zst")
 _TEXT = (".csv", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -69,7 +72,7 @@ def write(table: pa.Table, path: str | PathLike[str]) -> None:
                 "Choose one of these endings."
             )
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"cannot write {str(target)!r}: {_first_line(error)}") from None
+        raise TableError(f"cannot write {str(target)!r}: {first_line(error)}") from None
 
 
 def like(table: pa.Table, original: Any) -> Any:
@@ -98,6 +101,11 @@ def is_array(source: Any) -> bool:
     is_table = hasattr(source, "__dataframe__") or hasattr(source, "__arrow_c_stream__")
     named = isinstance(source, (str, PathLike, dict)) or hasattr(source, "column_names")
     return not (is_table or named)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name says that it is Parquet."""
+    return path.suffix.lower() in _PARQUET
 
 
 def _is_a(source: Any, library: str, kind: str) -> bool:
@@ -259,15 +267,16 @@ def _read_path(path: Path) -> pa.Table:
         if extension in _EXCEL:
             return _read_excel(path)
     except OSError as error:
-        raise TableError(f"cannot read {str(path)!r}: {_first_line(error)}") from None
+        raise TableError(f"cannot read {str(path)!r}: {first_line(error)}") from None
     except pa.ArrowException as error:
         raise TableError(
-            f"{path.name!r} is damaged or not a {extension} file: {_first_line(error)}"
+            f"{path.name!r} is damaged or not a {extension} file: {first_line(error)}"
         ) from None
     raise TableError(f"{path.name!r} is of no known table format. Expected {READABLE}.")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error of Arrow or the system says, in a line."""
     text = getattr(error, "strerror", None) or str(error)
     return f"{text.strip().splitlines()[0].rstrip('.')}."
 
@@ -275,8 +284,8 @@ def _first_line(error: Exception) -> str:
 def _read_parquet(path: Path) -> pa.Table:
     # ParquetFile, unlike read_table, never reads columns into the names of the folders above.
     table = pq.ParquetFile(path).read()
-    index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
-    table = table.drop_columns(index)  # the index of a pandas frame is no column of the table
+    index = [name for name in table.column_names if INDEX_COLUMN.fullmatch(name)]
+    table = table.drop_columns(index)
     return _table(table.columns, table.column_names)
 
 
@@ -292,7 +301,7 @@ def _read_excel(path: Path) -> pa.Table:
         sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
         rows = [[None if cell == "" else cell for cell in row] for row in sheet.to_python()]
     except python_calamine.CalamineError as error:
-        raise TableError(f"{path.name!r} cannot be read as Excel: {_first_line(error)}") from None
+        raise TableError(f"{path.name!r} cannot be read as Excel: {first_line(error)}") from None
     header, *body = rows or [[]]
     body = [row for row in body if any(cell is not None for cell in row)]
     _refuse_empty(path, header, body)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,15 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError, TargetError
-from eddi.table.columns import (
-    MISSING_WORDS,
-    clean,
-    distinct,
-    is_text,
-    listing,
-    refuse_infinite,
-    shown,
-)
+from eddi.table.census import MOST_VALUES, Census
+from eddi.table.columns import MISSING_WORDS, is_text, listing, refuse_infinite, shown
 from eddi.table.schema import Schema, SetAside
 from eddi.table.variable import Kind, Level, Variable
 from eddi.table.words import (
@@ -50,13 +43,13 @@ class _Column:
     """What is known of one column before its kind is chosen."""
 
     name: str
-    raw: pa.ChunkedArray
-    known: pa.ChunkedArray  # clean, and without its holes
+    type: pa.DataType
+    census: Census
     is_target: bool
 
     @property
     def n_known(self) -> int:
-        return len(self.known)
+        return self.census.n_known
 
     def with_levels(self, kind: Kind, levels: Iterable[Level]) -> Variable:
         return Variable(self.name, kind, tuple(levels))
@@ -75,11 +68,35 @@ def infer(table: pa.Table, *, targets: tuple[str, ...] = ()) -> Schema:
         TableError: there is nothing to model, or a column holds an infinite value.
         TargetError: a target is not in the table, or cannot be modelled.
     """
-    _refuse_nothing(table)
-    _refuse_absent(targets, table.column_names)
+    return infer_stream(table.schema, [table], targets=targets, most=None)
+
+
+def infer_stream(
+    columns: pa.Schema,
+    batches: Iterable[pa.Table],
+    *,
+    targets: tuple[str, ...] = (),
+    most: int | None = MOST_VALUES,
+) -> Schema:
+    """The schema of a table that comes in batches, in one pass.
+
+    The same as for the whole table, but that of columns of more than ``most`` different values whether
+    all differ, and whether they pile up as counts do, is judged by the first ``most``.
+    """
+    _refuse_absent(targets, columns.names)
+    reasons = {field.name: _foreign(field.type) for field in columns}
+    counted = {name: Census(most) for name, reason in reasons.items() if not reason}
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.num_rows
+        for name, census in counted.items():
+            census.add(batch.column(name))
+    _refuse_nothing(len(columns), n_rows)
     found = [
-        _judge(name, column, name in targets)
-        for name, column in zip(table.column_names, table.columns, strict=True)
+        _judge(_Column(field.name, field.type, counted[field.name], field.name in targets))
+        if field.name in counted
+        else SetAside(field.name, reasons[field.name])
+        for field in columns
     ]
     variables = tuple(one for one in found if isinstance(one, Variable))
     aside = tuple(one for one in found if isinstance(one, SetAside))
@@ -89,32 +106,20 @@ def infer(table: pa.Table, *, targets: tuple[str, ...] = ()) -> Schema:
                 f"the target {one.name!r} cannot be modelled: {one.reason}. "
                 "Correct the column, or choose another target."
             )
-    _refuse_nothing_left(table, variables, aside)
+    _refuse_nothing_left(n_rows, variables, aside)
     return Schema(variables, targets=targets, set_aside=aside)
 
 
-def _judge(name: str, raw: pa.ChunkedArray, is_target: bool) -> Variable | SetAside:
-    reason = _foreign(raw.type)
-    if reason:
-        return SetAside(name, reason)
-    column = _Column(name, raw, clean(raw).drop_null(), is_target)
+def _judge(column: _Column) -> Variable | SetAside:
+    census = column.census
     if column.n_known == 0:
         return column.aside("every value is missing")
-    return _judge_for(column)(column)
-
-
-def _judge_for(column: _Column) -> Callable[[_Column], Variable | SetAside]:
-    kind = column.known.type
-    if _is_ranked(column.raw):
-        return _ranked
+    kind = census.values.type
+    if census.ordered is not None and len(census.ordered) <= MAX_LEVELS:
+        return _ranked(column, census.ordered)
     if pa.types.is_boolean(kind):
-        return _booleans
-    return _words if is_text(kind) else _numbers
-
-
-def _is_ranked(raw: pa.ChunkedArray) -> bool:
-    ordered = pa.types.is_dictionary(raw.type) and raw.type.ordered
-    return ordered and len(distinct(raw)[1]) <= MAX_LEVELS
+        return _booleans(column)
+    return _words(column) if is_text(kind) else _numbers(column)
 
 
 def _foreign(kind: pa.DataType) -> str:
@@ -130,36 +135,37 @@ def _foreign(kind: pa.DataType) -> str:
 
 
 def _constant(column: _Column, value: object) -> SetAside:
-    holes = " or missing" if column.n_known < len(column.raw) else ""
+    holes = " or missing" if column.n_known < column.census.n_rows else ""
     return column.aside(f"constant: every value is {shown(value)!r}{holes}")
 
 
-def _ranked(column: _Column) -> Variable | SetAside:
+def _ranked(column: _Column, ordered: tuple[object, ...]) -> Variable | SetAside:
     """An ordered categorical: its own levels in its own order, seen or not."""
-    seen = column.known.unique().to_pylist()
+    seen = column.census.values
     if len(seen) == 1:
-        return _constant(column, seen[0])
-    levels = [one for one in distinct(column.raw)[1].to_pylist() if one not in MISSING_WORDS]
-    return column.with_levels(Kind.BINARY if len(levels) == 2 else Kind.ORDINAL, levels)
+        return _constant(column, seen[0].as_py())
+    levels = [one for one in ordered if one not in MISSING_WORDS]
+    return column.with_levels(Kind.BINARY if len(levels) == 2 else Kind.ORDINAL, levels)  # type: ignore[arg-type]
 
 
 def _booleans(column: _Column) -> Variable | SetAside:
-    if len(column.known.unique()) == 1:
-        return _constant(column, column.known[0].as_py())
+    if len(column.census.values) == 1:
+        return _constant(column, column.census.values[0].as_py())
     return column.with_levels(Kind.BINARY, (False, True))
 
 
 def _numbers(column: _Column) -> Variable | SetAside:
-    values = np.asarray(column.known.to_numpy())  # [known rows]
-    if np.issubdtype(values.dtype, np.floating) and np.isinf(values).any():
+    census = column.census
+    low, high = census.low, census.high
+    if math.isinf(low) or math.isinf(high):
         refuse_infinite(column.name)
-    low, high = values.min(), values.max()
     if low == high:
-        return _constant(column, low.item())
-    if not ((values != low) & (values != high)).any():
+        return _constant(column, low)
+    values = np.asarray(census.values.to_numpy())  # [values]
+    if census.complete and not ((values != low) & (values != high)).any():
         return column.with_levels(Kind.BINARY, _levels(np.array([low, high])))
-    if (values % 1 != 0).any():
-        return column.quantity(Kind.REAL, *_plausible(float(low), float(high)))
+    if census.fractional:
+        return column.quantity(Kind.REAL, *_plausible(low, high))
     return _whole_numbers(column, values)
 
 
@@ -176,28 +182,31 @@ def _plausible(low: float, high: float) -> tuple[float, float]:
 
 
 def _whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | SetAside:
-    levels = np.sort(column.known.unique().to_numpy())
-    reason = "" if column.is_target else _identifier(column, levels)
+    low, high = column.census.low, column.census.high
+    reason = "" if column.is_target else _identifier(column)
     if reason:
         return column.aside(reason, "identifier")
+    levels = np.sort(values)
     if IDENTIFIER.search(column.name) and not column.is_target:
         return column.with_levels(Kind.CATEGORY, _levels(levels))  # few, so a code of something
-    if _are_steps(column, levels):
+    if column.census.complete and _are_steps(column, levels):
         return column.with_levels(Kind.ORDINAL, _levels(levels))
-    if levels[0] in (0, 1) and _piles_up(values.astype(np.float64)):
+    if low in (0, 1) and _piles_up(values.astype(np.float64), column.census.counts):
         return column.quantity(Kind.COUNT, 0.0)
-    return column.quantity(Kind.REAL, *_plausible(float(levels[0]), float(levels[-1])))
+    return column.quantity(Kind.REAL, *_plausible(float(low), float(high)))
 
 
-def _identifier(column: _Column, levels: NDArray[np.generic]) -> str:
+def _identifier(column: _Column) -> str:
     """How we know that whole numbers name the rows; '' if they do not."""
-    all_different = len(levels) == column.n_known
-    if IDENTIFIER.search(column.name) and not _are_few(column, len(levels), MAX_LEVELS):
-        how = "every value is different" if all_different else f"{len(levels)} different values"
+    census = column.census
+    if IDENTIFIER.search(column.name) and not (census.complete and _are_few(column, MAX_LEVELS)):
+        how = (
+            "every value is different" if census.all_different else f"{census.n_values} different values"
+        )
         return f"named like an identifier; {how}"
-    run = float(levels[-1]) - float(levels[0]) == len(levels) - 1
-    if all_different and run and MIN_RUN <= column.n_known == len(column.raw):
-        return f"numbers the rows from {levels[0]:.0f} to {levels[-1]:.0f}"
+    run = float(census.high) - float(census.low) == column.n_known - 1
+    if census.all_different and run and MIN_RUN <= column.n_known == census.n_rows:
+        return f"numbers the rows from {census.low:.0f} to {census.high:.0f}"
     return ""
 
 
@@ -207,18 +216,25 @@ def _are_steps(column: _Column, levels: NDArray[np.generic]) -> bool:
     odd = np.median(gaps) > 1 or levels[0] > MAX_STEPS
     if len(levels) > (MAX_ODD_STEPS if odd else MAX_STEPS):
         return False
-    return bool(gaps.sum() < MAX_STEPS) or _are_few(column, len(levels), MAX_STEPS)
+    return bool(gaps.sum() < MAX_STEPS) or _are_few(column, MAX_STEPS)
 
 
-def _are_few(column: _Column, n_levels: int, most: int) -> bool:
+def _are_few(column: _Column, most: int) -> bool:
+    n_levels = len(column.census.counts)
     return n_levels <= most and column.n_known >= MIN_SIGHTINGS * n_levels
 
 
-def _piles_up(values: NDArray[np.float64]) -> bool:
-    """Whether whole numbers are spread as counts are: near 0, with a long tail."""
-    typical = float(np.median(values))
-    long_tail = values.max() >= COUNT_TAIL * typical and typical <= MAX_TYPICAL_COUNT
-    return bool(long_tail and values.var() > values.mean())
+def _piles_up(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
+    """Whether whole numbers, each seen this often, are spread as counts are: near 0, a long tail."""
+    order = np.argsort(values)
+    reached = counts[order].cumsum()
+    middle = np.searchsorted(reached, [(reached[-1] + 1) // 2, reached[-1] // 2 + 1])
+    typical = float(values[order][middle].mean())
+    if values.max() < COUNT_TAIL * typical or typical > MAX_TYPICAL_COUNT:
+        return False
+    with np.errstate(over="ignore"):  # infinite is more than the mean too
+        mean = np.average(values, weights=counts)
+        return bool(np.average((values - mean) ** 2, weights=counts) > mean)
 
 
 def _words(column: _Column) -> Variable | SetAside:
@@ -227,7 +243,7 @@ def _words(column: _Column) -> Variable | SetAside:
         return _constant(column, levels[0])
     if len(levels) == 2:
         return column.with_levels(Kind.BINARY, _no_first(levels))
-    if pc.all(pc.match_substring_regex(column.known.unique(), MOMENT)).as_py():
+    if pc.all(pc.match_substring_regex(column.census.values, MOMENT)).as_py():
         return column.aside("dates and times are not modelled")
     ranks = _ranks(levels)
     if ranks and len(levels) <= MAX_LEVELS:
@@ -240,26 +256,27 @@ def _words(column: _Column) -> Variable | SetAside:
 
 def _prose(column: _Column, levels: list[str]) -> SetAside | None:
     """Why words are no category, or None if they are one."""
-    if len(levels) == column.n_known:
+    census = column.census
+    if census.all_different:
         long = float(np.mean([len(level.split()) for level in levels[:1000]])) > N_WORDS
         if long:
-            return column.aside(f"free text: {len(levels)} different values")
+            return column.aside(f"free text: {census.n_values} different values")
         return column.aside("every value is different", "identifier")
     few = len(levels) <= MAX_STEPS or column.n_known >= MIN_SIGHTINGS * len(levels)
     if len(levels) > MAX_LEVELS or not few:
-        return column.aside(f"free text: {len(levels)} different values")
+        n_levels = len(levels) if census.complete else census.n_values
+        return column.aside(f"free text: {n_levels} different values")
     return None
 
 
 def _spellings(column: _Column) -> list[str]:
     """The different words, the commonest spelling of each: 'Yes' and 'yes' are one."""
-    counts = column.known.value_counts()
-    if len(counts) == column.n_known > MAX_LEVELS:
-        return [str(one) for one in column.known.to_pylist()]
-    order = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])
+    words: list[str] = column.census.values.to_pylist()
+    if column.census.all_different and len(words) > MAX_LEVELS:
+        return words
     best: dict[str, str] = {}
-    for word in counts.field("values").take(order).to_pylist():
-        best.setdefault(word.casefold(), word)
+    for place in np.argsort(-column.census.counts, kind="stable").tolist():
+        best.setdefault(words[place].casefold(), words[place])
     return list(best.values())
 
 
@@ -290,10 +307,10 @@ def _levels(values: NDArray[np.generic]) -> list[Level]:
     return [int(one) if whole else float(one) for one in values]
 
 
-def _refuse_nothing(table: pa.Table) -> None:
-    if table.num_columns == 0:
+def _refuse_nothing(n_columns: int, n_rows: int) -> None:
+    if n_columns == 0:
         raise TableError("the table has no columns. Pass a table with at least one column.")
-    if table.num_rows == 0:
+    if n_rows == 0:
         raise TableError("the table has no rows. A schema is inferred from values; give it some.")
 
 
@@ -307,11 +324,11 @@ def _refuse_absent(targets: tuple[str, ...], names: list[str]) -> None:
 
 
 def _refuse_nothing_left(
-    table: pa.Table, variables: tuple[Variable, ...], aside: tuple[SetAside, ...]
+    n_rows: int, variables: tuple[Variable, ...], aside: tuple[SetAside, ...]
 ) -> None:
     if variables:
         return
-    if table.num_rows == 1:
+    if n_rows == 1:
         raise TableError(
             "the table has one row, so every column is constant and nothing can be learnt. "
             "Give it more rows."

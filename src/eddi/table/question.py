@@ -21,6 +21,7 @@ class Question:
         cost: in any unit, the same for all questions.
         always: asked before an interview ends, whatever the stopping rule says.
         requires: asked only once these variables are known to have one of these levels.
+        never: not asked in interviews; what it reveals is still learned from, and may be volunteered.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Question:
     cost: float = 1.0
     always: bool = False
     requires: Mapping[str, tuple[Level, ...]] = field(default_factory=dict, hash=False)
+    never: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))
@@ -40,6 +42,8 @@ class Question:
             raise SchemaError(f"question {self.name!r} names a variable twice: {self.reveals}.")
         if not (math.isfinite(self.cost) and self.cost > 0):
             raise SchemaError(f"question {self.name!r} costs {self.cost:g}; a cost is a number above 0.")
+        if self.always and self.never:
+            raise SchemaError(f"question {self.name!r} cannot be asked both always and never.")
         if own := set(self.reveals) & set(self.requires):
             raise SchemaError(f"question {self.name!r} requires {own.pop()!r}, which it itself reveals.")
 

@@ -59,12 +59,15 @@ class Schema:
 
         Args:
             table: pandas, polars or pyarrow; a NumPy array; or the path of a CSV, TSV, Parquet or
-                Excel file.
+                Excel file; a large Parquet file is read in one pass and never held whole.
             targets: variables one may want to know; kept even where they look like an identifier.
         """
-        from eddi.table import formats, infer
+        from eddi.table import infer, stream
 
-        return infer.infer(formats.read(table), targets=tuple(targets))
+        rows = stream.opened(table)
+        if isinstance(rows, stream.Stream):
+            return infer.infer_stream(rows.columns, rows.batches(), targets=tuple(targets))
+        return infer.infer(rows, targets=tuple(targets))
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":

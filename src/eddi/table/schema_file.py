@@ -25,7 +25,7 @@ BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 MAX_WHOLE = 1e15  # beyond it a whole float is clearer as 1e+20 than as a row of digits
 
 _VARIABLE_KEYS = ("kind", "levels", "low", "high", "unit")
-_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires")
+_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
 
 
 def write(schema: Schema, path: str | PathLike[str] | None = None) -> str:
@@ -95,6 +95,7 @@ def _question_line(question: Question, schema: Schema) -> str:
         text=None if question.text == question.name else question.text,
         always=True if question.always else None,
         requires=dict(question.requires) or None,
+        never=True if question.never else None,
     )
 
 
@@ -189,6 +190,7 @@ def _question(name: str, entry: Any, variables: dict[str, Any]) -> Question:
         cost=_number(f"{where}: cost", entry.get("cost", 1)),
         always=_yes_or_no(f"{where}: always", entry.get("always", False)),
         requires=_requires(f"{where}: requires", entry.get("requires", {})),
+        never=_yes_or_no(f"{where}: never", entry.get("never", False)),
     )
 
 
