@@ -16,13 +16,14 @@ import torch
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.reward import alone
+from eddi.reward import alone, fused
 from eddi.reward.options import Draws, Options
 from eddi.reward.pairs import Pairs
 from eddi.table.evidence import Evidence
 
 PASSES = 8_192  # tail passes at once: their widest layer, 100 to 500 floats each, stays in a cache
 MAX_DRAWN = 4_000_000  # numbers of drawn answers' terms held at once for a chunk of rows: 16 MB
+ON_GPU = 64  # times as much at once on a GPU, which has no such cache and wants long work
 
 
 def information(
@@ -37,9 +38,21 @@ def information(
     if len(evidence) == 1 and model.alone_ and 2 * n_draws * len(model.schema_.questions) <= PASSES:
         nats = alone.information(model, model.alone_, evidence, positions, n_draws=n_draws, seed=seed)
         return torch.from_numpy(nats)[None]
+    if (pack := fused.packed(model)) is not None:
+        by_kernel = fused.information(model, pack, evidence, positions, n_draws=n_draws, seed=seed)
+        if by_kernel is not None:
+            return by_kernel
+    return eagerly(model, evidence, positions, n_draws=n_draws, seed=seed)
+
+
+def eagerly(
+    model: Model, evidence: Evidence, positions: list[int], *, n_draws: int, seed: int
+) -> Tensor:
+    """The same for any model and number of rows on any device, in plain PyTorch."""
     code = model.code(evidence)  # [rows, width]
     rewards = code.new_zeros((len(evidence), len(model.schema_.questions)))
-    rows_at_once = max(1, MAX_DRAWN // (n_draws * evidence.n_variables * code.shape[1]))
+    numbers = n_draws * evidence.n_variables * code.shape[1]
+    rows_at_once = max(1, _at_once(MAX_DRAWN, code.device) // numbers)
     for start in range(0, len(evidence), rows_at_once):
         chunk = slice(start, start + rows_at_once)
         observed = evidence.observed[chunk]
@@ -52,6 +65,10 @@ def information(
                     gain = told.gain(here := pairs.to(code.device), draws.answers(here, n_levels))
                     rewards[chunk].index_put_((here.rows, here.questions), gain)
     return rewards
+
+
+def _at_once(limit: int, device: torch.device) -> int:
+    return limit if device.type == "cpu" else limit * ON_GPU
 
 
 @dataclass(frozen=True)
@@ -71,7 +88,7 @@ class _Told:
         known = self.known(by_draw=answers.chances is None and self.target.chances is None)
         n_passes = known.code.shape[0] * len(answers.terms)
         parts = []
-        for some in pairs.split(max(1, PASSES // n_passes)):
+        for some in pairs.split(max(1, _at_once(PASSES, known.code.device) // n_passes)):
             rows = pairs.rows[some]
             weights = self.weights(answers.of(some), rows)
             parts.append(known.of(rows).gain(self.draws.model, answers.terms[:, some], weights))

@@ -110,7 +110,7 @@ class _Cells:
         return Pairs(*map(torch.from_numpy, pairs))
 
 
-class _Same:
+class Same:
     """A schema as a key by identity, since comparing hundreds of variables takes longer than asking."""
 
     def __init__(self, schema: Schema) -> None:
@@ -120,7 +120,7 @@ class _Same:
         return id(self.schema)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.schema is other.schema
+        return isinstance(other, Same) and self.schema is other.schema
 
 
 def edges(schema: Schema, target: Sequence[int]) -> Edges:
@@ -128,11 +128,11 @@ def edges(schema: Schema, target: Sequence[int]) -> Edges:
 
     Last, whether each of them reveals only one.
     """
-    return _edges(_Same(schema), tuple(target))
+    return _edges(Same(schema), tuple(target))
 
 
 @lru_cache(MAX_KEPT)
-def _edges(key: _Same, target: tuple[int, ...]) -> Edges:
+def _edges(key: Same, target: tuple[int, ...]) -> Edges:
     edges = [
         (place, variable)
         for place, question in enumerate(key.schema.questions)
