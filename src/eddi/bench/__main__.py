@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from eddi.bench import datasets, imputation, reward_speed, training_speed
+from eddi.bench import datasets, gpu_speed, growth, imputation, reward_speed, risk, training_speed
 from eddi.errors import EddiError
 
 QUICK_SETS = ("yacht", "boston", "energy")
@@ -30,6 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             console.print(training_speed.as_table(training_speed.run(folder, quick=options.quick)))
         if options.name in (None, "reward-speed"):
             console.print(reward_speed.as_table(reward_speed.run(folder, quick=options.quick)))
+        if options.name == "growth":  # takes minutes, and says nothing about a single speed
+            console.print(growth.as_table(growth.run(folder, quick=options.quick)))
+        if options.name == "gpu":  # which not every machine has
+            console.print(gpu_speed.as_table(gpu_speed.run(folder, quick=options.quick)))
+        if options.name == "risk":
+            sets = options.sets or risk.SETS
+            console.print(risk.as_table(risk.run(folder, sets=sets, quick=options.quick)))
     except EddiError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -50,7 +57,10 @@ def _imputation(options: argparse.Namespace, folder: Path, console: Console) -> 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m eddi.bench", description=__doc__)
     parser.add_argument(
-        "name", nargs="?", choices=["imputation", "training-speed", "reward-speed"], help="default: all"
+        "name",
+        nargs="?",
+        choices=["imputation", "training-speed", "reward-speed", "growth", "gpu", "risk"],
+        help="default: all",
     )
     parser.add_argument("--quick", action="store_true", help="see in two minutes that all runs")
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"of {', '.join(datasets.UCI)}")

@@ -20,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.bench import icu_data, nhanes_data
+from eddi.bench.class_tables import CLASS_TABLES, ClassTable
 from eddi.bench.download import DownloadError, OnBytes, Remote, fetch
 from eddi.errors import EddiError, EddiWarning
 from eddi.table import formats
@@ -114,6 +115,15 @@ def _write_uci(folder: Path, columns: tuple[str, ...]) -> None:
     unfinished = folder / ".data.csv"
     unfinished.write_text("\n".join([",".join(columns), *lines, ""]), encoding="utf-8", newline="\n")
     unfinished.replace(folder / "data.csv")
+
+
+def _class_table(table: ClassTable) -> Dataset:
+    return Dataset(
+        table.source,
+        table.licence,
+        {table.file: table.sha256},
+        read=lambda folder: table.read(folder / table.file),
+    )
 
 
 def _mimic(source: str, licence: str, train: str | None, test: str | None, *, bare: bool) -> Dataset:
@@ -283,6 +293,7 @@ DATASETS = {
         },
         read=nhanes_data.read_table,
     ),
+    **{name: _class_table(table) for name, table in CLASS_TABLES.items()},
 }
 UCI = ("boston", "concrete", "energy", "wine_red", "kin8nm", "yacht")
 """The six sets of the paper's section 4.2."""

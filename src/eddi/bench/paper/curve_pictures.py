@@ -50,7 +50,7 @@ def curve_picture(
     }
     n_seeds = len({each.settings["seed"] for each in here})
     where = f" on {dataset}" if dataset else ""
-    words = f"{_of(metric, strategies)}{where}, by set encoder. {_band_words(n_seeds)}"
+    words = f"{_of(metric, strategies)}{where}, by set encoder. {band_words(n_seeds)}"
     return _sheet(panels, metric, path, strategies, words, alike=True)
 
 
@@ -67,7 +67,7 @@ def dataset_picture(
     names = dict.fromkeys(str(each.settings["dataset"]) for each in here)
     panels = {name: [each for each in here if each.settings["dataset"] == name] for name in names}
     n_seeds = len({each.settings["seed"] for each in here})
-    words = f"{_of(metric, strategies)} with {ENCODERS[set_encoder]}, by dataset. {_band_words(n_seeds)}"
+    words = f"{_of(metric, strategies)} with {ENCODERS[set_encoder]}, by dataset. {band_words(n_seeds)}"
     return _sheet(panels, metric, path, strategies, words, alike=False)
 
 
@@ -77,7 +77,8 @@ def _of(metric: str, strategies: Sequence[str]) -> str:
     return f"{what[0].upper()}{what[1:]} of {named} after each question"
 
 
-def _band_words(n_seeds: int) -> str:
+def band_words(n_seeds: int) -> str:
+    """What the bands are."""
     if n_seeds < 2:
         return "One repetition."
     return f"Mean of {n_seeds} repetitions; bands are one standard error to either side."
@@ -128,15 +129,15 @@ def _panel(axes: Any, outcomes: list[Outcome], metric: str, strategies: Sequence
         told = [each.figures["strategies"].get(name) for each in outcomes]
         curves = np.array([each["curves"][metric] for each in told if each], dtype=np.float64)
         if len(curves):
-            lines[name] = _line(axes, name, curves)
+            lines[name] = line(axes, LOOKS[name], curves)
     axes.margins(x=0.02)
     axes.locator_params(axis="x", integer=True)
     return lines
 
 
-def _line(axes: Any, name: str, curves: Any) -> Any:
+def line(axes: Any, look: tuple[str, str], curves: Any) -> Any:
     """The mean of curves [seeds, steps + 1], and one standard error to either side."""
-    colour, marker = LOOKS[name]
+    colour, marker = look
     mean, at = curves.mean(0), np.arange(curves.shape[1])
     if len(curves) > 1:
         error = curves.std(0, ddof=1) / math.sqrt(len(curves))

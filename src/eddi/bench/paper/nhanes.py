@@ -23,7 +23,7 @@ from eddi.bench.nhanes_data import Survey
 from eddi.bench.paper import combination, contest, published
 from eddi.bench.report.page import Section
 from eddi.errors import TargetError
-from eddi.evaluate.simulate import Rehearsal
+from eddi.interview.rehearsal import Rehearsal
 from eddi.interview.turn import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.recipe import PAPER
