@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves as Curves
     from eddi.evaluate.simulate import simulate as simulate
     from eddi.interview.interview import Interview as Interview
+    from eddi.interview.promise import certify as certify
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.model.archive import load as load
@@ -37,6 +38,7 @@ _HOMES = {
     "Stop": "eddi.strategy.stopping",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
+    "certify": "eddi.interview.promise",
     "load": "eddi.model.archive",
     "simulate": "eddi.evaluate.simulate",
     "strategy": "eddi",

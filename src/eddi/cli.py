@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eddi import __version__, cli_bench, cli_serve, cli_store, terminal
-from eddi.cli_errors import EPILOG, check_output, kept_training, verbs_of
+from eddi import __version__, cli_bench, cli_certify, cli_fit, cli_serve, cli_store, terminal
+from eddi.cli_errors import EPILOG, check_output, kept_training, one_talks, verbs_of
+from eddi.engine import Engine, EngineName
 from eddi.errors import EddiError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from eddi.model.partial_vae import PartialVAE
     from eddi.strategy.stopping import Stop
     from eddi.table.schema import Schema
+    from eddi.table.stream import Stream
 
 app = typer.Typer(
     name="eddi",
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(cli_bench.app, epilog=EPILOG)
 app.add_typer(cli_store.app, epilog=EPILOG)
 app.add_typer(cli_serve.app)
+app.add_typer(cli_certify.app)
 _verb = verbs_of(app)
 
 
@@ -67,6 +69,16 @@ Targets = Annotated[
 ]
 After = Annotated[int | None, typer.Option(metavar="N", min=0, help="Stop after this many answers.")]
 Budget = Annotated[float | None, typer.Option(metavar="B", help="Ask no more than this costs in all.")]
+Risk = Annotated[
+    float | None, typer.Option(metavar="P", help="Stop when at most this share ends wrongly.")
+]
+Within = Annotated[
+    float | None, typer.Option(metavar="X", help="With --risk: how far off a quantity is still right.")
+]
+EngineOption = Annotated[EngineName, typer.Option("--engine", help="Where the work is done.")]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="At a time; one a core if left out.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
@@ -132,30 +144,36 @@ def fit(
     For example: eddi fit people.csv --schema people.toml --target risk -o people.eddi
 
     Training is kept in OUTPUT.partial as it goes; after an interruption the same command goes on.
+    Several processes train together: torchrun --nproc-per-node 8 -m eddi fit ...
     """
     check_output(output)
-    rows, known = _table_and_schema(table, schema, target)
-    known.target_names(target)  # a wrong name is told before torch is loaded
-    from eddi.model.partial_vae import PartialVAE
-
     partial = output.with_name(output.name + ".partial")
-    if partial.exists():
-        terminal.say(f"going on from {partial}")
-    with kept_training(partial), terminal.training() as on_progress:
-        model = PartialVAE(
-            known,
-            _one_or_many(target),
-            recipe=str(recipe),
-            set_encoder=str(encoder),
-            max_steps=steps,
-            random_state=seed,
-            device=device,
-            checkpoint=partial,
-            on_progress=on_progress,
-        ).fit(rows)
-        model.save(output)
-    partial.unlink(missing_ok=True)
-    _print_summary(model, output, json=json)
+    with one_talks() as first:
+        rows, known = _table_and_schema(table, schema, target)
+        known.target_names(target)  # a wrong name is told before torch is loaded
+        from eddi.interview.promise import certify_own
+        from eddi.model.partial_vae import PartialVAE
+
+        if partial.exists():
+            terminal.say(f"going on from {partial}")
+        with kept_training(partial), terminal.training() as on_progress:
+            model = PartialVAE(
+                known,
+                _one_or_many(target),
+                recipe=str(recipe),
+                set_encoder=str(encoder),
+                max_steps=steps,
+                random_state=seed,
+                device=device,
+                checkpoint=partial,
+                on_progress=on_progress,
+            ).fit(rows)
+            if first:
+                certify_own(model)
+                model.save(output)
+    if first:
+        partial.unlink(missing_ok=True)
+        cli_fit.report(model, output, json=json)
 
 
 @_verb
@@ -177,6 +195,8 @@ def impute(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same draws.")
     ] = 0,
+    engine: EngineOption = EngineName.THIS,
+    workers: Workers = None,
 ) -> None:
     """Fill the holes of a table. What was observed stays as it was written.
 
@@ -189,17 +209,9 @@ def impute(
             f"{draws} tables do not fit on standard output. Name a file with -o filled.csv; "
             f"the tables go to filled-1.csv ... filled-{draws}.csv."
         )
-    from eddi.cli_impute import as_written, numbered
-    from eddi.model.archive import load
-    from eddi.table import formats
+    from eddi.cli_impute import fill
 
-    fitted, rows = load(model), formats.read(table)
-    if draws is None:
-        return _write(as_written(table, rows, fitted.transform(rows)), output)
-    for number, filled in enumerate(fitted.impute(rows, n_draws=draws, random_state=seed), start=1):
-        place = numbered(output, number) if output else None
-        _write(as_written(table, rows, filled), place)
-    return None
+    fill(model, table, output, draws=draws, seed=seed, engine=Engine(engine, workers))
 
 
 @_verb
@@ -222,6 +234,8 @@ def interview(
     target: Targets = None,
     after: After = None,
     budget: Budget = None,
+    risk: Risk = None,
+    within: Within = None,
     record: Annotated[
         Path | None, typer.Option(help="Keep the answers here as they come, or go on from them.")
     ] = None,
@@ -236,11 +250,18 @@ def interview(
 
     if record is not None:
         check_output(record)
-    hold(model, _one_or_many(target), _stop(after, budget), record)
+    hold(model, _one_or_many(target), _stop(after, budget, risk, within), record)
 
 
 @_verb
-def ask(model: ModelPath, target: Targets = None, after: After = None, budget: Budget = None) -> None:
+def ask(
+    model: ModelPath,
+    target: Targets = None,
+    after: After = None,
+    budget: Budget = None,
+    risk: Risk = None,
+    within: Within = None,
+) -> None:
     """Say what to ask next: answers so far as JSON on standard input, one step as JSON out.
 
     For example: echo '{"answers": {"age": 61}}' | eddi ask people.eddi --target risk
@@ -254,7 +275,8 @@ def ask(model: ModelPath, target: Targets = None, after: After = None, budget: B
     """
     from eddi.cli_ask import step
 
-    terminal.put(terminal.as_json(step(model, _one_or_many(target), _stop(after, budget))))
+    stop = _stop(after, budget, risk, within)
+    terminal.put(terminal.as_json(step(model, _one_or_many(target), stop)))
 
 
 @_verb
@@ -274,6 +296,8 @@ def simulate(
         Path | None, typer.Option(help="Draw the information curve: a .png, .svg or .pdf file.")
     ] = None,
     json: Json = False,
+    engine: EngineOption = EngineName.THIS,
+    workers: Workers = None,
 ) -> None:
     """Interview every row of a held-out table and show how the prediction of the target improves.
 
@@ -283,7 +307,26 @@ def simulate(
 
     if plot is not None:
         check_output(plot)
-    play(model, table, target, str(strategy), steps=steps, plot=plot, json=json)
+    where = Engine(engine, workers)
+    play(model, table, target, str(strategy), steps=steps, plot=plot, json=json, engine=where)
+
+
+@_verb
+def export(
+    model: ModelPath,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")],
+    onnx: Annotated[bool, typer.Option("--onnx", help="As ONNX: term, posterior, decoder.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a model in parts that run without Python, as in a browser or a phone.
+
+    For example: eddi export --onnx people.eddi -o people-onnx
+
+    Each part is checked to compute what PyTorch does. docs/onnx.md says how to interview with them.
+    """
+    from eddi.cli_export import write
+
+    write(model, output, onnx=onnx, json=json)
 
 
 @_verb
@@ -294,22 +337,29 @@ def demo(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Another seed, another person.")
     ] = 0,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve its questionnaire to a browser; trains only once.")
+    ] = False,
 ) -> None:
     """Train on an embedded table, interview a person who was held out, and show what it was worth."""
-    from eddi.demo import play
+    from eddi import demo
 
-    play(output, terminal.console(stderr=False), seed=seed)
+    out = terminal.console(stderr=serve)
+    if not serve:
+        return demo.play(output, out, seed=seed)
+    demo.prepare(output, out, seed=seed)
+    return cli_serve.hold(cli_serve.at_a_free_port(demo.settings(output, cli_serve.environment())))
 
 
 def _table_and_schema(
     table: Path, path: Path | None, target: list[str] | None
-) -> tuple["pa.Table", "Schema"]:
-    from eddi.table import formats
+) -> tuple["pa.Table | Stream", "Schema"]:
     from eddi.table.schema import Schema
+    from eddi.table.stream import opened
 
+    rows = opened(table)
     if path is not None:
-        return formats.read(table), Schema.from_toml(path)
-    rows = formats.read(table)
+        return rows, Schema.from_toml(path)
     found = Schema.infer(rows, targets=target or ())
     terminal.say("no --schema given; this one was inferred:")
     terminal.console(stderr=True).print(terminal.schema_table(found))
@@ -320,42 +370,8 @@ def _one_or_many(target: list[str] | None) -> str | list[str] | None:
     return target[0] if target and len(target) == 1 else target or None
 
 
-def _stop(after: int | None, budget: float | None) -> "Stop":
+def _stop(after: int | None, budget: float | None, risk: float | None, within: float | None) -> "Stop":
     from eddi.strategy.stopping import Stop
 
-    return Stop(after=after) if budget is None else Stop(after=after, budget=budget)
-
-
-def _print_summary(model: "PartialVAE", output: Path, *, json: bool) -> None:
-    last, n_bytes = model.history_[-1], output.stat().st_size
-    facts = {
-        "model": str(output),
-        "bytes": n_bytes,
-        "rows": model.n_rows_,
-        "variables": len(model.schema_.variables),
-        "target": list(model.target_),
-        "steps": last.step,
-        "seconds": round(last.seconds, 3),
-        "likelihood": last.best,
-    }
-    early = ", no longer improving" if last.step < last.max_steps else ""
-    held_out = (
-        "no rows held out" if last.best is None else f"held-out likelihood {last.best:.3f} nats a cell"
-    )
-    terminal.say(
-        f"{output} ({terminal.size(n_bytes)}): {model.n_rows_:,} rows, {last.step:,} steps{early}, "
-        f"{terminal.duration(last.seconds)}; {held_out}.",
-        style="green",
-    )
-    if json:
-        terminal.put(terminal.as_json(facts))
-
-
-def _write(table: "pa.Table", output: Path | None) -> None:
-    from eddi.cli_impute import csv_text
-    from eddi.table import formats
-
-    if output is None:
-        return terminal.put(csv_text(table))
-    formats.write(table, output)
-    return terminal.say(f"wrote {output}")
+    most = Stop.budget if budget is None else budget
+    return Stop(after=after, budget=most, risk=risk, within=within)

@@ -1,11 +1,14 @@
 """Which question next: budgets, pinned questions, prerequisites."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from eddi import DECLINED, UNKNOWN, Interview, Schema, Stop
 from eddi.interview.turn import choose
 from eddi.strategy import FixedOrder
+from eddi.table.question import Question
 
 ORDER = ("age", "visits", "smoker", "pain", "town", "weight", "colour")
 VALUES = {
@@ -132,3 +135,16 @@ def test_the_best_open_question_is_chosen_or_none():
     scores = np.array([[1.0, 3.0, 2.0], [1.0, 3.0, 2.0], [0.0, -1.0, -2.0]])
     open_ = np.array([[True, False, True], [False, False, False], [False, True, True]])
     assert choose(scores, open_).tolist() == [2, -1, 1]
+
+
+def test_what_is_marked_never_is_not_asked_but_may_be_volunteered(worded, people_schema):
+    model = worded(_never(people_schema, "age", "town"))
+    assert asked(model) == [name for name in ORDER if name not in ("age", "town")]
+    interview = Interview(model, "stage", strategy=FixedOrder(ORDER))
+    interview.tell("age", 61)
+    assert interview.record.answers[0].question == "age"
+
+
+def _never(schema: Schema, *names: str) -> Schema:
+    questions = tuple(Question(name, (name,), never=True) for name in names)
+    return replace(schema, explicit_questions=questions)

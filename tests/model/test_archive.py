@@ -204,9 +204,16 @@ def test_a_newer_format_is_refused_with_what_to_do(tmp_path, contents):
     manifest = json.loads(contents["manifest.json"])
     manifest.update(format_version=99, eddi_version="9.0")
     contents["manifest.json"] = json.dumps(manifest).encode()
-    words = r"format version 99, written by EDDI 9\.0.*up to version 1\. Upgrade with `pip install -U"
+    words = r"format version 99, written by EDDI 9\.0.*up to version 2\. Upgrade with `pip install -U"
     with pytest.raises(ModelFileError, match=words):
         eddi.load(pack(tmp_path / "new.eddi", contents))
+
+
+def test_an_older_format_is_refused_with_what_to_do(tmp_path, contents):
+    manifest = {**json.loads(contents["manifest.json"]), "format_version": 1}
+    contents["manifest.json"] = json.dumps(manifest).encode()
+    with pytest.raises(ModelFileError, match=r"format version 1, .* Fit the model again"):
+        eddi.load(pack(tmp_path / "old.eddi", contents))
 
 
 @pytest.mark.parametrize("name", MEMBERS[1:])

@@ -8,7 +8,7 @@ import pytest
 from eddi import Stop
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
-from eddi.strategy.stopping import Situation
+from eddi.strategy.stopping import Situation, Sure
 from eddi.table.variable import Variable
 
 SD = np.array([0.5, 1.0, 2.0])
@@ -111,3 +111,43 @@ def test_a_quantity_has_no_likeliest_level():
 def test_a_category_has_no_spread(rule):
     with pytest.raises(StopError, match=f"{rule} needs a target with an order; 'town' is a category"):
         reached(Stop(**{rule: 1.0}), town=TOWN)
+
+
+def test_sure_is_a_likely_level():
+    assert reached(Sure(0.8), ill=ILL) == [False, True, True]
+    assert reached(Sure(0.8), town=TOWN) == [False, True, True]
+
+
+def test_sure_is_a_quantity_that_is_probably_near_its_mean():
+    chance = math.erf(1 / math.sqrt(2))  # within one standard deviation
+    assert reached(Sure(chance - 1e-9, within=1.0)) == [True, True, False]
+    certain = Prediction(RISK.variable, RISK.mean, np.zeros(3), RISK.interval)
+    assert reached(Sure(1.0, within=1.0), risk=certain) == [True, True, True]
+
+
+def test_above_certainty_it_is_never_enough():
+    assert reached(Sure(math.inf), ill=ILL) == [False, False, False]
+
+
+def test_sure_of_every_target():
+    assert reached(Sure(0.6, within=1.0), risk=RISK, ill=ILL) == [False, True, False]
+
+
+def test_a_risk_must_be_settled_before_it_can_end_anything():
+    with pytest.raises(StopError, match="must be settled for a model"):
+        reached(Stop(risk=0.05))
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"risk": 0.0}, "risk must be in"),
+        ({"risk": 1.0}, "risk must be in"),
+        ({"risk": 0.1, "confidence": 1.0}, "confidence must be in"),
+        ({"risk": 0.1, "within": 0.0}, "within must be above 0"),
+        ({"within": 1.0}, "within goes with risk"),
+    ],
+)
+def test_a_promise_that_makes_no_sense_is_refused(rules, words):
+    with pytest.raises(StopError, match=words):
+        Stop(**rules)

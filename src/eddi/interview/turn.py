@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
-from eddi.strategy.stopping import Situation, StoppingRule
+from eddi.strategy.stopping import Situation, StoppingRule, promises
 from eddi.table.evidence import Evidence
 from eddi.table.variable import level_position
 
@@ -27,6 +27,12 @@ class Turns:
     target: tuple[str, ...]
     strategy: Strategy
     stop: StoppingRule
+
+    def __post_init__(self) -> None:
+        from eddi.interview.promise import settled  # which rehearses by turns
+
+        stop = settled(self.stop, self.model, self.target, self.strategy)
+        object.__setattr__(self, "stop", stop)
 
     def next(
         self,
@@ -46,6 +52,9 @@ class Turns:
         """
         scores = self.scores(seen)
         open_ = self.open(seen, closed, spent=spent) & (self._always | (scores > -np.inf))
+        if self._promises:
+            pinned = open_ & self._always
+            open_ = np.where(pinned.any(1, keepdims=True), pinned, open_)
         best = np.where(open_, scores, -np.inf).max(1, initial=-np.inf)
         situation = Situation(n_asked, best, lambda: self.model.predict_evidence(seen, self.target))
         enough = self.stop.reached(situation)
@@ -69,6 +78,10 @@ class Turns:
         open_ = news & ~closed & self._askable & self._prerequisites(seen)
         left = self.stop.budget - (closed @ self._costs if spent is None else spent)  # [rows]
         return np.asarray(open_ & self._affordable(open_, left))
+
+    def pinned(self, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Where a question that is always asked was chosen [rows]."""
+        return np.asarray((chosen >= 0) & self._always[chosen])
 
     def _affordable(self, open_: NDArray[np.bool_], left: NDArray[np.float64]) -> NDArray[np.bool_]:
         """What leaves enough for the questions that are always asked, which always are affordable."""
@@ -95,11 +108,17 @@ class Turns:
 
     @cached_property
     def _askable(self) -> NDArray[np.bool_]:
-        return np.asarray(~self._reveals[:, self.model.schema_.positions(self.target)].any(1))
+        never = np.array([question.never for question in self.model.schema_.questions], dtype=bool)
+        return np.asarray(~self._reveals[:, self.model.schema_.positions(self.target)].any(1) & ~never)
 
     @cached_property
     def _always(self) -> NDArray[np.bool_]:
         return np.array([question.always for question in self.model.schema_.questions], dtype=bool)
+
+    @cached_property
+    def _promises(self) -> bool:
+        """Whether what is always asked comes first: a promise is of a course that no threshold bends."""
+        return promises(self.stop)
 
     @cached_property
     def _costs(self) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 ==================== =====================================================================
 manifest.json        format version, and the size and SHA-256 of every other member
-model.json           schema, coding, recipe, settings, and the training table's fingerprint
+model.json           schema, coding, recipe, settings, the training table's fingerprint, certificates
 weights.safetensors  the network's weights
 CARD.md              what this model is, for people
 ==================== =====================================================================
@@ -14,6 +14,7 @@ import os
 import zipfile
 import zlib
 from dataclasses import asdict
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from safetensors.torch import save as write_weights
 from eddi import __version__
 from eddi.errors import EddiError, ModelFileError
 from eddi.model.card import card
+from eddi.model.certificate import Certificate
 from eddi.model.checkpoint import Progress
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.preparation import find_device
@@ -34,7 +36,7 @@ from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
 FORMAT = "eddi-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
 MAX_MEMBER_BYTES = 2 * 1024**3  # a Partial VAE of 5,000 variables is far below; a zip bomb is not
@@ -88,6 +90,16 @@ def load(path: str | PathLike[str], *, device: str = "auto") -> PartialVAE:
         ) from error
 
 
+def load_once(path: Path) -> PartialVAE:
+    """The model at ``path`` as it was last written; a worker that is given it again reads no file."""
+    return _kept(path, path.stat().st_mtime_ns) if path.exists() else load(path)
+
+
+@lru_cache(1)
+def _kept(path: Path, _written: int) -> PartialVAE:
+    return load(path)
+
+
 def _facts(model: PartialVAE) -> dict[str, Any]:
     return {
         "schema": model.schema_.to_document(),
@@ -105,6 +117,7 @@ def _facts(model: PartialVAE) -> dict[str, Any]:
         "n_rows": model.n_rows_,
         "fingerprint": model.fingerprint_,
         "history": [asdict(progress) for progress in model.history_],
+        "certificates": [each.to_document() for each in model.certificates_.values()],
     }
 
 
@@ -131,6 +144,8 @@ def _assemble(members: dict[str, bytes], device: str) -> PartialVAE:
         model.feature_names_in_ = np.array(model.columns_, dtype=object)
     model.n_rows_, model.fingerprint_ = facts["n_rows"], facts["fingerprint"]
     model.history_ = [Progress(**progress) for progress in facts["history"]]
+    certificates = map(Certificate.from_document, facts.get("certificates", []))
+    model.certificates_ = {each.key: each for each in certificates}
     return model
 
 
@@ -167,6 +182,11 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
             f"{str(path)!r} has format version {version}, written by EDDI "
             f"{manifest.get('eddi_version')}; this EDDI {__version__} reads up to version "
             f"{FORMAT_VERSION}. Upgrade with `pip install -U eddi-ml`."
+        )
+    if version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"{str(path)!r} has format version {version}, of a network that this EDDI {__version__} no "
+            "longer builds. Fit the model again."
         )
     return manifest
 

@@ -21,20 +21,24 @@ from eddi.model import preparation
 from eddi.model import recipe as recipes
 from eddi.model.alone import Alone
 from eddi.model.belief import Belief, shared_noise, standard_normal
+from eddi.model.certificate import Certificate, Key
+from eddi.model.chain import completed
 from eddi.model.checkpoint import Checkpoint, Progress
 from eddi.model.direct import Direct
 from eddi.model.likelihood import N_QUANTILES, LevelLikelihood
 from eddi.model.network import Network
 from eddi.model.posterior import Posterior
 from eddi.model.prediction import Predictions
+from eddi.model.ranks import own_device
 from eddi.model.recipe import Recipe
 from eddi.model.settled import Settled
-from eddi.model.summary import summarise
-from eddi.model.training import OnProgress, draw_kept, train
+from eddi.model.summary import known, summarise
+from eddi.model.training import OnProgress, draw_kept, split, train
 from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
+from eddi.table.stream import opened
 from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points like
@@ -93,33 +97,33 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     history_: list[Progress]
     columns_: tuple[str, ...]
     n_rows_: int
+    validation_: Evidence | None  # in memory only: model files keep nobody's rows
+    certificates_: dict[Key, Certificate]
 
     def fit(self, X: Any, y: Any = None) -> "PartialVAE":  # noqa: ARG002  # scikit-learn's signature
         """Learn from a table in which NaN means not observed.
 
         Args:
-            X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file.
+            X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
+                Parquet file of more than 20 million cells is read as training goes, never whole.
             y: ignored; a target is a column of the table.
         """
         recipe = self._resolved_recipe()
         recipes.check_set_encoder(self.set_encoder)
-        device = preparation.find_device(self.device)
+        device = preparation.find_device(own_device(self.device))
         table = self._read(X, reset=True)
         self.schema_ = self.schema or Schema.infer(table, targets=_names(self.target))
         self.target_ = self.schema_.target_names(self.target)
-        numbers = columns.table_numbers(table, self.schema_)
-        preparation.check_numbers(self.schema_, numbers)
-        self.recipe_, self.n_rows_ = recipe, len(numbers)
-        self.coding_ = Coding.fit(self.schema_, numbers, recipe.scaling)
         seed = self._seed()
-        evidence = self.coding_.encode(numbers)
+        prepared = preparation.prepare(table, self.schema_, recipe, seed=seed)
+        self.recipe_, self.coding_, self.n_rows_ = recipe, prepared.coding, prepared.n_rows
         self.network_ = preparation.build(
             self.schema_, self.coding_, self.set_encoder, recipe, seed=seed
         )
-        self.fingerprint_ = preparation.fingerprint(self.schema_, evidence)
+        self.fingerprint_ = prepared.fingerprint
         self.history_ = train(
             self.network_,
-            evidence,
+            prepared.rows,
             recipe,
             seed=seed,
             device=device,
@@ -127,6 +131,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=self._checkpoint(seed),
             on_progress=self.on_progress,
         )
+        self.validation_, self.certificates_ = split(prepared.rows, recipe, seed)[1], {}
         self._settle()
         return self
 
@@ -136,9 +141,11 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The container is the one given. Columns that were set aside pass through as they are.
         """
         table, evidence = self._table_and_evidence(X)
-        filled = columns.with_numbers(table, self.schema_, self._guesses(evidence))
+        filled = columns.with_numbers(table, self.schema_, self.guesses(evidence))
         library = _get_output_config("transform", self)["dense"]
-        return formats.like(filled, X) if library == "default" else self._framed(filled, X, library)
+        if library == "default":
+            return formats.like(filled, X)
+        return preparation.framed(filled, X, library, self.columns_)
 
     def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
         """``n_draws`` completed tables, each filled with one joint draw (multiple imputation)."""
@@ -196,6 +203,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.network_ = preparation.build(self.schema_, coding, self.set_encoder, self.recipe_, seed=0)
         self.network_.load_state_dict(weights)
         self.network_.to(preparation.find_device(self.device))
+        self.validation_, self.certificates_ = None, {}
         self._settle()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
@@ -250,8 +258,13 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.settled_.decode(z), level.view(each).to(device)
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        """Beliefs about these variables given exactly this evidence."""
-        return summarise(self.beliefs(evidence), self.schema_, self.coding_, names)
+        """Beliefs about these variables given exactly this evidence; what it shows is known."""
+        beliefs = summarise(self.beliefs(evidence), self.schema_, self.coding_, names)
+        positions = self.schema_.positions(names)
+        if not evidence.observed[:, positions].any():
+            return beliefs
+        numbers = columns.possible(self.coding_.decode(evidence.values), self.schema_)
+        return known(beliefs, numbers[:, positions], evidence.observed[:, positions])
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
         """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's units."""
@@ -270,16 +283,21 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random = torch.Generator().manual_seed(seed)
         parts = []
         for chunk in self._chunks(evidence, n_draws):
-            posterior = self.posterior(self.code(chunk))
-            shape = (n_draws, len(chunk))
-            noise = torch.randn((*shape, self.network_.latent), generator=random)
-            level = torch.rand((*shape, evidence.n_variables), generator=random).clamp(1e-6, 1 - 1e-6)
-            outputs = self.network_.decode(posterior.draw(noise.to(posterior.mean.device)))
-            coded = self.network_.quantile(outputs, level.to(outputs.device))
-            parts.append(coded.cpu().numpy())
-        return self._rounded(self.coding_.decode(np.concatenate(parts, axis=1)))
+            shape = (n_draws, len(chunk), evidence.n_variables)
+            level = torch.rand(shape, generator=random).clamp(1e-6, 1 - 1e-6).to(self.settled_.device)
+            with torch.inference_mode():
+                parts.append(self._completed(chunk, level, random).cpu().numpy())
+        return columns.possible(self.coding_.decode(np.concatenate(parts, axis=1)), self.schema_)
 
-    def _guesses(self, evidence: Evidence) -> NDArray[np.float64]:
+    def _completed(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
+        if self.direct_ is not None:
+            return completed(self.direct_, *self._tensors(evidence), level)
+        noise = torch.randn((*level.shape[:2], self.network_.latent), generator=random)
+        posterior = self.posterior(self.code(evidence))
+        outputs = self.network_.decode(posterior.draw(noise.to(level.device)))
+        return self.network_.quantile(outputs, level)
+
+    def guesses(self, evidence: Evidence) -> NDArray[np.float64]:
         """The best single guess of every cell in the table's own numbers [rows, variables]."""
         parts = []
         for belief in self.beliefs(evidence):
@@ -287,27 +305,19 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for variable, chances in belief.probabilities():
                 guess[:, variable] = chances.argmax(-1).to(guess.dtype)
             parts.append(guess.cpu().numpy())
-        return self._rounded(np.concatenate(parts).astype(np.float64))
-
-    def _rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers a table can hold: whole counts, positions of real levels."""
-        numbers = numbers.copy()
-        for position, variable in enumerate(self.schema_.variables):
-            if variable.kind is not Kind.REAL:
-                top = variable.n_levels - 1 if variable.kind.has_levels else np.inf
-                numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
-        return numbers
+        return columns.possible(np.concatenate(parts).astype(np.float64), self.schema_)
 
     def beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
         """What is believed of every variable, for a chunk of rows after the other."""
         marginals = self.network_.marginals
         noise = standard_normal(n_draws, self.network_.latent, seed=0)
         for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
-            code = self.code(chunk)
+            code, seen = self.code(chunk), self._tensors(chunk)[1]
             if marginals is not None:
-                yield Belief(marginals, marginals(self.settled_.hidden(code))[None])
+                outputs = marginals(self.settled_.hidden(code))[None]
+                yield Belief(marginals, outputs, marginals.left_out(seen))
             else:
-                yield Belief.of(self.network_, self.posterior(code), noise.to(code.device))
+                yield Belief.of(self.network_, self.posterior(code), noise.to(code.device), seen)
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(form.kind is Kind.COUNT for form in self.network_.forms)
@@ -337,27 +347,13 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not reset:  # an array has no names of its own: its columns are those of fit, in order
                 table = table.rename_columns(self.columns_)
         else:
-            table = formats.read(X)
+            table = opened(X) if reset else formats.read(X)
             if reset:
-                self.n_features_in_ = table.num_columns
+                self.n_features_in_ = len(table.column_names)
                 self.feature_names_in_ = np.array(table.column_names, dtype=object)
         if reset:
             self.columns_ = tuple(table.column_names)
         return table
-
-    def _framed(self, table: Any, X: Any, library: str) -> Any:
-        """What `set_output` promises: a frame of `get_feature_names_out`, in that order."""
-        lacking = [name for name in self.columns_ if name not in table.column_names]
-        if lacking:
-            raise TableError(
-                f"the table has no column {columns.listing([repr(name) for name in lacking])}, which "
-                "the table given to fit had and set_output promises. Add it, or drop set_output."
-            )
-        table = table.select(list(self.columns_))
-        frame = formats.like(table, X)
-        if type(frame).__module__.split(".")[0] == library:
-            return frame
-        return table.to_pandas() if library == "pandas" else table
 
     def _resolved_recipe(self) -> Recipe:
         recipe = recipes.resolve(self.recipe)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import erf
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
@@ -67,6 +68,13 @@ class Stop(_Combines):
         reward_below: no open question is worth this much (nats, or what the strategy scores by).
         budget: questions that would cost more than this in all are not asked, however rules are
             combined. Those that are always asked come first, and are asked beyond it.
+        risk: the belief is as sure as it takes for at most this share of interviews to end with a wrong
+            decision: another level than the most likely one, or a quantity further than ``within`` from
+            its mean. How sure that is was tested on rows that training did not see, each interviewed to
+            the end (`eddi.certify`). The promise is of interviews that nothing else cuts short: neither
+            another condition nor a budget.
+        within: how far off a quantity may be and still be right, in its own units; goes with ``risk``.
+        confidence: the chance that the promise of ``risk`` holds, over the rows it was tested on.
     """
 
     after: int | None = None
@@ -75,6 +83,9 @@ class Stop(_Combines):
     interval_below: float | None = None
     reward_below: float | None = None
     budget: float = math.inf
+    risk: float | None = None
+    within: float | None = None
+    confidence: float = 0.9
 
     def __post_init__(self) -> None:
         if not self.budget > 0:
@@ -83,11 +94,21 @@ class Stop(_Combines):
             raise StopError(f"after must be 0 or more questions, got {self.after}.")
         if self.probability_above is not None and not 0 < self.probability_above <= 1:
             raise StopError(f"probability_above must be in (0, 1], got {self.probability_above:g}.")
-        for name in ("sd_below", "interval_below"):
+        if self.risk is not None and not 0 < self.risk < 1:
+            raise StopError(f"risk must be in (0, 1), got {self.risk:g}. Nobody can promise no error.")
+        if not 0 < self.confidence < 1:
+            raise StopError(f"confidence must be in (0, 1), got {self.confidence:g}.")
+        if self.within is not None and self.risk is None:
+            raise StopError("within goes with risk: how often may the target be further off than that?")
+        for name in ("sd_below", "interval_below", "within"):
             if (least := getattr(self, name)) is not None and not least > 0:
                 raise StopError(f"{name} must be above 0, got {least:g}. It could never be reached.")
 
     def reached(self, situation: Situation) -> Truths:
+        if self.risk is not None:
+            raise StopError(
+                f"Stop(risk={self.risk:g}) must be settled for a model first: give it to an interview."
+            )
         rules = (self._enough, self._poor, self._sharp, self._narrow, self._likely)
         found = [truths for rule in rules if (truths := rule(situation)) is not None]
         if not found:
@@ -122,6 +143,30 @@ class Stop(_Combines):
 
 
 @dataclass(frozen=True)
+class Sure(_Combines):
+    """Ends an interview once the decision is right with this chance, as the belief has it.
+
+    What ``Stop(risk=...)`` becomes, with the chance at which its promise was found to hold.
+
+    Args:
+        least: the chance; above 1 it is never enough.
+        within: how far off a quantity may be and still be right, in its own units.
+    """
+
+    least: float
+    within: float | None = None
+
+    @property
+    def budget(self) -> float:
+        return math.inf
+
+    def reached(self, situation: Situation) -> Truths:
+        if self.least > 1:
+            return np.zeros(len(situation.n_asked), dtype=bool)
+        return situation.all_targets(lambda belief: sureness(belief, self.within) >= self.least)
+
+
+@dataclass(frozen=True)
 class AnyOf(_Combines):
     """Enough as soon as one of the rules says so."""
 
@@ -147,6 +192,30 @@ class AllOf(_Combines):
 
     def reached(self, situation: Situation) -> Truths:
         return np.asarray(np.all([rule.reached(situation) for rule in self.rules], axis=0))
+
+
+def promises(rule: StoppingRule) -> bool:
+    """Whether a promise was made of how a rule ends interviews."""
+    if isinstance(rule, AnyOf | AllOf):
+        return any(map(promises, rule.rules))
+    return isinstance(rule, Sure)
+
+
+def sureness(belief: Prediction, within: float | None) -> NDArray[np.float64]:
+    """The chance that the decision is right [rows]: the most likely level, or the mean of a quantity.
+
+    A quantity's belief is taken to be normal. Where it is not, the chance is off, but no promise: what
+    it takes to be sure enough is tested, not believed.
+    """
+    if belief.probabilities is not None:
+        return np.asarray(belief.probabilities.max(-1))
+    if within is None:
+        raise StopError(
+            f"risk needs within for {belief.variable.name!r}, which is {belief.variable.kind}: how far "
+            "off may it be and still be right? For example Stop(risk=0.05, within=2.5)."
+        )
+    with np.errstate(divide="ignore"):  # a belief without spread is certain
+        return np.asarray(erf(within / (math.sqrt(2) * belief.sd)))
 
 
 def _likeliest(belief: Prediction) -> NDArray[np.float64]:
