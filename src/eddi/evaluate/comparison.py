@@ -51,7 +51,7 @@ def compare(curves: Mapping[str, Curves], metric: Metric = "rmse") -> list[Stand
             last=float(getattr(curves[name], metric)[-1]),
             n_asked=float(curves[name].n_asked.mean()),
             spent=float(curves[name].spent[:, -1].mean()),
-            p_value=None if name == names[0] else _signed_rank(areas[name] - areas[names[0]]),
+            p_value=None if name == names[0] else signed_rank(areas[name] - areas[names[0]]),
         )
         for name in names
     ]
@@ -79,10 +79,11 @@ def wilcoxon(a: Curves, b: Curves, metric: Metric = "rmse") -> float:
     Two-sided (Wilcoxon 1945). Rows on which they agree say nothing; 1 where they agree on all.
     """
     areas = _areas({"a": a, "b": b}, metric)
-    return _signed_rank(areas["a"] - areas["b"])
+    return signed_rank(areas["a"] - areas["b"])
 
 
-def _signed_rank(differences: Numbers) -> float:
+def signed_rank(differences: Numbers) -> float:
+    """p-value of Wilcoxon's signed-rank test that paired differences lie around nothing [rows]."""
     differing = differences[differences != 0]
     return float(stats.wilcoxon(differing).pvalue) if len(differing) else 1.0
 

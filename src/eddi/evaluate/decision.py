@@ -14,7 +14,8 @@ from eddi.errors import EvaluationError, TableError
 from eddi.evaluate import canvas
 from eddi.evaluate.canvas import BLUE, FAINT, GREEN, INK, PALE, SMALL, VERMILION
 from eddi.evaluate.curves import Numbers
-from eddi.evaluate.simulate import Rehearsal, Turn, the_target
+from eddi.evaluate.simulate import the_target
+from eddi.interview.rehearsal import Rehearsal, Turn
 from eddi.interview.turn import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy

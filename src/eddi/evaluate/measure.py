@@ -1,7 +1,7 @@
 """How a belief about the target stands against the truth, one step at a time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from torch import Tensor
 from eddi.model.belief import Belief
 from eddi.model.objective import mean_exp
 from eddi.model.partial_vae import PartialVAE
-from eddi.model.summary import TAILS
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
@@ -115,7 +114,7 @@ class _Target:
         """Each draw's probabilities of the target's levels [draws, rows, levels]."""
         n_draws, n_rows, _ = self.belief.outputs.shape
         # A belief of one draw and draws times as many rows names the chances of each draw.
-        apart = Belief(self.belief.network, self.belief.outputs.flatten(0, 1)[None])
+        apart = replace(self.belief, outputs=self.belief.outputs.flatten(0, 1)[None])
         chances = next(found for variable, found in apart.probabilities() if variable == self.position)
         return chances.view(n_draws, n_rows, -1).double()
 
@@ -124,7 +123,8 @@ class _Target:
         reached = self.head.likelihood.cdf(self.outputs, values.expand(len(self.outputs), -1, -1))
         at_most = _numpy(reached[..., self.place].mean(0))
         exactly = _numpy(log_prob.exp()) if self.form.kind is Kind.COUNT else 0.0
-        low, high = TAILS
+        low = _numpy(self.belief.outside[:, self.position])
+        high = 1 - low
         return at_most - exactly / 2, (at_most >= low) & (at_most - exactly < high)
 
 

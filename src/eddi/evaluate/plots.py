@@ -8,9 +8,11 @@ import numpy as np
 
 from eddi.errors import EvaluationError
 from eddi.evaluate import canvas
+from eddi.evaluate.calibration import Calibration
 from eddi.evaluate.canvas import COLOURS, FAINT, INK, MARKERS, SMALL
-from eddi.evaluate.curves import N_BINS, Curves, Metric, Numbers, bin_of
+from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.decision import decision_process as decision_process
+from eddi.evaluate.frontier import Frontier
 from eddi.model.prediction import COVERAGE
 
 MAX_COSTS = 1_000  # points of the cost axis: more than a line of print can show
@@ -91,6 +93,31 @@ def _line(axes: Any, curve: Curves, metric: Metric, against: str, *, place: int)
     return axes.plot(at, value, color=colour, lw=1.8, drawstyle=drawstyle, **dots)[0]
 
 
+def cost_frontier(
+    frontiers: Mapping[str, Frontier], path: str | PathLike[str], *, metric: Metric = "rmse"
+) -> None:
+    """Draw what interviews end with against what they cost, a point a price, one line a strategy.
+
+    Bars are one standard error over rows to either side.
+    """
+    if not frontiers:
+        raise EvaluationError("there is no frontier to draw. Give at least one.")
+    where = canvas.check_path(path)
+    figure = canvas.figure(6.4, 4.0)
+    axes = figure.subplots()
+    canvas.tidy(axes)
+    for place, (name, each) in enumerate(frontiers.items()):
+        style = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        bars = {"yerr": each.standard_error(metric), "elinewidth": 1, "label": canvas.label(name, 40)}
+        axes.errorbar(each.cost, each.error(metric), lw=1.6, ms=5, mec="white", mew=0.6, **style, **bars)
+    first = next(iter(frontiers.values())).curves[0]
+    axes.set_xlabel("mean cost of an interview", color=INK)
+    axes.set_ylabel(_metric_label(metric, first.target, first.unit), color=INK)
+    canvas.title(axes, "What certainty costs")
+    axes.legend(frameon=False, fontsize=SMALL + 1)
+    canvas.save(figure, where)
+
+
 def choices(curves: Curves, path: str | PathLike[str], *, n_steps: int | None = None) -> None:
     """Draw which question was asked when: the share of rows asked each question at each step.
 
@@ -151,8 +178,6 @@ def calibration(
     """
     where = canvas.check_path(path)
     shown = steps or tuple(sorted({0, (curves.n_steps + 1) // 2, curves.n_steps}))
-    if wrong := [step for step in shown if not 0 <= step <= curves.n_steps]:
-        raise EvaluationError(f"there is no step {wrong[0]}; steps go from 0 to {curves.n_steps}.")
     figure = canvas.figure(4.6, 5.0)
     axes = figure.subplots()
     canvas.tidy(axes, grid="both")
@@ -162,7 +187,8 @@ def calibration(
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
         # Earlier beliefs are alike and take few points: they stand in front of later ones.
         style = {"color": colour, "marker": marker, "label": _after(step), "zorder": 20 - place}
-        draw(axes, curves, step, style)
+        draw(axes, Calibration.at(curves, step), style)
+    _calibration_labels(axes, curves)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     canvas.title(axes, f"Calibration of {canvas.label(curves.target)}")
     figure.legend(frameon=False, fontsize=SMALL + 0.5, loc="outside lower center", ncols=2)
@@ -175,40 +201,22 @@ def _after(step: int) -> str:
     return f"after {step} question{'' if step == 1 else 's'}"
 
 
-def _nominal(axes: Any, curves: Curves, step: int, style: dict[str, Any]) -> None:
-    assert curves.rank is not None  # noqa: S101
-    levels = np.linspace(0.05, 0.95, 19)
-    needed = np.abs(2 * curves.rank[curves.known, step] - 1)  # the narrowest interval that holds it
-    held = (needed[:, None] <= levels).mean(0)
-    low, high = _wilson(held, len(needed))
-    axes.fill_between(levels, low, high, color=style["color"], alpha=0.15, lw=0)
-    axes.plot(levels, held, ms=3.5, mec="white", mew=0.5, lw=1.5, **style)
+def _nominal(axes: Any, found: Calibration, style: dict[str, Any]) -> None:
+    axes.fill_between(found.stated, found.low, found.high, color=style["color"], alpha=0.15, lw=0)
+    axes.plot(found.stated, found.came, ms=3.5, mec="white", mew=0.5, lw=1.5, **style)
     axes.axvline(COVERAGE, color=canvas.PALE, lw=1.2, zorder=0)
-    axes.set_xlabel("how often the interval should hold the truth", color=INK)
-    axes.set_ylabel("how often it does", color=INK)
 
 
-def _reliability(axes: Any, curves: Curves, step: int, style: dict[str, Any]) -> None:
-    assert curves.probabilities is not None  # noqa: S101
-    chances, truth = curves.probabilities[curves.known, step], curves.truth[curves.known]
-    binary = len(curves.levels) == 2
-    stated = chances[:, 1] if binary else chances.max(-1)
-    came = (truth == 1) if binary else (chances.argmax(-1) == truth)
-    bins = bin_of(stated)
-    filled = [place for place in range(N_BINS) if (bins == place).any()]
-    at = np.array([stated[bins == place].mean() for place in filled])
-    share = np.array([came[bins == place].mean() for place in filled])
-    counts = np.array([(bins == place).sum() for place in filled])
-    low, high = _wilson(share, counts)
-    axes.vlines(at, low, high, color=style["color"], lw=1)
-    axes.plot(at, share, ms=5.5, mec="white", mew=0.6, lw=1.3, **style)
-    what = canvas.label(str(curves.levels[1])) if binary else "the most likely level"
+def _reliability(axes: Any, found: Calibration, style: dict[str, Any]) -> None:
+    axes.vlines(found.stated, found.low, found.high, color=style["color"], lw=1)
+    axes.plot(found.stated, found.came, ms=5.5, mec="white", mew=0.6, lw=1.3, **style)
+
+
+def _calibration_labels(axes: Any, curves: Curves) -> None:
+    if curves.rank is not None:
+        axes.set_xlabel("how often the interval should hold the truth", color=INK)
+        axes.set_ylabel("how often it does", color=INK)
+        return
+    what = canvas.label(str(curves.levels[1])) if len(curves.levels) == 2 else "the most likely level"
     axes.set_xlabel(f"stated probability of {what}", color=INK)
     axes.set_ylabel("how often it came true", color=INK)
-
-
-def _wilson(share: Numbers, n: Any) -> tuple[Numbers, Numbers]:
-    """One standard error to either side of a share of ``n``, never none (Wilson 1927)."""
-    centre = (share + 0.5 / n) / (1 + 1 / n)
-    half = np.sqrt(share * (1 - share) / n + 0.25 / n**2) / (1 + 1 / n)
-    return np.asarray(centre - half), np.asarray(centre + half)

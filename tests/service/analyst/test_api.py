@@ -1,0 +1,132 @@
+"""The analyst's part of the HTTP API."""
+
+import time
+
+import pytest
+
+from eddi.service.keys import Keys, Role
+
+
+@pytest.fixture(scope="module")
+def site(serving):
+    with serving() as client:
+        yield client
+
+
+@pytest.fixture
+def table(site, people):
+    content = people(60, seed=3).to_csv(index=False).encode()
+    response = site.post("/tables", files={"file": ("people.csv", content)})
+    assert response.status_code == 201
+    assert response.headers["location"] == f"/tables/{response.json()['id']}"
+    return response.json()["id"]
+
+
+def detail(response, status):
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    return response.json()["detail"]
+
+
+def test_a_table_is_brought_read_corrected_and_forgotten(site, table):
+    assert table in [one["id"] for one in site.get("/tables").json()]
+    response = site.get(f"/tables/{table}")
+    found = response.json()
+    assert (found["rows"], found["version"], response.headers["etag"]) == (60, 1, '"1"')
+    assert found["schema"]["variables"]["smoker"] == {"kind": "binary", "levels": ["no", "yes"]}
+    assert {name: found["cautions"][0][name] for name in ("column", "kind")} == {
+        "column": None,
+        "kind": "target",
+    }
+    schema = found["schema"] | {"targets": ["stage"]}
+    response = site.put(f"/tables/{table}/schema", json=schema, headers={"If-Match": '"1"'})
+    assert (response.json()["target"], response.json()["version"]) == (["stage"], 2)
+    late = site.put(f"/tables/{table}/schema", json=schema, headers={"If-Match": '"1"'})
+    assert "was corrected meanwhile" in detail(late, 412)
+    wrong = site.put(f"/tables/{table}/schema", json={"variables": {"age": {"kind": "odd"}}})
+    assert "'age' has kind 'odd'" in detail(wrong, 422)
+    unfit = schema | {"variables": {"town": {"kind": "real"}}, "targets": [], "questions": {}}
+    refused = site.put(f"/tables/{table}/schema", json=unfit)
+    assert "'town'" in detail(refused, 422)
+    assert site.get(f"/tables/{table}").json()["version"] == 2
+    assert site.delete(f"/tables/{table}").status_code == 204
+    assert "there is no table" in detail(site.get(f"/tables/{table}"), 404)
+
+
+def test_what_is_no_table_is_a_problem(site):
+    assert "part 'file'" in detail(site.post("/tables", files={"other": ("a.csv", b"a")}), 422)
+    assert "no format" in detail(site.post("/tables", files={"file": ("a.doc", b"a")}), 422)
+    assert "must be multipart/form-data" in detail(site.post("/tables", json={}), 415)
+
+
+def test_a_job_is_asked_for_and_its_model_published(site, table):
+    asked = {"kind": "fit", "table": table, "target": ["stage"], "recipe": "paper", "steps": 200}
+    response = site.post("/jobs", json=asked)
+    assert response.status_code == 201
+    where = response.headers["location"]
+    job = response.json()
+    end = time.monotonic() + 120
+    while job["state"] not in ("finished", "failed") and time.monotonic() < end:
+        time.sleep(0.1)
+        job = site.get(where).json()
+    assert (job["state"], job["done"], job["words"]) == ("finished", 1.0, "")
+    assert [one["step"] for one in job["history"]] == [100, 200]
+    [judging] = [one for one in site.get("/jobs").json() if one["kind"] == "evaluate"]
+    site.delete(f"/jobs/{judging['id']}")
+    seal = job["model"]
+    model = site.get(f"/models/{seal}").json()
+    assert (model["rows"], model["held_out"], model["target"]) == (48, 12, "stage")
+    assert site.get(f"/models/{seal}/file").content[:2] == b"PK"
+    assert "was not judged yet" in detail(site.get(f"/models/{seal}/evaluation"), 404)
+    published = site.post("/questionnaires/people/versions", json={"model": seal, "after": 1})
+    assert published.status_code == 201
+    assert published.json()["version"] == 2
+    turn = site.post("/interviews", json={"questionnaire": "people"}).json()
+    answers = f"/interviews/{turn['id']}/answers"
+    over = site.post(answers, json={"question": turn["question"]["name"], "values": None})
+    assert over.json()["question"] is None
+    back = site.post("/questionnaires/people/rollback", json={"version": 1})
+    assert [one["current"] for one in back.json()["versions"]] == [True, False]
+    assert site.get("/questionnaires/people").json() == back.json()
+    assert "cannot be cancelled" in detail(site.delete(where), 409)
+    assert "cannot be resumed" in detail(site.post(f"{where}/resume"), 409)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "words"),
+    [
+        ("POST", "/jobs", {"kind": "fit", "table": "none"}, 404, "there is no table"),
+        ("POST", "/jobs", {"kind": "evaluate", "model": "0"}, 404, "no job made a model"),
+        ("POST", "/jobs", {"kind": "bake"}, 422, "body"),
+        ("POST", "/jobs", {"kind": "fit", "table": "x", "steps": 10**9}, 422, "steps"),
+        ("GET", "/jobs/none", None, 404, "there is no job"),
+        ("GET", "/models/none", None, 404, "there is no model"),
+        ("GET", "/questionnaires/none", None, 404, "nothing is published as 'none'"),
+        ("POST", "/questionnaires/people/versions", {"model": "0"}, 404, "there is no model"),
+        ("POST", "/questionnaires/people/rollback", {"version": 99}, 422, "has no version 99"),
+        ("POST", "/interviews", {"questionnaire": "none"}, 404, "nothing is published"),
+    ],
+)
+def test_what_cannot_be_is_a_problem(site, method, path, body, status, words):
+    assert words in detail(site.request(method, path, json=body), status)
+
+
+def test_only_analysts_make_things(serving):
+    with serving(keys="required") as client:
+        keys = Keys(client.app.state.desk.store)
+        bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
+        made = {
+            ("POST", "/jobs"): {"kind": "fit", "table": "none"},
+            ("DELETE", "/tables/none"): None,
+            ("DELETE", "/jobs/none"): None,
+        }
+        for (method, path), body in made.items():
+            statuses = {
+                role: client.request(method, path, json=body, headers=bearer[role]).status_code
+                for role in Role
+            }
+            assert statuses == {Role.RESPONDENT: 403, Role.ANALYST: 404, Role.OPERATOR: 403}
+        rollback = "/questionnaires/people/rollback"
+        for role, status in ((Role.RESPONDENT, 403), (Role.ANALYST, 422), (Role.OPERATOR, 422)):
+            refused = client.post(rollback, json={"version": 9}, headers=bearer[role])
+            assert refused.status_code == status
