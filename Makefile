@@ -10,15 +10,15 @@ help:  ## Show what there is
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plots]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plots,web]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
-run: $(VENV)/.run  ## Train on an embedded table and interview a held-out person
-	$(BIN)/eddi demo
+run: $(VENV)/.run  ## Serve a questionnaire on an embedded table, trained first if it is not yet
+	$(BIN)/eddi demo --serve
 
 test: $(VENV)/.dev  ## Lint, types, and every test
 	$(BIN)/ruff check src tests

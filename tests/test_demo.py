@@ -1,6 +1,7 @@
 """The demonstration: what it shows is what happened."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from rich.console import Console
 
 import eddi
 from eddi import demo
+from eddi.service.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,47 @@ def test_without_matplotlib_it_says_how_to_get_the_picture(
     monkeypatch.setattr(demo.plots, "information_curves", refuse)
     training, _ = demo._split(demo._people(), seed=0)
     assert "Install it" in demo._keep(tmp_path, Saved(), training, {})  # type: ignore[arg-type]
+
+
+def test_what_is_there_is_not_learned_again(
+    shown: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, folder = shown
+    monkeypatch.setattr(demo, "_learned", None)  # cannot be called
+    out = io.StringIO()
+    demo.prepare(folder, Console(file=out))
+    assert out.getvalue() == ""
+    with pytest.raises(TypeError):
+        demo.prepare(tmp_path / "new", Console(file=out))
+    assert not list(tmp_path.glob("new/*"))
+
+
+def test_it_is_made_ready_to_be_served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo, "MAX_STEPS", 5)
+    out = io.StringIO()
+    demo.prepare(tmp_path / "new", Console(file=out))
+    assert "Learned in" in out.getvalue()
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [demo.TABLE, demo.MODEL]
+    assert eddi.load(tmp_path / "new" / demo.MODEL).target_ == ("progression",)
+
+
+def test_a_model_that_cannot_be_read_is_learned_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(demo, "MAX_STEPS", 5)
+    (tmp_path / demo.MODEL).write_bytes(b"of another age")
+    out = io.StringIO()
+    demo.prepare(tmp_path, Console(file=out))
+    assert "learned again, since the old one cannot be read" in out.getvalue()
+    assert eddi.load(tmp_path / demo.MODEL).target_ == ("progression",)
+
+
+def test_it_is_served_as_the_environment_says_and_else_as_suits_it(tmp_path: Path) -> None:
+    usual = demo.settings(tmp_path, Settings())
+    assert usual.model == str(tmp_path / "diabetes.eddi")
+    assert usual.store == f"sqlite:///{tmp_path}/answers.db"
+    assert (usual.after, usual.title, usual.port) == (demo.N_ASKED, demo.TITLE, 8000)
+    given = Settings(store="memory:", after=3, title="Mine", port=81)
+    assert demo.settings(tmp_path, given) == replace(
+        given, model=usual.model, target="progression", about=demo.ABOUT, log="warning"
+    )

@@ -34,7 +34,10 @@ Store = Annotated[
 
 @_verb
 def serve(
-    model: Annotated[Path, typer.Argument(help="A model written by `eddi fit`.")],
+    model: Annotated[
+        Path | None,
+        typer.Argument(help="A model written by `eddi fit`; without one, what was published before."),
+    ] = None,
     target: Annotated[
         builtins.list[str] | None,
         typer.Option("--target", "-t", metavar="NAME", help="What you want to know. May be repeated."),
@@ -52,28 +55,56 @@ def serve(
     budget: Annotated[
         float | None, typer.Option(metavar="B", help="Ask no more than this costs in all.")
     ] = None,
+    risk: Annotated[
+        float | None, typer.Option(metavar="P", help="Stop when at most this share ends wrongly.")
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="With --risk: how far off a quantity is still right."),
+    ] = None,
 ) -> None:
     """Serve a questionnaire on the web: pages for people, and an HTTP API for programs.
 
     For example: eddi serve people.eddi --target risk --store sqlite:///answers.db
 
+    Analysts bring tables, train models and publish them at /analyst; without a model there is only that,
+    and what was published there before.
+
     What is left out is taken from the environment (EDDI_STORE, EDDI_PORT ...), then from defaults:
     only this machine can reach the server, at port 8000, and answers go to answers.db beside you.
     """
     given = {"store": store, "host": host, "port": port, "after": after, "budget": budget}
+    given |= {"risk": risk, "within": within}
     known = {name: value for name, value in given.items() if value is not None}
     wanted = {"target": ",".join(target)} if target else {}
-    try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        _run(replace(_environment(), model=str(model), **wanted, **known))  # type: ignore[arg-type]
-    except KeyboardInterrupt:
-        terminal.say("stopped; every answer that was acknowledged is kept.")
+    named = {"model": str(model)} if model else {}
+    hold(replace(environment(), **named, **wanted, **known))  # type: ignore[arg-type]
 
 
-def _environment() -> "Settings":
+def environment() -> "Settings":
+    """What the environment sets."""
     from eddi.service.settings import Settings
 
     return Settings.from_environment()
+
+
+def at_a_free_port(settings: "Settings") -> "Settings":
+    """The same settings, with any free port where theirs is taken."""
+    try:
+        _door(settings.host, settings.port).close()
+    except EddiError:
+        terminal.say(f"port {settings.port} is taken, so another is used; EDDI_PORT chooses one.")
+        return replace(settings, port=0)
+    return settings
+
+
+def hold(settings: "Settings") -> None:
+    """Serve until somebody stops it."""
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        _run(settings)
+    except KeyboardInterrupt:
+        terminal.say("stopped; every answer that was acknowledged is kept.")
 
 
 def _run(settings: "Settings") -> None:
@@ -127,8 +158,9 @@ def _welcome(settings: "Settings", port: int) -> None:
     shown = "localhost" if settings.is_local else settings.host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
     store = settings.store.partition("@")[2] or settings.store  # never a password
-    terminal.say(f"{settings.model} is served at {address}", style="bold green")
+    terminal.say(f"{settings.model or 'the workshop'} is served at {address}", style="bold green")
     terminal.say(f"  in a browser:  {address}/")
+    terminal.say(f"  for analysts:  {address}/analyst")
     terminal.say(f"  by program:    curl -X POST {address}/interviews")
     terminal.say(f"  described at:  {address}/openapi.json")
     terminal.say(f"  answers are kept in {store}; Ctrl-C stops the server.")
@@ -180,4 +212,4 @@ def _keys(store: str | None) -> "Keys":
     from eddi.service.keys import Keys
     from eddi.store.opening import open_store
 
-    return Keys(open_store(store or _environment().store))
+    return Keys(open_store(store or environment().store))

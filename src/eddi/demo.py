@@ -1,10 +1,14 @@
 """`eddi demo`: train on an embedded table, interview a held-out person, and prove what it was worth.
 
+With `--serve`, which is what `make run` does, the model is trained only if it is not there yet, and its
+questionnaire is then served to a browser.
+
 The table is the diabetes study of Efron, Hastie, Johnstone and Tibshirani (2004), which comes with
 scikit-learn: ten measurements of 442 people, and how far their diabetes had progressed a year later.
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +20,15 @@ from rich.text import Text
 from sklearn.datasets import load_diabetes
 
 from eddi import terminal
-from eddi.errors import MissingExtraError
+from eddi.errors import MissingExtraError, ModelFileError
 from eddi.evaluate import plots
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.simulate import simulate
 from eddi.interview.interview import Interview
+from eddi.model.archive import load
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction
+from eddi.service.settings import Settings
 from eddi.strategy import Information, Random
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop
@@ -32,6 +38,12 @@ from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
 TARGET = "progression"
+MODEL, TABLE, ANSWERS = "diabetes.eddi", "diabetes.csv", "answers.db"
+TITLE = "How far will your diabetes have progressed in a year?"
+ABOUT = (
+    "A demonstration, learned from 354 people of a study of 2004. The result is a score of that study, "
+    "from 25 to 346; make up a person if you have no such figures at hand."
+)
 MAX_STEPS = 1200  # enough for 354 rows: more fits their noise
 N_ASKED = 6
 HELD_OUT = 0.2  # share of rows the model never sees
@@ -62,12 +74,7 @@ def play(folder: Path, out: Console, *, seed: int = 0) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     training, held_out = _split(_people(), seed)
     _introduce(out, training, held_out)
-    with terminal.training() as on_progress:
-        model = PartialVAE(
-            _schema(), TARGET, max_steps=MAX_STEPS, random_state=seed, on_progress=on_progress
-        ).fit(training)
-    last = model.history_[-1]
-    out.print(f"Learned in {last.seconds:.0f} s ({last.step:,} steps).\n")
+    model = _learned(out, training, seed)
     person = seed % len(held_out[TARGET])
     _interview(out, model, {name: float(column[person]) for name, column in held_out.items()})
     strategies: dict[str, Strategy] = {"EDDI": Information(), "random order": Random()}
@@ -75,6 +82,55 @@ def play(folder: Path, out: Console, *, seed: int = 0) -> None:
     _compare(out, curves)
     picture = _keep(folder, model, training, curves)
     _farewell(out, folder, picture, time.monotonic() - began)
+
+
+def prepare(folder: Path, out: Console, *, seed: int = 0) -> None:
+    """See to it that ``folder`` holds the model and its table: they are made where they are not."""
+    if _is_there(folder / MODEL, out):
+        return
+    torch.set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    training, held_out = _split(_people(), seed)
+    _introduce(out, training, held_out)
+    _keep_learned(folder, _learned(out, training, seed), training)
+
+
+def _is_there(model: Path, out: Console) -> bool:
+    """Whether the model was learned already, by a version of EDDI whose models this one reads."""
+    if not model.exists():
+        return False
+    try:
+        load(model)
+    except ModelFileError as error:
+        out.print(f"The model is learned again, since the old one cannot be read: {error}")
+        return False
+    return True
+
+
+def settings(folder: Path, given: Settings) -> Settings:
+    """How the demonstration is served: what the environment leaves open is as suits this table."""
+    ours = {
+        "store": f"sqlite:///{folder / ANSWERS}",
+        "after": N_ASKED,
+        "title": TITLE,
+        "about": ABOUT,
+        "log": "warning",  # a line for each request would carry the address out of sight
+    }
+    usual = Settings()
+    left_open = {
+        name: value for name, value in ours.items() if getattr(given, name) == getattr(usual, name)
+    }
+    return replace(given, model=str(folder / MODEL), target=TARGET, **left_open)  # type: ignore[arg-type]
+
+
+def _learned(out: Console, training: Columns, seed: int) -> PartialVAE:
+    with terminal.training() as on_progress:
+        model = PartialVAE(
+            _schema(), TARGET, max_steps=MAX_STEPS, random_state=seed, on_progress=on_progress
+        ).fit(training)
+    last = model.history_[-1]
+    out.print(f"Learned in {last.seconds:.0f} s ({last.step:,} steps).\n")
+    return model
 
 
 def _people() -> Columns:
@@ -204,8 +260,7 @@ def _compare(out: Console, curves: dict[str, Curves]) -> None:
 
 def _keep(folder: Path, model: PartialVAE, training: Columns, curves: dict[str, Curves]) -> str:
     """Write the model, its table and the picture; returns what became of the picture."""
-    model.save(folder / "diabetes.eddi")
-    formats.write(formats.read(training), folder / "diabetes.csv")
+    _keep_learned(folder, model, training)
     path = folder / "information_curve.png"
     try:
         plots.information_curves(curves, path, target="progression after a year")
@@ -214,13 +269,19 @@ def _keep(folder: Path, model: PartialVAE, training: Columns, curves: dict[str, 
     return str(path)
 
 
+def _keep_learned(folder: Path, model: PartialVAE, training: Columns) -> None:
+    formats.write(formats.read(training), folder / TABLE)
+    model.save(folder / MODEL)  # last: where the model is, all is
+
+
 def _farewell(out: Console, folder: Path, picture: str, seconds: float) -> None:
-    model, table = folder / "diabetes.eddi", folder / "diabetes.csv"
+    model, table = folder / MODEL, folder / TABLE
     out.print(f"[bold]Picture[/bold]  {picture}")
     out.print(f"[bold]Model[/bold]    {model}")
     out.print(f"[bold]Table[/bold]    {table}   (what it learned from, holes and all)\n")
     out.print("[bold]Try next[/bold]")
     out.print(f"  eddi interview {model}")
+    out.print(f"  eddi serve {model}")
     out.print(f"  eddi describe {model}")
     out.print(f"  eddi impute {model} {table} -o {folder / 'filled.csv'}")
     out.print("  eddi schema your_own.csv > your_own.toml")

@@ -107,6 +107,26 @@ def test_a_retry_is_answered_the_same_and_kept_once(stored):
     )
 
 
+def test_beginning_can_be_tried_again(stored):
+    name = {"Idempotency-Key": "5c1b54f6-6b7c-4d0c-9f43-b3a3c2f7f1aa"}
+    first, again = (stored.post("/interviews", json={}, headers=name) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    assert first.headers["location"] == again.headers["location"]
+    other = stored.post("/interviews", json={"target": "weight"}, headers=name)
+    assert_problem(other, 409, "used for another request already")
+    stranger = {**name, "Authorization": "Bearer another"}  # whose names are their own
+    assert stored.post("/interviews", headers=stranger).json()["id"] != first.json()["id"]
+    stored.delete(first.headers["location"])
+    assert stored.post("/interviews", json={}, headers=name).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["1", "short", "with spaces in the name"])
+def test_a_name_that_others_might_guess_is_refused(client, name):
+    refused = client.post("/interviews", headers={"Idempotency-Key": name})
+    assert_problem(refused, 422, "'Idempotency-Key' in the header does not fit")
+
+
 def test_many_interviews_at_once_stay_unmixed(stored, model):
     """Fifty people, their answers interleaved at random by eight threads."""
     keys = [begun(stored)["id"] for _ in range(50)]
@@ -250,8 +270,10 @@ def test_questionnaires_and_models_are_listed(client, questionnaire):
         "target": ["stage"],
         "questions": 7,
     }
-    [model] = client.get("/models").json()
-    assert (model["sha256"], model["rows"]) == (questionnaire.seal, 300)
+    [listed] = client.get("/models").json()
+    assert (listed["sha256"], listed["target"]) == (questionnaire.seal, "stage")
+    model = client.get(f"/models/{listed['sha256']}").json()
+    assert model["rows"] == 300
     assert model["variables"][2] == {"name": "smoker", "kind": "binary", "levels": ["no", "yes"]}
 
 
@@ -278,7 +300,7 @@ def test_a_server_that_is_too_busy_says_when_to_come_again(serving, monkeypatch)
         response = client.post("/interviews")
         assert_problem(response, 503, "too many people")
         assert response.headers["retry-after"] == "1"
-        assert list(client.app.state.desk.store.streams()) == []
+        assert list(client.app.state.desk.store.streams("interview/")) == []
 
 
 def _unreachable(*_, **__):
@@ -296,7 +318,23 @@ def test_openapi_describes_every_route_with_examples(client):
         ("DELETE", "/interviews/{key}"),
         ("POST", "/ask"),
         ("GET", "/questionnaires"),
+        ("GET", "/questionnaires/{name}"),
+        ("POST", "/questionnaires/{name}/versions"),
+        ("POST", "/questionnaires/{name}/rollback"),
+        ("GET", "/tables"),
+        ("POST", "/tables"),
+        ("GET", "/tables/{key}"),
+        ("PUT", "/tables/{key}/schema"),
+        ("DELETE", "/tables/{key}"),
+        ("GET", "/jobs"),
+        ("POST", "/jobs"),
+        ("GET", "/jobs/{key}"),
+        ("DELETE", "/jobs/{key}"),
+        ("POST", "/jobs/{key}/resume"),
         ("GET", "/models"),
+        ("GET", "/models/{seal}"),
+        ("GET", "/models/{seal}/evaluation"),
+        ("GET", "/models/{seal}/file"),
         ("GET", "/healthz"),
         ("GET", "/readyz"),
         ("GET", "/metrics"),

@@ -15,7 +15,7 @@ from eddi.service.desk import (
     InterviewNotFoundError,
     QuestionnaireMissingError,
 )
-from eddi.service.questionnaire import Questionnaire
+from eddi.service.questionnaire import Fixed, Questionnaire
 from eddi.store.base import StoreConflict
 from eddi.store.memory import MemoryStore
 from eddi.store.opening import open_store
@@ -23,7 +23,7 @@ from eddi.store.opening import open_store
 
 @contextmanager
 def desk_at(store, *questionnaires):
-    desk = Desk(store, questionnaires)
+    desk = Desk(store, Fixed(questionnaires))
     yield desk
     desk.close()
 
@@ -50,6 +50,7 @@ def test_an_interview_opens_with_the_best_question(desk, questionnaire):
         "version": 1,
         "model": questionnaire.seal,
         "target": ["stage"],
+        "rules": {},
     }
 
 
@@ -229,7 +230,9 @@ def test_what_was_never_begun_cannot_be_found(desk, key):
 
 
 def test_another_desk_on_the_same_store_gives_the_same_next_question(store_url, model_file):
-    desks = [Desk(open_store(store_url), [Questionnaire.load(model_file, "stage")]) for _ in range(2)]
+    desks = [
+        Desk(open_store(store_url), Fixed((Questionnaire.load(model_file, "stage"),))) for _ in range(2)
+    ]
     sitting = desks[0].open()
     for turn in range(4):
         other = desks[(turn + 1) % 2].resume(sitting.key)
@@ -248,15 +251,29 @@ def test_an_interview_stays_with_the_model_it_began_with(tmp_path, people_model,
     people_model("zi").save(other_file)
     other = Questionnaire.load(other_file, "stage")
     store = MemoryStore()
-    old, new = Desk(store, [questionnaire]), Desk(store, [questionnaire, other])
+    old, new = Desk(store, Fixed((questionnaire,))), Desk(store, Fixed((questionnaire, other)))
     key = old.open().key
     assert new.resume(key).questionnaire is questionnaire
     assert new.open().questionnaire is other
-    only_new = Desk(store, [other])
+    only_new = Desk(store, Fixed((other,)))
     with pytest.raises(QuestionnaireMissingError, match="began with version 1 of 'people', whose model"):
         only_new.resume(key)
     only_new.forget(key)
     for desk in (old, new, only_new):
+        desk.batcher.close()
+
+
+def test_an_interview_ends_by_the_rules_it_began_with(model_file):
+    brief, long = (Questionnaire.load(model_file, "stage", stop=Stop(after=n, budget=9)) for n in (1, 5))
+    store = MemoryStore()
+    before, after = Desk(store, Fixed((brief,))), Desk(store, Fixed((long,)))
+    key = before.open().key
+    assert store.read(f"interview/{key}")[0].facts["rules"] == {"after": 1, "budget": 9}
+    gone_on = after.resume(key)
+    assert gone_on.interview.turns.stop == Stop(after=1, budget=9)
+    assert after.tell(key, gone_on.question.name, None).question is None
+    assert after.open().interview.turns.stop == Stop(after=5, budget=9)
+    for desk in (before, after):
         desk.batcher.close()
 
 

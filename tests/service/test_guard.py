@@ -3,9 +3,9 @@
 import io
 import json
 import logging
+import socket
 import time
 
-import httpx
 import pytest
 
 from eddi.service.guard import HEADERS
@@ -145,8 +145,83 @@ def test_the_log_tells_where_we_failed_but_not_in_words_that_may_quote_an_answer
     assert 'eddi_errors_total{route="/interviews"} 1.0' in metrics
 
 
-def test_a_connection_that_ends_early_harms_nobody(client):
-    hasty = httpx.Client(base_url=client.base_url, timeout=0.001)
-    with hasty, pytest.raises(httpx.TransportError):
-        hasty.post("/interviews", json={})
-    assert client.get("/readyz").status_code == 200
+@pytest.mark.parametrize("length", [2, 100])  # all of the body is sent, or a part of it
+def test_a_connection_that_ends_early_harms_nobody(serving, log, length):
+    head = f"POST /interviews HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n"
+    with serving() as client:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", client.base_url.port)) as hasty:
+                hasty.sendall(f"{head}Content-Type: application/json\r\n\r\n{{}}".encode())
+        assert client.get("/readyz").status_code == 200
+    assert "failed" not in log.getvalue()
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+def assert_page(response, status, heading):
+    assert response.status_code == status
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert f"<h1>{heading}</h1>" in response.text
+    assert (response.headers["x-request-id"] in response.text) is (status >= 500)
+    assert 'href="/"' in response.text
+    assert int(response.headers["content-length"]) == len(response.content)
+
+
+def test_a_browser_that_is_refused_gets_a_page(client):
+    assert_page(client.get("/nowhere", headers=BROWSER), 404, "There is no page here")
+    put = client.put("/", headers=BROWSER)
+    assert_page(put, 405, "This page cannot be reached that way")
+    assert put.headers["allow"] == "GET, HEAD"
+    large = client.post("/start", content=b"x" * 70_000, headers=BROWSER)
+    assert_page(large, 413, "That was too much at once")
+    elsewhere = client.get("/", headers={**BROWSER, "Host": "evil.example"})
+    assert_page(elsewhere, 421, "This server goes by another name")
+    assert "evil" not in elsewhere.text
+    shape = client.post("/interviews", content=b"{", headers={**BROWSER, "Content-Type": "text/json"})
+    assert_page(shape, 415, "That could not be understood")
+
+
+def test_a_browser_that_comes_too_often_gets_a_page(serving):
+    with serving(rate=0.5, burst=1) as client:
+        client.get("/", headers=BROWSER)
+        refused = client.get("/", headers=BROWSER)
+        assert_page(refused, 429, "That was a little fast")
+        assert int(refused.headers["retry-after"]) in (1, 2)
+
+
+def test_a_browser_gets_a_page_when_we_fail_that_says_nothing_of_why(serving, monkeypatch):
+    with serving() as client:
+        monkeypatch.setattr("eddi.service.pages.story.most_left", lambda _: 1 / 0)
+        failed = client.get("/", headers=BROWSER)
+        assert_page(failed, 500, "Something went wrong on our side")
+        assert "Zero" not in failed.text
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", ""])
+def test_a_program_that_is_refused_gets_a_problem(client, accept):
+    refused = client.get("/nowhere", headers={"Accept": accept})
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/i/0", "GET, POST, HEAD"),
+        ("/interviews", "POST"),
+        ("/interviews/0", "GET, DELETE, HEAD"),
+        ("/interviews/0/answers/last", "DELETE"),
+        ("/healthz", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_is_not_taken_is_told_which_are(client, path, allowed):
+    refused = client.patch(path)
+    assert refused.status_code == 405
+    assert refused.headers["allow"] == allowed
+
+
+def test_who_asks_for_the_head_only_gets_the_head_only(client):
+    for path in ("/", "/healthz", "/openapi.json"):
+        whole, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-type"] == whole.headers["content-type"]

@@ -93,6 +93,8 @@ def test_routes_ask_for_keys_of_their_roles(serving):
             ("POST", "/ask"): {Role.RESPONDENT, Role.ANALYST},
             ("GET", "/questionnaires"): set(Role),
             ("GET", "/models"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/tables"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/jobs"): {Role.ANALYST, Role.OPERATOR},
             ("GET", "/metrics"): {Role.OPERATOR},
         }
         for (method, path), roles in may.items():

@@ -49,3 +49,27 @@ def test_figures_are_as_prometheus_reads_them(client):
     response = client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain; version=")
     assert "# HELP eddi_next_question_seconds Time from an answer to the next question." in response.text
+
+
+def test_drift_and_distance_are_told_without_answers(serving):
+    with serving() as client:
+        for _ in range(50):
+            key = client.post("/interviews").json()["id"]
+            body = {"question": "town", "values": "Conwy"}
+            assert client.post(f"/interviews/{key}/answers", json=body).status_code == 200
+        body = {"question": "age", "values": 61}
+        client.post(f"/interviews/{key}/answers", json=body)
+        text = client.get("/metrics").text
+    [drift] = [line for line in text.splitlines() if line.startswith("eddi_answer_drift{")]
+    assert 'variable="town"' in drift
+    assert float(drift.rpartition(" ")[2]) > 0.5
+    assert "eddi_answer_distance_sd_count 1.0" in text
+    told, expected = (
+        float(line.rpartition(" ")[2])
+        for name in ("told", "expected")
+        for line in text.splitlines()
+        if line.startswith(f"eddi_answers_{name}_nats_total ")
+    )
+    assert told > 0
+    assert expected > 0
+    assert "Conwy" not in text

@@ -124,6 +124,15 @@ def test_the_start_page_says_what_it_is_about_and_how_long_it_takes(site):
     assert "At most 6" in page.text
 
 
+def test_the_start_page_may_have_words_of_its_own(serving):
+    with serving(title="Your <stage>", about="Asked by the clinic of Aber. Call 555 for help.") as site:
+        page = site.get("/").text
+    assert "<title>Your &lt;stage&gt;</title>" in page
+    assert "<h1>Your &lt;stage&gt;</h1>" in page
+    assert "Asked by the clinic of Aber. Call 555 for help." in page
+    assert "A few questions about stage" not in page
+
+
 def test_no_page_is_kept_on_the_way_or_lets_in_foreign_scripts(person):
     for ending in PAGES:
         page = person.see(ending)

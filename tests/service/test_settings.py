@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
-from eddi.service.settings import SettingError, Settings, table
+from eddi.service.settings import SettingError, Settings, page, table
 
 
 def test_what_the_environment_leaves_out_is_as_the_table_says():
@@ -29,7 +30,7 @@ def test_the_environment_sets_words_and_numbers():
         ("EDDI_PORT", "70000", "EDDI_PORT must be between 0 and 65535, got 70000"),
         ("EDDI_RATE", "often", "EDDI_RATE must be a number, got 'often'"),
         ("EDDI_RATE", "nan", "EDDI_RATE must be 0 or more, got nan"),
-        ("EDDI_BATCH", "0", "EDDI_BATCH must be 1 or more, got 0"),
+        ("EDDI_BATCH", "-1", "EDDI_BATCH must be 0 or more, got -1"),
         ("EDDI_KEYS", "maybe", "EDDI_KEYS must be auto, required or open, got 'maybe'"),
         ("EDDI_LOG", "loud", "EDDI_LOG must be debug, info, warning or error, got 'loud'"),
     ],
@@ -69,3 +70,30 @@ def test_the_table_names_every_setting():
         assert f"| `EDDI_{each.name.upper()}` |" in text
         assert each.metadata["about"] in text
     assert "| `EDDI_PORT` | `8000` |" in text
+
+
+def test_the_documentation_tells_of_all_settings_as_they_are():
+    """Else write it anew: python -m eddi.service.settings > docs/settings.md"""
+    written = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert written.read_text(encoding="utf-8") == page()
+
+
+def test_a_risk_is_a_number_or_nothing():
+    read = Settings.from_environment({"EDDI_RISK": "0.05", "EDDI_WITHIN": ""})
+    assert (read.risk, read.within) == (0.05, None)
+    with pytest.raises(SettingError, match="EDDI_RISK must be a number, got 'few'"):
+        Settings.from_environment({"EDDI_RISK": "few"})
+
+
+@pytest.mark.parametrize(
+    ("store", "workshop", "folder"),
+    [
+        ("sqlite:///answers.db", "", Path("workshop")),
+        ("sqlite:////var/lib/eddi/answers.db", "", Path("/var/lib/eddi/workshop")),
+        ("postgresql://eddi@host/answers", "", Path("workshop")),
+        ("postgresql://eddi@host/answers", "/srv/workshop", Path("/srv/workshop")),
+        ("memory:", "", None),
+    ],
+)
+def test_the_workshop_lies_beside_the_store(store, workshop, folder):
+    assert Settings(store=store, workshop=workshop).workshop_folder == folder

@@ -15,14 +15,15 @@ from .conftest import Eddi, start
 
 N_PEOPLE = 6
 N_BEFORE_KILL = 25  # acknowledged answers
-SERVE = ("--store", "sqlite:///answers.db", "--port", "0")
+LOCAL = "sqlite:///answers.db"
 
 
 class Server:
     """`eddi serve` in a process of its own."""
 
-    def __init__(self, model: Path, folder: Path, *words: str) -> None:
-        self.process = start("serve", model, *SERVE, *words, folder=folder)
+    def __init__(self, model: Path, folder: Path, store: str, *words: str) -> None:
+        words = ("--store", store, "--port", "0", *words)
+        self.process = start("serve", model, *words, folder=folder)
         self.talk = ""
         self.address = self._address()
         self._reader = threading.Thread(target=self._listen)
@@ -52,8 +53,8 @@ class Server:
 
 
 @contextmanager
-def served(model: Path, folder: Path, *words: str) -> Iterator[Server]:
-    server = Server(model, folder, *words)
+def served(model: Path, folder: Path, store: str, *words: str) -> Iterator[Server]:
+    server = Server(model, folder, store, *words)
     try:
         yield server
     finally:
@@ -110,11 +111,11 @@ def tell(client: httpx.Client, key: str, name: str, value: Any) -> Any:
 
 
 def test_a_killed_server_has_kept_every_acknowledged_answer_once(
-    fitted: Path, tmp_path: Path, eddi: Eddi
+    fitted: Path, tmp_path: Path, store_url: str, eddi: Eddi
 ) -> None:
     people = [Person() for _ in range(N_PEOPLE)]
     heard = threading.Semaphore(0)
-    with served(fitted, tmp_path) as server:
+    with served(fitted, tmp_path, store_url) as server:
         threads = [
             threading.Thread(target=hold_interviews, args=(server.address, person, heard))
             for person in people
@@ -128,7 +129,10 @@ def test_a_killed_server_has_kept_every_acknowledged_answer_once(
             thread.join()
     assert sum(len(told) for person in people for told in person.acknowledged.values()) >= N_BEFORE_KILL
 
-    with served(fitted, tmp_path) as again, httpx.Client(base_url=again.address, timeout=30) as client:
+    with (
+        served(fitted, tmp_path, store_url) as again,
+        httpx.Client(base_url=again.address, timeout=30) as client,
+    ):
         for person in people:
             for key, told in person.acknowledged.items():
                 state = client.get(f"/interviews/{key}").json()
@@ -147,14 +151,54 @@ def test_a_killed_server_has_kept_every_acknowledged_answer_once(
     assert "every answer that was acknowledged is kept" in again.talk
     for person in people:
         assert not any(key in server.talk + again.talk for key in person.acknowledged)
-    verified = eddi("store", "verify", "sqlite:///answers.db")
+    verified = eddi("store", "verify", store_url)
     assert verified.returncode == 0, verified.stderr
+
+
+def test_two_servers_on_one_database_give_the_same_next_question(
+    fitted: Path, tmp_path: Path, postgres_url: str, eddi: Eddi
+) -> None:
+    """Each answer goes to the other server; both then say the same, and neither takes it twice."""
+    assert eddi("store", "upgrade", postgres_url).returncode == 0
+    with served(fitted, tmp_path, postgres_url) as one, served(fitted, tmp_path, postgres_url) as other:
+        addresses = (one.address, other.address)
+        clients = [httpx.Client(base_url=address, timeout=30) for address in addresses]
+        keys = [clients[number % 2].post("/interviews").json()["id"] for number in range(4)]
+        for turn in range(4):
+            for number, key in enumerate(keys):
+                here, there = (client.get(f"/interviews/{key}") for client in clients)
+                assert here.json() == there.json()
+                assert here.headers["etag"] == there.headers["etag"]
+                question = here.json()["question"]
+                if question is not None:
+                    tell(clients[(turn + number) % 2], key, question["name"], said(question))
+                    tell(clients[(turn + number + 1) % 2], key, question["name"], said(question))
+        for key in keys:
+            answers = clients[0].get(f"/interviews/{key}").json()["answers"]
+            assert len(answers) == len({answer["question"] for answer in answers}) == 4
+        for client in clients:
+            client.close()
+
+
+def test_an_interview_goes_on_as_it_began_when_the_server_starts_with_other_rules(
+    fitted: Path, tmp_path: Path
+) -> None:
+    with served(fitted, tmp_path, LOCAL, "--after", "1") as server:
+        turn = httpx.post(f"{server.address}/interviews").json()
+        assert server.end(signal.SIGTERM) == 0
+    with (
+        served(fitted, tmp_path, LOCAL, "--after", "3") as server,
+        httpx.Client(base_url=server.address) as client,
+    ):
+        assert tell(client, turn["id"], turn["question"]["name"], None)["question"] is None
+        new = client.post("/interviews").json()
+        assert tell(client, new["id"], new["question"]["name"], None)["question"] is not None
 
 
 def test_the_address_and_what_to_try_are_printed_and_ctrl_c_is_no_error(
     fitted: Path, tmp_path: Path
 ) -> None:
-    with served(fitted, tmp_path, "--after", "1") as server:
+    with served(fitted, tmp_path, LOCAL, "--after", "1") as server:
         turn = httpx.post(f"{server.address}/interviews").json()
         body = {"question": turn["question"]["name"], "values": None}
         done = httpx.post(f"{server.address}/interviews/{turn['id']}/answers", json=body).json()

@@ -33,6 +33,15 @@ IdempotencyKey = Annotated[
         pattern=r"^[A-Za-z0-9._:-]{1,100}$",
     ),
 ]
+OpeningKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="Names this request: the same again begins no other interview. Make it random, such "
+        "as a UUID: whoever sends it again is given the interview's id.",
+        pattern=r"^[A-Za-z0-9._:-]{16,100}$",
+    ),
+]
 bearer = HTTPBearer(auto_error=False, description="An API key, where the server needs one.")
 
 
@@ -80,13 +89,26 @@ def router(desk: Desk, keys: Keys | None) -> APIRouter:
 
 
 def _add_interviews(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
-    needs = _needs(keys, INTERVIEWERS)
     refused = problem.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
-    common: dict[str, Any] = {"tags": ["interviews"], "dependencies": needs, "responses": refused}
+    common: dict[str, Any] = {
+        "tags": ["interviews"],
+        "dependencies": needs(keys, INTERVIEWERS),
+        "responses": refused,
+    }
 
     @routes.post("/interviews", status_code=201, summary="Begin an interview", **common)
-    def begin(response: Response, start: wire.StartIn | None = None) -> wire.Opened:
-        sitting = desk.open(target=start.target if start else None)
+    def begin(
+        request: Request,
+        response: Response,
+        start: wire.StartIn | None = None,
+        opening_key: OpeningKey = None,
+    ) -> wire.Opened:
+        start = start or wire.StartIn()
+        sitting = desk.open(
+            target=start.target,
+            questionnaire=start.questionnaire,
+            request=_named(request, opening_key),
+        )
         response.headers["Location"] = f"/interviews/{sitting.key}"
         _tag(response, sitting)
         return wire.opened(sitting)
@@ -106,7 +128,7 @@ def _add_interviews(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
         idempotency_key: IdempotencyKey = None,
     ) -> wire.Turn:
         sitting = desk.tell(
-            key, answer.question, answer.values, after=_version(if_match), request=idempotency_key
+            key, answer.question, answer.values, after=version_of(if_match), request=idempotency_key
         )
         _tag(response, sitting)
         return wire.turn(sitting)
@@ -115,7 +137,7 @@ def _add_interviews(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
     def undo(
         key: str, response: Response, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
     ) -> wire.Turn:
-        sitting = desk.undo(key, after=_version(if_match), request=idempotency_key)
+        sitting = desk.undo(key, after=version_of(if_match), request=idempotency_key)
         _tag(response, sitting)
         return wire.turn(sitting)
 
@@ -135,21 +157,11 @@ def _add_catalogue(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
         "/questionnaires",
         tags=["questionnaires"],
         summary="What can be answered here",
-        dependencies=_needs(keys, READERS),
+        dependencies=needs(keys, READERS),
         responses=refused,
     )
-    async def questionnaires() -> list[wire.QuestionnaireOut]:
-        return [wire.questionnaire(one) for one in desk.questionnaires]
-
-    @routes.get(
-        "/models",
-        tags=["models"],
-        summary="What was learned",
-        dependencies=_needs(keys, ANALYSTS),
-        responses=refused,
-    )
-    async def models() -> list[wire.ModelOut]:
-        return [wire.model(one) for one in desk.questionnaires]
+    def questionnaires() -> list[wire.QuestionnaireOut]:
+        return [wire.questionnaire(one) for one in desk.catalogue.all()]
 
 
 def _add_operation(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
@@ -171,7 +183,7 @@ def _add_operation(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
         "/metrics",
         tags=["operation"],
         summary="Counts and times, for Prometheus",
-        dependencies=_needs(keys, OPERATORS),
+        dependencies=needs(keys, OPERATORS),
         responses={**problem.responses(401, 403, 429), 200: {"content": {"text/plain": {}}}},
         response_class=Response,
     )
@@ -179,7 +191,7 @@ def _add_operation(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
         return Response(desk.metrics.text(), media_type=CONTENT_TYPE)
 
 
-def _needs(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
+def needs(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
     """What lets only keys of these roles through; nothing where there are no keys."""
     if keys is None:
         return []
@@ -194,7 +206,7 @@ def _tag(response: Response, sitting: Sitting) -> None:
     response.headers["ETag"] = f'"{sitting.version}"'
 
 
-def _version(if_match: str | None) -> int | None:
+def version_of(if_match: str | None) -> int | None:
     """The version that an If-Match header names; None for any."""
     if if_match is None or if_match.strip() == "*":
         return None
@@ -204,6 +216,11 @@ def _version(if_match: str | None) -> int | None:
             422, f'If-Match must be an ETag of this interview, such as "3", got {if_match!r}.'
         )
     return int(text)
+
+
+def _named(request: Request, opening_key: str | None) -> str | None:
+    """The name of a request that begins an interview: that of one API key says nothing to another."""
+    return opening_key and f"{request.headers.get('authorization', '')} {opening_key}"
 
 
 def _not_finite(word: str) -> NoReturn:

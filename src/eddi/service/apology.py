@@ -1,9 +1,11 @@
 """What a respondent reads when something went wrong."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from eddi.errors import AnswerError, EddiError
-from eddi.service import problem
+from eddi.service import problem, showing
+from eddi.service.analyst.publishing import QuestionnaireNotFoundError
 from eddi.service.desk import (
     InterviewConflictError,
     InterviewMovedError,
@@ -11,6 +13,8 @@ from eddi.service.desk import (
     QuestionnaireMissingError,
 )
 from eddi.service.forms import ForeignFormError
+from eddi.service.questionnaire import NothingPublishedError
+from eddi.service.rendering import Rendering
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,66 @@ UNFIT = Apology(
     "That answer does not fit",
     "It was not kept. Your other answers are safe.",
 )
+NOTHING_YET = Apology(
+    404,
+    "There is nothing to answer here yet",
+    "No questionnaire is published. An analyst trains a model from a table, and publishes it.",
+    goes_on=False,
+)
+NO_SUCH = Apology(
+    404,
+    "There is no questionnaire of this name",
+    "The link may be incomplete, or it goes by another name now.",
+    goes_on=False,
+)
 BUSY = Apology(
     503,
     "We are very busy just now",
     "Wait a moment, then try again. Your answers so far are safe.",
 )
+REFUSED = Apology(
+    400,
+    "That could not be understood",
+    "The browser sent something this server does not take. Go back, and try once more.",
+)
+REFUSALS = {
+    404: Apology(
+        404,
+        "There is no page here",
+        "The address may be mistyped, or the page may have moved.",
+    ),
+    405: Apology(
+        405,
+        "This page cannot be reached that way",
+        "It was perhaps loaded again after a form was sent. Nothing was changed.",
+    ),
+    413: Apology(
+        413,
+        "That was too much at once",
+        "What was sent is larger than this server takes. Nothing was kept of it.",
+    ),
+    421: Apology(
+        421,
+        "This server goes by another name",
+        "It does not answer at this address. Use the link that you were given; whoever runs the server "
+        "can let it answer to this name (EDDI_HOSTS).",
+    ),
+    429: Apology(
+        429,
+        "That was a little fast",
+        "Very many requests came from your address. Wait a moment, then load the page again. Your "
+        "answers so far are safe.",
+    ),
+    500: Apology(
+        500,
+        "Something went wrong on our side",
+        "It has been noted. What you just sent may not have been kept; your earlier answers are safe.",
+    ),
+    503: BUSY,
+}
 APOLOGIES: dict[type[EddiError], Apology] = {
+    NothingPublishedError: NOTHING_YET,
+    QuestionnaireNotFoundError: NO_SUCH,
     InterviewNotFoundError: NOT_FOUND,
     QuestionnaireMissingError: OVER,
     InterviewMovedError: MOVED,
@@ -72,3 +130,16 @@ def apology(error: EddiError) -> Apology | None:
         if isinstance(error, kind):
             return words
     return {404: NOT_FOUND, 503: BUSY}.get(problem.status_of(error))
+
+
+def refusal(status: int, request_id: str) -> bytes:
+    """The page for a browser whose request was answered with a problem of this status."""
+    found = REFUSALS.get(status, REFUSED)
+    number = [f"If you write to us about it, give this number: {request_id}."] if status >= 500 else []
+    facts = showing.message(found.heading, [found.words, *number], where="/", way="Go to the start")
+    return bytes(_rendering().page("message.html", facts).body)
+
+
+@cache
+def _rendering() -> Rendering:
+    return Rendering()

@@ -9,6 +9,9 @@ from fastapi import FastAPI
 
 from eddi import __version__
 from eddi.service import api, pages, problem
+from eddi.service.analyst import api as analyst_api
+from eddi.service.analyst import pages as analyst_pages
+from eddi.service.analyst.workshop import Workshop
 from eddi.service.batcher import Batcher
 from eddi.service.desk import Desk
 from eddi.service.guard import Guard
@@ -23,8 +26,12 @@ ABOUT = """\
 Interviews that ask each person the most valuable next question, and stop when it is enough.
 
 Begin with `POST /interviews`, answer with `POST /interviews/{key}/answers` until `question` is null. Or
-keep the answers yourself, and take one step at a time with `POST /ask`. Everything that goes wrong is
-`application/problem+json`.
+keep the answers yourself, and take one step at a time with `POST /ask`.
+
+Analysts bring a table with `POST /tables`, have a model learned from it with `POST /jobs`, and publish
+it with `POST /questionnaires/{name}/versions`; interviews stay on the version they began with.
+
+Everything that goes wrong is `application/problem+json`.
 """
 
 
@@ -34,11 +41,14 @@ def build(settings: Settings) -> FastAPI:
     Raises:
         ModelFileError: there is no such model.
         TargetError: the model has no such target.
+        StopError: the risk cannot be promised, for the model was not certified.
         StoreError: the store cannot be opened.
     """
-    stop = Stop(after=settings.after, budget=settings.budget)
-    questionnaire = Questionnaire.load(Path(settings.model), settings.targets, stop=stop)
+    stop = Stop(after=settings.after, budget=settings.budget, risk=settings.risk, within=settings.within)
+    path = Path(settings.model)
+    questionnaire = Questionnaire.load(path, settings.targets, stop=stop) if settings.model else None
     store = open_store(settings.store)
+    workshop = Workshop.of(store, settings)
     metrics = Metrics()
     batcher = Batcher(
         most=settings.batch,
@@ -46,18 +56,22 @@ def build(settings: Settings) -> FastAPI:
         waiting=settings.waiting,
         on_batch=metrics.batch_size.observe,
     )
-    batcher.standing(questionnaire, questionnaire.interview())  # the first look is the slowest
-    desk = Desk(store, [questionnaire], batcher=batcher, metrics=metrics)
-    return assemble(desk, settings)
+    if questionnaire is not None:
+        batcher.standing(questionnaire.interview())  # the first look is the slowest
+        workshop.catalogue.serve(path, questionnaire)
+    desk = Desk(store, workshop.catalogue, batcher=batcher, metrics=metrics)
+    return assemble(desk, workshop, settings)
 
 
-def assemble(desk: Desk, settings: Settings) -> FastAPI:
-    """The web face of a desk; closing it closes the desk's store."""
+def assemble(desk: Desk, workshop: Workshop, settings: Settings) -> FastAPI:
+    """The web face of a desk and a workshop; closing it closes their store."""
 
     @asynccontextmanager
     async def open_hours(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
+        workshop.open()
         yield
+        workshop.close()
         desk.close()
 
     app = FastAPI(
@@ -68,9 +82,12 @@ def assemble(desk: Desk, settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=open_hours,
     )
-    app.state.desk = desk
+    app.state.desk, app.state.workshop = desk, workshop
     app.add_middleware(Guard, settings=settings, metrics=desk.metrics)
     problem.install(app)
-    app.include_router(api.router(desk, Keys(desk.store) if settings.needs_keys else None))
+    keys = Keys(desk.store) if settings.needs_keys else None
+    app.include_router(api.router(desk, keys))
+    app.include_router(analyst_api.router(workshop, keys))
     app.include_router(pages.router(desk, settings))
+    app.include_router(analyst_pages.router(desk, workshop, settings))
     return app

@@ -1,15 +1,19 @@
 """Gathers people who wait for their next question, and works out all of them at once.
 
 One thread has the model. A person alone is served at once; where there is company, the thread waits a
-moment for more of it. What a row gets does not depend on its company: rewards are the same in any batch.
+moment for more of it. What a row gets does not depend on its company: rewards are the same in any
+batch. What was worked out lately is remembered: all begin alike, and a page is often loaded again.
 """
 
+import hashlib
 import queue
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +22,13 @@ from eddi.errors import AnswerError, EddiError
 from eddi.interview.interview import Interview
 from eddi.interview.turn import Turns
 from eddi.model.prediction import Prediction
-from eddi.service.questionnaire import Questionnaire
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
 FAR = 10.0  # standard deviations from the mean, beyond which an answer may break the arithmetic
 PATIENCE_S = 60.0  # a person who waited this long has gone
+N_REMEMBERED = 1_024  # standings; each takes a few kilobytes
 
 
 class BusyError(EddiError, RuntimeError):
@@ -55,22 +59,47 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class _Waiting:
-    questionnaire: Questionnaire
+class Row:
+    """An interview as its rules see it: what is known, what was asked, and what that cost."""
+
     interview: Interview
-    standing: "Future[Standing]"
+    seen: Evidence  # of one row
+    closed: NDArray[np.bool_]  # [1, questions]
+    spent: NDArray[np.float64]  # [1]
+
+    @classmethod
+    def of(cls, interview: Interview) -> "Row":
+        with np.errstate(over="ignore", invalid="ignore"):  # of absurd answers, which are found later
+            return cls(interview, interview.evidence(), interview.closed(), interview.spent())
 
     @property
-    def company(self) -> tuple[int, tuple[str, ...]]:
-        """Those who can be worked out in one call."""
-        return id(self.questionnaire), self.interview.target
+    def n_asked(self) -> int:
+        return len(self.interview.record.answers)
+
+    @cached_property
+    def mark(self) -> bytes:
+        """Follows from all that the standing follows from, and tells nothing of it."""
+        rules = (id(self.interview.model), self.interview.target, self.n_asked, float(self.spent[0]))
+        parts = (self.seen.values, self.seen.observed, self.closed)
+        said = repr(rules).encode() + b"".join(part.tobytes() for part in parts)
+        return hashlib.blake2b(said, digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    row: Row
+    standing: "Future[Standing]" = field(default_factory=Future)
+
+    @property
+    def rules(self) -> Turns:
+        return self.row.interview.turns
 
 
 class Batcher:
     """The one thread that has the model, and the queue before it.
 
     Args:
-        most: interviews worked out at once; 1 turns gathering off.
+        most: interviews worked out at once; 0 has everybody work out their own, without a queue.
         window_s: how long to wait for company, where there was some a moment ago.
         waiting: how long the queue may grow.
         on_batch: told how many were worked out at once.
@@ -87,22 +116,35 @@ class Batcher:
         self.most, self.window_s = most, window_s
         self._on_batch = on_batch or (lambda _: None)
         self._queue: queue.Queue[_Waiting | None] = queue.Queue(waiting)
-        self._had_company = False
+        self._remembered = Remembered(N_REMEMBERED)
         self._thread = threading.Thread(target=self._work, name="eddi-model", daemon=True)
         self._thread.start()
 
-    def standing(self, questionnaire: Questionnaire, interview: Interview) -> Standing:
+    def standing(self, interview: Interview) -> Standing:
         """Where ``interview`` stands; waits for it.
 
         Raises:
             BusyError: the queue is full, or the model did not answer in time.
             AnswerError: the answers are too far out to be computed with.
         """
-        if self.most == 1:
-            return _alone(questionnaire, interview)
+        row = Row.of(interview)
+        found = self._remembered.get(row)
+        if found is None:
+            found = self._worked_out(row)
+            self._remembered.put(row, found)
+        return found
+
+    def recall(self, interview: Interview) -> Standing | None:
+        """Where ``interview`` stands, if that was worked out lately."""
+        return self._remembered.get(Row.of(interview))
+
+    def _worked_out(self, row: Row) -> Standing:
+        one = _Waiting(row)
+        if self.most == 0:
+            _serve([one])
+            return one.standing.result()
         if not self._thread.is_alive():
             raise BusyError("the server is closing. Try again in a moment.")
-        one = _Waiting(questionnaire, interview, Future())
         try:
             self._queue.put_nowait(one)
             return one.standing.result(PATIENCE_S)
@@ -122,47 +164,77 @@ class Batcher:
         self._thread.join(PATIENCE_S)
 
     def _work(self) -> None:
-        while (first := self._queue.get()) is not None:
-            batch, last = self._gathered(first)
-            self._had_company = len(batch) > 1
-            by_company: dict[object, list[_Waiting]] = {}
-            for one in batch:
-                by_company.setdefault(one.company, []).append(one)
-            for group in by_company.values():
+        last = had_company = False
+        while not last:
+            batch, last = self._gathered(self.window_s if had_company else 0)
+            had_company = len(batch) > 1
+            for group in _companies(batch):
                 self._on_batch(len(group))
                 _serve(group)
-            if last:
-                return
 
-    def _gathered(self, first: _Waiting) -> tuple[list[_Waiting], bool]:
-        """Those who come within the window, and whether the server closes."""
-        batch = [first]
-        until = time.monotonic() + (self.window_s if self._had_company else 0)
-        while len(batch) < self.most:
+    def _gathered(self, window_s: float) -> tuple[list[_Waiting], bool]:
+        """The first who comes, those who come within the window, and whether the server closes."""
+        one = self._queue.get()
+        batch: list[_Waiting] = []
+        until = time.monotonic() + window_s
+        while one is not None:
+            batch.append(one)
+            if len(batch) == self.most:
+                return batch, False
             try:
                 left = until - time.monotonic()
                 one = self._queue.get(timeout=left) if left > 0 else self._queue.get_nowait()
             except queue.Empty:
-                break
-            if one is None:
-                return batch, True
-            batch.append(one)
-        return batch, False
+                return batch, False
+        return batch, True
 
 
-def _alone(questionnaire: Questionnaire, interview: Interview) -> Standing:
-    one = _Waiting(questionnaire, interview, Future())
-    _serve([one])
-    return one.standing.result()
+class Remembered:
+    """Standings that were worked out lately, the latest so many of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._standings: OrderedDict[bytes, tuple[Turns, Standing]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._standings)
+
+    def get(self, row: Row) -> Standing | None:
+        """Where a row stands, if that is remembered."""
+        with self._lock:
+            turns, standing = self._standings.get(row.mark, (None, None))
+            if turns != row.interview.turns:
+                return None
+            self._standings.move_to_end(row.mark)
+            return standing
+
+    def put(self, row: Row, standing: Standing) -> None:
+        """Remember where a row stands."""
+        with self._lock:
+            self._standings[row.mark] = (row.interview.turns, standing)
+            while len(self._standings) > self._most:
+                self._standings.popitem(last=False)
+
+
+def _companies(batch: Sequence[_Waiting]) -> list[list[_Waiting]]:
+    """Those whose model, target and rules are the same, and who can be worked out in one call."""
+    groups: list[list[_Waiting]] = []
+    for one in batch:
+        mine = next(
+            (each for each in groups if each[0].row.interview.turns == one.row.interview.turns), None
+        )
+        groups.append([one]) if mine is None else mine.append(one)
+    return groups
 
 
 def _serve(group: Sequence[_Waiting]) -> None:
     """Give each its standing; where one of many fails, all are tried alone, and only it fails."""
     try:
-        found = standings(group[0].questionnaire, [one.interview for one in group])
+        found = standings([one.row for one in group])
     except Exception as error:  # whoever waits must hear of it, whatever it is
         if len(group) == 1:
-            group[0].standing.set_exception(_blamed(error, group[0].interview))
+            group[0].standing.set_exception(_blamed(error, group[0].row))
         else:
             for one in group:
                 _serve([one])
@@ -171,21 +243,21 @@ def _serve(group: Sequence[_Waiting]) -> None:
         if standing.is_finite():
             one.standing.set_result(standing)
         else:
-            one.standing.set_exception(_blamed(FloatingPointError("not finite"), one.interview))
+            one.standing.set_exception(_blamed(FloatingPointError("not finite"), one.row))
 
 
-def standings(questionnaire: Questionnaire, interviews: Sequence[Interview]) -> list[Standing]:
-    """Where interviews about the same target stand, from one call of the strategy."""
-    turns = questionnaire.turns(interviews[0].target)
-    with np.errstate(over="ignore", invalid="ignore"):  # of absurd answers, which are found later
-        seen = _stacked([interview.evidence() for interview in interviews])
-        closed = np.concatenate([interview.closed() for interview in interviews])
-        spent = np.concatenate([interview.spent() for interview in interviews])
-        n_asked = np.array([len(interview.record.answers) for interview in interviews])
+def standings(rows: Sequence[Row]) -> list[Standing]:
+    """Where interviews by the same rules stand, from one call of the strategy."""
+    turns = rows[0].interview.turns
+    seen = _stacked([row.seen for row in rows])
+    closed = np.concatenate([row.closed for row in rows])
+    spent = np.concatenate([row.spent for row in rows])
+    n_asked = np.array([row.n_asked for row in rows])
+    with np.errstate(over="ignore", invalid="ignore"):
         scores = turns.scores(seen)
         scored = _Scored(turns.model, turns.target, turns.strategy, turns.stop, scores)
         chosen = scored.next(seen, closed, n_asked, spent=spent)
-        open_ = turns.open(seen, closed, spent=spent)
+        open_ = scored.open(seen, closed, spent=spent)
         nats = scores if isinstance(turns.strategy, Information) else _nats(turns, seen)
         predictions = turns.model.predict_evidence(seen, turns.target)
     questions = turns.model.schema_.questions
@@ -195,7 +267,7 @@ def standings(questionnaire: Questionnaire, interviews: Sequence[Interview]) -> 
             {name: prediction[row] for name, prediction in predictions.items()},
             _ranked(questions, nats[row], open_[row]),
         )
-        for row in range(len(interviews))
+        for row in range(len(rows))
     ]
 
 
@@ -229,18 +301,15 @@ def _stacked(rows: Sequence[Evidence]) -> Evidence:
     )
 
 
-def _blamed(error: Exception, interview: Interview) -> Exception:
+def _blamed(error: Exception, row: Row) -> Exception:
     """The error, unless an answer far from all that was learned explains it: then words about that."""
-    schema, coding = interview.model.schema_, interview.model.coding_
-    given = {name: value for one in interview.record.answers for name, value in one.values.items()}
-    numbers = np.full((1, len(schema.variables)), np.nan)
-    for name, value in given.items():
-        numbers[0, schema.position(name)] = schema[name].number(value)
+    record, names = row.interview.record, row.interview.model.schema_.names
     with np.errstate(over="ignore"):
-        far = np.nan_to_num(np.abs(coding.encode(numbers).numbers()[0]), posinf=np.inf)
-    name = schema.names[int(far.argmax())]
+        far = np.nan_to_num(np.abs(row.seen.numbers()[0]), posinf=np.inf)
     if far.max() < FAR:
         return error
+    name = names[int(far.argmax())]
+    given = {known: value for one in record.answers for known, value in one.values.items()}
     return AnswerError(
         f"{name!r} is {given[name]}, so far from all the model has learned that it cannot compute with "
         "it. Check the value and its unit."

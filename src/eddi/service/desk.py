@@ -8,6 +8,7 @@ store shows the same.
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +19,10 @@ from eddi.interview.step import heard
 from eddi.interview.step import resume as resume_step
 from eddi.model.prediction import Prediction
 from eddi.service.batcher import Batcher, Standing
+from eddi.service.claim import claimed
 from eddi.service.history import Past, replaced, replayed
 from eddi.service.metrics import Metrics
-from eddi.service.questionnaire import Questionnaire
+from eddi.service.questionnaire import Catalogue, Questionnaire, rules_of
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table.question import Question
 
@@ -28,6 +30,7 @@ Deed = tuple[Interview, str, dict[str, Any]]  # the interview after it, and the 
 Act = Callable[[Past], Deed]
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{32}")  # 128 random bits: nobody finds another's interview
+USED_BEFORE = "this Idempotency-Key was used for another request already. Make up a new one for each."
 ATTEMPTS = 8  # at an answer that others, who said nothing of what they saw, keep getting before
 
 
@@ -79,7 +82,7 @@ class Desk:
 
     Args:
         store: what remembers.
-        questionnaires: those that are served; new interviews take the last.
+        catalogue: what is served; new interviews take what is current.
         batcher: who works out the next questions.
         metrics: what is counted.
     """
@@ -87,41 +90,77 @@ class Desk:
     def __init__(
         self,
         store: Store,
-        questionnaires: Sequence[Questionnaire],
+        catalogue: Catalogue,
         *,
         batcher: Batcher | None = None,
         metrics: Metrics | None = None,
     ) -> None:
         self.store = store
-        self.questionnaires = tuple(questionnaires)
+        self.catalogue = catalogue
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
 
     @property
     def current(self) -> Questionnaire:
         """What new interviews are held by."""
-        return self.questionnaires[-1]
+        return self.catalogue.current()
 
-    def open(self, *, target: str | Sequence[str] | None = None) -> Sitting:
-        """Begin an interview.
+    def open(
+        self,
+        *,
+        target: str | Sequence[str] | None = None,
+        questionnaire: str | None = None,
+        request: str | None = None,
+    ) -> Sitting:
+        """Begin an interview, of the questionnaire of this name or of the first.
+
+        Args:
+            target: what it shall find out; what the questionnaire wants to know where None.
+            questionnaire: a name; the first of the catalogue where None.
+            request: names this request, by words nobody guesses: the same again begins no other
+                interview, and is answered the same.
 
         Raises:
             TargetError: the model has no such variable.
+            NothingPublishedError: there is no questionnaire.
+            InterviewConflictError: ``request`` asked for something else before.
         """
         with self.metrics.next_question.time():
-            ours = self.current
+            ours = self.catalogue.current(questionnaire)
             names = ours.model.schema_.target_names(target or ours.target)
-            key = secrets.token_hex(16)
-            past = Past(key, (), ours, Record(names, (), key))
-            facts = {
-                "questionnaire": ours.name,
-                "version": ours.version,
-                "model": ours.seal,
-                "target": list(names),
-            }
-            sitting = self._saved(past, past.interview(), "opened", facts)
-            self.metrics.interviews.labels("opened").inc()
-            return sitting
+            if request is None:
+                return self._opened(secrets.token_hex(16), ours, names)
+            wanted = {"target": target, "questionnaire": questionnaire}
+            claim = claimed(self.store, request, wanted)
+            if claim.wanted != wanted:
+                raise InterviewConflictError(USED_BEFORE)
+            if claim.interview and not self.store.read(_stream(claim.interview)):
+                with suppress(StoreConflict):  # then the same request began it at this very moment
+                    return self._opened(claim.interview, ours, names, claim.stream)
+            return self._as_it_began(claim.interview)
+
+    def _opened(
+        self, key: str, ours: Questionnaire, names: tuple[str, ...], opening: str | None = None
+    ) -> Sitting:
+        past = Past(key, (), ours, Record(names, (), key))
+        facts = {
+            "questionnaire": ours.name,
+            "version": ours.version,
+            "model": ours.seal,
+            "target": list(names),
+            "rules": rules_of(ours.stop),
+            **({"opening": opening} if opening else {}),
+        }
+        sitting = self._saved(past, past.interview(), "opened", facts)
+        self.metrics.interviews.labels("opened").inc()
+        return sitting
+
+    def _as_it_began(self, key: str) -> Sitting:
+        """What the opening of an interview was answered with."""
+        events = self._events(key)
+        closed = events[1:2] if events[1:2] and events[1].kind == "closed" else []
+        past = self._past_of(key, [*events[:1], *closed])
+        return self._sitting(past, past.interview())
 
     def resume(self, key: str) -> Sitting:
         """An interview as it stands.
@@ -180,7 +219,7 @@ class Desk:
         with self.metrics.next_question.time():
             sitting, new = self._changed(key, told, after=after, request=request)
             if new:
-                self.metrics.answered(sitting.interview.record.answers[-1])
+                self._note(sitting)
             return sitting
 
     def change(
@@ -226,7 +265,9 @@ class Desk:
 
     def forget(self, key: str) -> None:
         """Erase all answers of an interview for good."""
-        self._past(key, with_model=False)
+        opened = self._events(key)[0].facts
+        if "opening" in opened:
+            self.store.forget(opened["opening"])
         self.store.forget(_stream(key))
         self.metrics.interviews.labels("forgotten").inc()
 
@@ -244,6 +285,13 @@ class Desk:
         """Serve those who wait, then let go of the store."""
         self.batcher.close()
         self.store.close()
+
+    def _note(self, sitting: Sitting) -> None:
+        """Count the last answer, and what it told, if the belief before it is still remembered."""
+        record = sitting.interview.record
+        before = self.batcher.recall(sitting.questionnaire.interview(record=record.minus_last()))
+        after = sitting.predictions
+        self.metrics.answered(sitting.questionnaire, record.answers[-1], before=before, after=after)
 
     def _changed(
         self,
@@ -296,13 +344,11 @@ class Desk:
         before = self._past_of(now.key, now.events[: done.number - 1])
         _, kind, facts = act(before)
         if (kind, facts) != (done.kind, {k: v for k, v in done.facts.items() if k != "request"}):
-            raise InterviewConflictError(
-                "this Idempotency-Key was used for another request already. Make up a new one for each."
-            )
+            raise InterviewConflictError(USED_BEFORE)
         return self._sitting(earlier, earlier.interview())
 
     def _sitting(self, past: Past, interview: Interview) -> Sitting:
-        standing: Standing = self.batcher.standing(past.questionnaire, interview)
+        standing: Standing = self.batcher.standing(interview)
         return Sitting(
             past.key,
             past.version,
@@ -313,23 +359,27 @@ class Desk:
             standing.rewards,
         )
 
-    def _past(self, key: str, *, with_model: bool = True) -> Past:
+    def _past(self, key: str) -> Past:
+        return self._past_of(key, self._events(key))
+
+    def _events(self, key: str) -> list[Event]:
         events = self.store.read(_stream(key)) if KEY_SHAPE.fullmatch(key) else []
         if not events or events[-1].kind == FORGOTTEN:
             raise InterviewNotFoundError(
                 "there is no such interview: it was never begun, or was forgotten."
             )
-        return self._past_of(key, events, with_model=with_model)
+        return events
 
-    def _past_of(self, key: str, events: Sequence[Event], *, with_model: bool = True) -> Past:
+    def _past_of(self, key: str, events: Sequence[Event]) -> Past:
         opened = events[0].facts
-        found = [one for one in self.questionnaires if one.seal == opened["model"]]
-        if not found and with_model:
+        found = self.catalogue.find(opened["questionnaire"], opened["version"], opened["model"])
+        if found is None:
             raise QuestionnaireMissingError(
                 f"this interview began with version {opened['version']} of {opened['questionnaire']!r}, "
                 "whose model this server does not have. Serve that model file to go on."
             )
-        return Past(key, tuple(events), found[-1] if found else self.current, replayed(key, events))
+        ruled = found.ruled(opened["rules"]) if "rules" in opened else found
+        return Past(key, tuple(events), ruled, replayed(key, events))
 
 
 def _said(values: Any) -> list[Any]:

@@ -1,6 +1,7 @@
 """Stands before every route: who may come, how much they may bring, and what goes into the log.
 
-Not a line of the log holds an answer, a key or an interview's secret: routes are logged by template.
+A browser that is refused gets a page, any other program a problem in JSON. No line of the log holds an
+answer, a key or an interview's secret: routes are logged by template.
 """
 
 import logging
@@ -17,7 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from eddi.service import logs, problem
+from eddi.service import apology, logs, problem
 from eddi.service.metrics import Metrics
 from eddi.service.rate import Buckets
 from eddi.service.settings import Settings
@@ -26,6 +27,8 @@ _log = logging.getLogger(__name__)
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 CHANGES = ("POST", "PUT", "PATCH", "DELETE")
+UPLOADS = ("/tables", "/analyst/tables")
+MAX_GRID = 4_000_000  # bytes of an analyst's form: a hundred columns with long wordings
 UNMETERED = ("/healthz", "/readyz")  # whoever asks whether we live must not be turned away
 HEADERS = {
     "Content-Security-Policy": (
@@ -57,7 +60,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
-        self.max_body = settings.max_body
+        self.settings = settings
         self.host_names = settings.host_names
         self.buckets = Buckets(settings.rate, settings.burst)
 
@@ -68,12 +71,16 @@ class Guard:
         visit = _Visit(_request_id(headers), time.perf_counter())
         scope["eddi.request"] = visit.request_id
         dressed = _dressed(visit, send, https=scope.get("scheme") == "https")
+        if "text/html" in headers.get("accept", ""):  # only browsers ask for it by name
+            dressed = _for_people(visit.request_id, dressed)
+        if scope["method"] == "HEAD":  # answered as GET; the server leaves the body out
+            scope = {**scope, "method": "GET"}
         try:
             refusal = self._refusal(scope, headers, visit.request_id)
             if refusal is not None:
                 await refusal(scope, receive, dressed)
             else:
-                await self.app(scope, _bounded(receive, self.max_body), dressed)
+                await self.app(scope, _bounded(receive, self._most(scope)), dressed)
         except Exception as error:  # the last place where anything can be said about it
             _log.error(
                 "failed", extra={logs.FACTS: {"request": visit.request_id, "error": logs.where(error)}}
@@ -95,8 +102,8 @@ class Guard:
         if scope["method"] in CHANGES and _is_foreign(headers):
             words = "this was sent by a page of another site, which may not change anything here."
             return problem.answer(request_id, 403, words, kind="foreign-page")
-        if _length(headers) > self.max_body:
-            return problem.answer(request_id, 413, _too_large(self.max_body))
+        if _length(headers) > self._most(scope):
+            return problem.answer(request_id, 413, _too_large(self._most(scope)))
         if scope["path"] in UNMETERED:
             return None
         client = scope["client"][0] if scope.get("client") else "unknown"
@@ -105,6 +112,12 @@ class Guard:
             words = f"too many requests from this address. Try again in {wait:.1f} s."
             return problem.answer(request_id, 429, words, headers={"Retry-After": f"{math.ceil(wait)}"})
         return None
+
+    def _most(self, scope: Scope) -> int:
+        """Bytes a request may carry: more where analysts bring tables or fill in grids."""
+        if scope["path"] in UPLOADS:
+            return self.settings.max_upload
+        return MAX_GRID if scope["path"].startswith("/analyst/") else self.settings.max_body
 
     def _note(self, scope: Scope, visit: _Visit) -> None:
         route = getattr(scope.get("route"), "path", "none")
@@ -143,6 +156,25 @@ def _dressed(visit: _Visit, send: Send, *, https: bool) -> Send:
     return sent
 
 
+def _for_people(request_id: str, send: Send) -> Send:
+    """A ``send`` that says in a page what a problem says to programs."""
+    page: bytes | None = None
+
+    async def sent(message: Message) -> None:
+        nonlocal page
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if headers.get("content-type") == problem.CONTENT_TYPE:
+                page = apology.refusal(message["status"], request_id)
+                headers["Content-Type"] = "text/html; charset=utf-8"
+                headers["Content-Length"] = f"{len(page)}"
+        elif page is not None:  # a problem is sent in one piece
+            message = {**message, "body": page}
+        await send(message)
+
+    return sent
+
+
 def _bounded(receive: Receive, most: int) -> Receive:
     """A ``receive`` that breaks off a body larger than its length said."""
     n_bytes = 0
@@ -159,7 +191,10 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
 
 def _too_large(most: int) -> str:
-    return f"the request is larger than {most:,} bytes, which is all this server takes (EDDI_MAX_BODY)."
+    return (
+        f"the request is larger than {most:,} bytes, which is all this server takes here "
+        "(EDDI_MAX_BODY, EDDI_MAX_UPLOAD)."
+    )
 
 
 def _length(headers: Headers) -> int:

@@ -1,7 +1,7 @@
 """The respondent's pages: one question at a time, answers to look over, a result; no script needed."""
 
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from datetime import date
 from threading import Lock
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from eddi.service import forms, showing, story, view
 from eddi.service.apology import apology
 from eddi.service.desk import Desk, InterviewMovedError, InterviewNotFoundError, Sitting
 from eddi.service.forms import Forms
-from eddi.service.questionnaire import Questionnaire
+from eddi.service.questionnaire import NothingPublishedError, Questionnaire, rules_of
 from eddi.service.rendering import Rendering
 from eddi.service.settings import Settings
 from eddi.table.question import Question
@@ -40,6 +40,7 @@ def router(desk: Desk, settings: Settings) -> APIRouter:
     pages = Pages(desk, settings)
     routes = APIRouter(route_class=pages.route_class(), include_in_schema=False)
     routes.add_api_route("/", pages.start, methods=["GET"])
+    routes.add_api_route("/q/{name}", pages.start_of, methods=["GET"])
     routes.add_api_route("/start", pages.begin, methods=["POST"])
     routes.add_api_route("/resume", pages.resume, methods=["POST"])
     routes.add_api_route("/static/{name}", pages.static, methods=["GET"])
@@ -60,18 +61,23 @@ class Pages:
     """What each address shows and does."""
 
     def __init__(self, desk: Desk, settings: Settings) -> None:
-        self.desk = desk
+        self.desk, self.settings = desk, settings
         self.forms = Forms(settings)
         self.rendering = Rendering()
-        self._lengths: dict[tuple[str, tuple[str, ...]], NDArray[np.int64]] = {}
+        self._lengths: dict[Hashable, NDArray[np.int64]] = {}
         self._lock = Lock()
 
     def start(self, request: Request) -> HTMLResponse:
         return self._start(request)
 
+    def start_of(self, request: Request, name: str) -> HTMLResponse:
+        """Where interviews of one questionnaire of several begin."""
+        return self._start(request, name=name)
+
     def begin(self, request: Request, form: Form) -> Response:
         self.forms.check(request, form)
-        return _see(f"/i/{self.desk.open().key}")
+        sitting = self.desk.open(questionnaire=form.get("questionnaire") or None)
+        return _see(f"/i/{sitting.key}")
 
     def resume(self, request: Request, form: Form) -> Response:
         """Go on by a link that was typed or pasted in."""
@@ -202,20 +208,27 @@ class Pages:
         found = apology(error)
         if found is None:
             raise error  # the guard logs it
+        if isinstance(error, NothingPublishedError):
+            way = ("/analyst", "Go to the workshop")
+            return self._message(request, found.heading, [found.words], status=found.status, way=way)
         key = request.path_params.get("key", "")
         way = (f"/i/{key}", "Go on from here") if key and found.goes_on else ("/", "Go to the start")
         return self._message(request, found.heading, [found.words], status=found.status, way=way)
 
-    def _start(self, request: Request, *, link: str = "", error: str = "") -> HTMLResponse:
-        ours = self.desk.current
+    def _start(
+        self, request: Request, *, name: str | None = None, link: str = "", error: str = ""
+    ) -> HTMLResponse:
+        ours = self.desk.catalogue.current(name)
         about = " and ".join(ours.target)
         most = story.most_left(ours.interview())
         facts = {
             "name": showing.heading(ours.target),
+            "questionnaire": name or "",
             "key": "",
             "here": "",
-            "title": f"A short interview about {about}",
-            "heading": f"A few questions about {about}",
+            "title": self.settings.title or f"A short interview about {about}",
+            "heading": self.settings.title or f"A few questions about {about}",
+            "introduction": self.settings.about,
             "about": about,
             "how_many": _how_many(most, self._about(ours, ours.target, 0, most)),
             "link": link,
@@ -264,7 +277,8 @@ class Pages:
 
     def _about(self, ours: Questionnaire, target: tuple[str, ...], n_told: int, most: int) -> int:
         """About how many questions are left, from interviews rehearsed once for each questionnaire."""
-        which, turns = (ours.seal, target), ours.turns(target)
+        turns = ours.turns(target)
+        which = (ours.seal, target, frozenset(rules_of(ours.stop).items()))
         if not story.ends_early(turns):
             return most
         with self._lock:
@@ -295,8 +309,13 @@ class Pages:
         way: tuple[str, str] = ("/", "Go to the start"),
     ) -> HTMLResponse:
         facts = showing.message(heading, sentences, where=way[0], way=way[1])
-        name = {"name": showing.heading(self.desk.current.target)}
-        return self._page(request, "message.html", {**facts, **name}, status=status)
+        return self._page(request, "message.html", {**facts, "name": self._name()}, status=status)
+
+    def _name(self) -> str:
+        try:
+            return showing.heading(self.desk.current.target)
+        except NothingPublishedError:
+            return "EDDI"
 
 
 def _see(address: str) -> RedirectResponse:

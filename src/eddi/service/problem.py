@@ -8,8 +8,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import Match
 
-from eddi.errors import AnswerError, EddiError, TargetError
+from eddi.errors import AnswerError, EddiError, SchemaError, TableError, TargetError
+from eddi.service.analyst.exhibits import RowNotFoundError
+from eddi.service.analyst.jobs import JobConflictError, JobNotFoundError
+from eddi.service.analyst.publishing import PublishingError, QuestionnaireNotFoundError
+from eddi.service.analyst.shelf import NotOnShelfError
+from eddi.service.analyst.tables import TableMovedError, TableNotFoundError
+from eddi.service.analyst.workshop import ModelNotFoundError, OrderError
 from eddi.service.batcher import BusyError
 from eddi.service.desk import (
     InterviewConflictError,
@@ -17,23 +24,40 @@ from eddi.service.desk import (
     InterviewNotFoundError,
     QuestionnaireMissingError,
 )
+from eddi.service.forms import ForeignFormError
 from eddi.service.keys import KeyForbiddenError, KeyMissingError
+from eddi.service.questionnaire import NothingPublishedError
 from eddi.store.base import StoreBusyError, StoreUnreachableError, StreamForgottenError
 
 CONTENT_TYPE = "application/problem+json"
 SECONDS_TO_WAIT = 1  # before a busy server is asked again
 N_FAULTS_SHOWN = 5
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 STATUSES: dict[type[EddiError], int] = {
     KeyMissingError: 401,
     KeyForbiddenError: 403,
+    ForeignFormError: 403,
     InterviewNotFoundError: 404,
+    TableNotFoundError: 404,
+    JobNotFoundError: 404,
+    ModelNotFoundError: 404,
+    RowNotFoundError: 404,
+    QuestionnaireNotFoundError: 404,
+    NotOnShelfError: 404,
     StreamForgottenError: 404,
     InterviewConflictError: 409,
     QuestionnaireMissingError: 409,
+    NothingPublishedError: 409,
+    JobConflictError: 409,
+    TableMovedError: 412,
     InterviewMovedError: 412,
     AnswerError: 422,
     TargetError: 422,
+    TableError: 422,
+    SchemaError: 422,
+    OrderError: 422,
+    PublishingError: 422,
     BusyError: 503,
     StoreBusyError: 503,
     StoreUnreachableError: 503,
@@ -128,8 +152,21 @@ async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
     plain = error.detail == HTTPStatus(error.status_code).phrase
     detail = WORDS.get(error.status_code, error.detail) if plain else error.detail
-    headers = dict(error.headers) if error.headers else None
+    headers = dict(error.headers) if error.headers else {}
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = _allowed(request)
     return answer(request_id(request), error.status_code, detail, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """Every method that the address takes; the router itself names those of one route only."""
+    routes = request.app.router.routes
+    taken = [
+        method
+        for method in METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
+    return ", ".join([*taken, "HEAD"] if "GET" in taken else taken)
 
 
 async def _of_shape(request: Request, error: Exception) -> JSONResponse:

@@ -1,11 +1,12 @@
 """What is published: a model, what it is asked for, who chooses, and when it is enough."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Protocol
 
-from eddi.errors import TargetError
+from eddi.errors import EddiError, TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
 from eddi.interview.turn import Turns
@@ -16,6 +17,10 @@ from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
 
 CHUNK_BYTES = 1 << 20
+
+
+class NothingPublishedError(EddiError, LookupError):
+    """There is no questionnaire to begin an interview with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,14 @@ class Questionnaire:
             raise TargetError(f"{str(path)!r} has no target of its own. Give --target, one of: {known}.")
         return cls(path.stem, model, _seal(path), names, 1, strategy or Information(), stop or Stop())
 
+    def ruled(self, rules: Mapping[str, float]) -> "Questionnaire":
+        """The same, with interviews ended by these rules, as `rules_of` told them."""
+        return self if rules == rules_of(self.stop) else replace(self, stop=Stop(**rules))  # type: ignore[arg-type]
+
+    def published_as(self, name: str, version: int) -> "Questionnaire":
+        """The same as this version of a name."""
+        return replace(self, name=name, version=version)
+
     def interview(
         self, target: str | Sequence[str] | None = None, record: Record | None = None
     ) -> Interview:
@@ -70,6 +83,49 @@ class Questionnaire:
     def turns(self, target: tuple[str, ...]) -> Turns:
         """The rules by which interviews about ``target`` go on."""
         return Turns(self.model, target, self.strategy, self.stop)
+
+
+class Catalogue(Protocol):
+    """What is served, and what was: interviews stay on what they began with."""
+
+    def current(self, name: str | None = None) -> Questionnaire:
+        """What new interviews are held by: the questionnaire of this name, the first where None."""
+
+    def find(self, name: str, version: int, seal: str) -> Questionnaire | None:
+        """What an interview began with; None where its model is not here."""
+
+    def all(self) -> tuple[Questionnaire, ...]:
+        """What can be answered now."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A catalogue that never changes; new interviews take the last."""
+
+    questionnaires: tuple[Questionnaire, ...]
+
+    def current(self, name: str | None = None) -> Questionnaire:
+        """The last questionnaire, or the last of this name."""
+        for one in reversed(self.questionnaires):
+            if name in (None, one.name):
+                return one
+        raise NothingPublishedError(f"there is no questionnaire {name or 'at all'!r} here.")
+
+    def find(self, name: str, version: int, seal: str) -> Questionnaire | None:  # noqa: ARG002
+        """The last questionnaire of this model."""
+        return next((one for one in reversed(self.questionnaires) if one.seal == seal), None)
+
+    def all(self) -> tuple[Questionnaire, ...]:
+        """All of them."""
+        return self.questionnaires
+
+
+def rules_of(stop: StoppingRule) -> dict[str, float]:
+    """What a stopping rule says, as plain JSON; nothing for a rule of another kind than `Stop`."""
+    if not isinstance(stop, Stop):
+        return {}
+    values = {each.name: (getattr(stop, each.name), each.default) for each in fields(stop)}
+    return {name: value for name, (value, default) in values.items() if value != default}
 
 
 def _seal(path: Path) -> str:

@@ -7,9 +7,11 @@ line writes its options over them.
 import ipaddress
 import math
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from eddi.errors import EddiError
@@ -45,8 +47,12 @@ class Settings:
     )
     host: str = _about("127.0.0.1", "The address to listen at; 0.0.0.0 for every network.")
     port: int = _about(8000, "The port to listen at; 0 for any free one.", 0)
+    title: str = _about("", "The heading of the start page; it speaks of the target if left out.")
+    about: str = _about("", "A paragraph for the start page: who asks, why, whom to turn to.")
     after: int | None = _about(None, "Stop after this many answers.", 0)
     budget: float = _about(math.inf, "Ask no more than this costs in all.", 0)
+    risk: float | None = _about(None, "Stop when at most this share of interviews ends wrongly.", 0)
+    within: float | None = _about(None, "With a risk: how far off a quantity is still right.", 0)
     keys: str = _about("auto", "Whether the API needs a key: auto, required or open.")
     secret: str = _about("", "Signs the forms of the pages; the same on servers that share a store.")
     hosts: str = _about("", "Names this server answers to, by commas; * for any.")
@@ -54,7 +60,12 @@ class Settings:
     rate: float = _about(50.0, "Requests a second a client may make in the long run; 0 for any.", 0)
     burst: int = _about(200, "Requests a client may make at once.", 1)
     max_body: int = _about(65_536, "Bytes a request may carry.", 256)
-    batch: int = _about(32, "Interviews worked out at once; 1 turns gathering off.", 1)
+    max_upload: int = _about(50_000_000, "Bytes an analyst's table may have.", 256)
+    workshop: str = _about("", "Where tables, jobs and models are; `workshop` beside the store.")
+    jobs: int = _about(1, "Jobs that run at once, each in a process of its own.", 1)
+    batch: int = _about(
+        32, "Interviews worked out at once; 1 is one after the other, 0 each in its own thread.", 0
+    )
     window_ms: float = _about(2.0, "Milliseconds a request waits for company, where there was some.", 0)
     waiting: int = _about(256, "Requests that may wait for the model; more are told to come again.", 1)
     threads: int = _about(72, "Requests worked on at once.", 1)
@@ -104,6 +115,16 @@ class Settings:
         return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and not self.is_local)
 
     @property
+    def workshop_folder(self) -> Path | None:
+        """Where tables, jobs and models are kept; None where the store keeps nothing either."""
+        if self.workshop:
+            return Path(self.workshop)
+        kind, _, place = self.store.partition(":///")
+        if self.store.partition(":")[0] == "memory":
+            return None
+        return Path(place).parent / "workshop" if kind == "sqlite" else Path("workshop")
+
+    @property
     def host_names(self) -> tuple[str, ...]:
         """Names a request may call this server by; none for any.
 
@@ -111,6 +132,21 @@ class Settings:
         """
         names = _listed(self.hosts) or (LOOPBACK_NAMES if self.is_local else ("*",))
         return () if "*" in names else (*names, self.host)
+
+
+PAGE = """\
+# Settings of the service
+
+`eddi serve` takes its most common settings as options; all of them can be set in the environment. An
+option goes before a variable, and a variable before its default. This page is written by
+`python -m eddi.service.settings > docs/settings.md`.
+
+"""
+
+
+def page() -> str:
+    """The page of the documentation that tells of all settings."""
+    return PAGE + table()
 
 
 def table() -> str:
@@ -132,12 +168,17 @@ def _listed(words: str) -> tuple[str, ...]:
 
 def _parsed(setting: Field[Any], text: str) -> Any:
     """What a setting is set to by ``text``; words are checked later, with those of the command line."""
-    if setting.type not in (int, float, int | None):
+    if setting.type not in (int, float, int | None, float | None):
         return text
     if setting.default is None and not text.strip():
         return None
-    kind, wanted = (float, "a number") if setting.type is float else (int, "a whole number")
+    broken = setting.type in (float, float | None)
+    kind, wanted = (float, "a number") if broken else (int, "a whole number")
     try:
         return kind(text)
     except ValueError:
         raise SettingError(f"{_variable(setting)} must be {wanted}, got {text!r}.") from None
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.evaluate.simulate import Rehearsal
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, Record
+from eddi.interview.rehearsal import Rehearsal
 from eddi.interview.turn import Turns
 from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NotRequired, cast
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from eddi.interview.step import prediction_document, question_document, variable_document
+from eddi.interview.step import prediction_document, question_document
 from eddi.service.desk import Sitting
 from eddi.service.questionnaire import Questionnaire
 from eddi.table.variable import Level
@@ -30,6 +30,9 @@ class StartIn(_In):
     """How to begin an interview."""
 
     target: Target = TARGET
+    questionnaire: Name | None = Field(
+        default=None, description="By name; the first of the server if left out.", examples=["people"]
+    )
 
 
 class AnswerIn(_In):
@@ -132,16 +135,6 @@ class QuestionnaireOut(TypedDict):
     questions: int
 
 
-class ModelOut(TypedDict):
-    """What was learned, and from how much."""
-
-    name: str
-    sha256: str
-    variables: list[VariableOut]
-    rows: int
-    target: list[str]
-
-
 def turn(sitting: Sitting) -> Turn:
     """What comes next in an interview."""
     asked, variables = sitting.question, sitting.interview.model.schema_.variables
@@ -178,16 +171,4 @@ def questionnaire(one: Questionnaire) -> QuestionnaireOut:
         "model": one.seal,
         "target": list(one.target),
         "questions": sum(not set(q.reveals) & set(one.target) for q in one.model.schema_.questions),
-    }
-
-
-def model(one: Questionnaire) -> ModelOut:
-    """What was learned."""
-    variables = one.model.schema_.variables
-    return {
-        "name": one.name,
-        "sha256": one.seal,
-        "variables": [cast(VariableOut, variable_document(variable)) for variable in variables],
-        "rows": one.model.n_rows_,
-        "target": list(one.model.target_),
     }
