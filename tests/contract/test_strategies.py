@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from eddi import Interview
-from eddi.strategy import FixedOrder, Information, Lasso, PerCost, Random
+from eddi.strategy import FixedOrder, Information, Lasso, Lookahead, PerCost, Priced, Random
 from eddi.testing import ContractError, check_strategy
 
 STRATEGIES = [
@@ -12,6 +12,8 @@ STRATEGIES = [
     FixedOrder(("pain", "age")),
     Random(),
     PerCost(Information()),
+    Lookahead(n_candidates=4),
+    Priced(Information(), price=1e-9),
     Lasso(("age", "pain")),  # both in the model of people and in that of `eddi.testing`
 ]
 
@@ -29,7 +31,7 @@ def test_scores_are_one_finite_number_a_row_and_question(strategy, model, people
     evidence = model.evidence(people(7, seed=2, holes=0.5))
     scores = strategy.score(model, evidence, ("stage", "weight"))
     assert scores.shape == (7, len(model.schema_.questions))
-    if not isinstance(strategy, Lasso):  # which never asks some
+    if not isinstance(strategy, Lasso | Priced):  # which never ask some
         assert torch.isfinite(scores).all()
 
 

@@ -101,12 +101,12 @@ def test_a_question_of_several_variables_is_drawn_jointly(people_schema, people)
     assert torch.equal(found[0], found[1])
 
 
-def test_information_takes_the_best_reward_the_model_has(direct, model, rows):
+def test_information_takes_the_best_reward_the_model_has(direct, people_model, rows):
     best = Information().score(direct, rows, ["stage"])
     torch.testing.assert_close(best, Information(reward="target").score(direct, rows, ["stage"]))
     assert not torch.allclose(best, Information(reward="latent").score(direct, rows, ["stage"]))
     with pytest.raises(StrategyError, match="direct beliefs"):
-        Information(reward="target").score(model, rows, ["stage"])
+        Information(reward="target").score(people_model(recipe="paper"), rows, ["stage"])
 
 
 def test_direct_beliefs_survive_a_file(direct, people, tmp_path):

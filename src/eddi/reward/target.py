@@ -7,14 +7,16 @@ beliefs. Never negative, and free of chance: answers are gone through, not drawn
 reveal several variables at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.model.direct import Answers, Direct, Told
+from eddi.model.direct import N_POINTS, Answers, Direct, Told
 from eddi.reward.pairs import Pairs
 from eddi.table.evidence import Evidence
 
@@ -30,64 +32,97 @@ def information(
     target, is worth 0. Of several target variables, what is told of each is added up.
     """
     positions = model.schema_.positions(dict.fromkeys(target))
-    direct = model.direct_
-    assert direct is not None  # noqa: S101  # `Information` sees to it
     with torch.inference_mode():
-        code = model.code(evidence)
-        now = _Now.of(direct, code, positions)
-        rewards = code.new_zeros((len(evidence), len(model.schema_.questions)))
-        opened = Pairs.open(model.schema_, evidence.observed, positions, direct.n_options())
-        answers = direct.answers(now.hidden)
-        for n, pairs in opened.items():
-            here = pairs.to(code.device)
-            if not len(here):
-                continue
-            if n:
-                gain = now.by_options(model, here, answers[n])
-            else:
-                gain = now.by_draws(model, here, n_draws, seed)
-            rewards.index_put_((here.rows, here.questions), gain)
-    return rewards
+        now = Now.of(model, model.code(evidence), evidence.observed, positions)
+        return now.rewards(Care(n_draws=n_draws, seed=seed))
 
 
 @dataclass(frozen=True)
-class _Now:
+class Care:
+    """With how much care answers are gone through.
+
+    Args:
+        n_points: answers of a quantity.
+        n_draws: of answers that reveal several variables at once.
+        seed: of those draws.
+    """
+
+    n_points: int = N_POINTS
+    n_draws: int = 50
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What may be heard of some pairs of a row and a question."""
+
+    rows: Tensor  # [pairs]
+    questions: Tensor  # [pairs]
+    terms: Tensor  # [options, pairs, width] what each answer would add to the code
+    chances: Tensor  # [options, pairs]
+
+    def where(self, kept: Tensor) -> "Heard":
+        """The same of some pairs."""
+        return Heard(self.rows[kept], self.questions[kept], self.terms[:, kept], self.chances[:, kept])
+
+
+@dataclass(frozen=True)
+class Now:
     """What is known and believed before an answer."""
 
+    model: Model
     direct: Direct
+    observed: NDArray[np.bool_]  # [rows, variables]
+    target: list[int]
     told: Told
     code: Tensor  # [rows, width]
     hidden: Tensor  # [rows, hidden]
-    belief: Tensor  # [rows, outputs of the target]
 
     @classmethod
-    def of(cls, direct: Direct, code: Tensor, target: list[int]) -> "_Now":
-        hidden, told = direct.hidden(code), direct.told(target)
-        return cls(direct, told, code, hidden, told(hidden))
+    def of(cls, model: Model, code: Tensor, observed: NDArray[np.bool_], target: list[int]) -> "Now":
+        direct = model.direct_
+        assert direct is not None  # noqa: S101  # the strategies see to it
+        hidden = direct.hidden(code)
+        return cls(model, direct, observed, target, direct.told(target), code, hidden)
 
-    def by_options(self, model: Model, pairs: Pairs, answers: Answers) -> Tensor:
-        """The reward of pairs whose answers can be gone through [pairs]."""
+    def rewards(self, care: Care) -> Tensor:
+        """Nats each question's answer is expected to tell about the target [rows, questions]."""
+        rewards = self.code.new_zeros((len(self.code), len(self.model.schema_.questions)))
+        belief = self.told(self.hidden)  # [rows, outputs of the target]
+        for heard in self.heard(care, PASSES):
+            after = self.told(self.direct.hidden(self.code[heard.rows] + heard.terms))
+            nats = self.told.kl(after, belief[heard.rows])  # [options, pairs]
+            rewards.index_put_((heard.rows, heard.questions), (nats * heard.chances).sum(0))
+        return rewards
+
+    def heard(self, care: Care, at_once: int) -> Iterator[Heard]:
+        """What may be heard of every open question, ``at_once`` answers or fewer at a time."""
+        n_options = self.direct.n_options(care.n_points)
+        opened = Pairs.open(self.model.schema_, self.observed, self.target, n_options)
+        answers = self.direct.answers(self.hidden, care.n_points)
+        for n, pairs in opened.items():
+            here = pairs.to(self.code.device)
+            if n:
+                yield from self._options(here, answers[n], max(1, at_once // n))
+            elif len(here):
+                yield from self._draws(here, care, max(1, at_once // care.n_draws))
+
+    def _options(self, pairs: Pairs, answers: Answers, at_once: int) -> Iterator[Heard]:
+        """Answers that can be gone through."""
         place = torch.zeros(int(answers.variables.max()) + 1, dtype=torch.long, device=pairs.rows.device)
         place[answers.variables] = torch.arange(len(answers.variables), device=place.device)
         column = place[pairs.variables]
-        parts = []
-        for some in pairs.split(max(1, PASSES // len(answers.values))):
-            rows = pairs.rows[some]
-            values = answers.values[:, rows, column[some]]  # [options, pairs]
-            terms = model.term(values, pairs.variables[some])
-            nats = self._told(rows, terms)
-            parts.append((nats * answers.chances[:, rows, column[some]]).sum(0))
-        return torch.cat(parts)
+        for some in pairs.split(at_once):
+            rows, at = pairs.rows[some], column[some]
+            terms = self.model.term(answers.values[:, rows, at], pairs.variables[some])
+            yield Heard(rows, pairs.questions[some], terms, answers.chances[:, rows, at])
 
-    def by_draws(self, model: Model, pairs: Pairs, n_draws: int, seed: int) -> Tensor:
-        """The reward of pairs whose answers are drawn jointly [pairs]."""
-        values = model.draw(model.posterior(self.code), n_draws, seed=seed)  # [draws, rows, variables]
+    def _draws(self, pairs: Pairs, care: Care, at_once: int) -> Iterator[Heard]:
+        """Answers that are drawn jointly."""
+        posterior = self.model.posterior(self.code)
+        values = self.model.draw(posterior, care.n_draws, seed=care.seed)  # [draws, rows, variables]
         drawn = values.flatten(1).index_select(1, pairs.cells)
-        terms = pairs.sum(model.term(drawn, pairs.variables))  # [draws, pairs, width]
-        cuts = pairs.split(max(1, PASSES // n_draws))
-        return torch.cat([self._told(pairs.rows[some], terms[:, some]).mean(0) for some in cuts])
-
-    def _told(self, rows: Tensor, terms: Tensor) -> Tensor:
-        """What hearing each answer tells about the target [options, pairs]."""
-        after = self.told(self.direct.hidden(self.code[rows] + terms))
-        return self.told.kl(after, self.belief[rows])
+        terms = pairs.sum(self.model.term(drawn, pairs.variables))  # [draws, pairs, width]
+        alike = terms.new_full(terms.shape[:2], 1 / care.n_draws)
+        for some in pairs.split(at_once):
+            yield Heard(pairs.rows[some], pairs.questions[some], terms[:, some], alike[:, some])

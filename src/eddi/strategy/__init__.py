@@ -3,7 +3,9 @@
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
 from eddi.strategy.lasso import Lasso
+from eddi.strategy.lookahead import Lookahead
 from eddi.strategy.per_cost import PerCost
+from eddi.strategy.price import Priced
 from eddi.strategy.random import Random
 
-__all__ = ["FixedOrder", "Information", "Lasso", "PerCost", "Random"]
+__all__ = ["FixedOrder", "Information", "Lasso", "Lookahead", "PerCost", "Priced", "Random"]
