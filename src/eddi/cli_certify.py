@@ -41,7 +41,7 @@ def certify(
     known.save(output or model)
     terminal.say(
         f"{output or model}: certified by {found.n_rows:,} rows; the least risk that can be promised "
-        f"with 90% confidence is {found.least_risk(0.9):.2g}.",
+        f"with 95% confidence is {found.least_risk(0.95):.2g}.",
         style="green",
     )
     if json:

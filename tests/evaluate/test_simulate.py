@@ -172,7 +172,7 @@ def test_errors_of_draws_are_those_of_the_mean_and_their_spread(
 ) -> None:
     curves = simulate(model, full, target, max_steps=0)
     belief = next(model.beliefs(model.evidence(full).hide(list(range(8)))))
-    means = model.network_.moments(belief.outputs)[0][..., model.schema_.position(target)].numpy()
+    means = belief.network.moments(belief.outputs)[0][..., model.schema_.position(target)].numpy()
     expected = means.var(0) + (means.mean(0) - curves.truth) ** 2
     np.testing.assert_allclose(curves.draw_squares[:, 0], expected, rtol=1e-4)
     assert (curves.draw_rmse >= curves.rmse).all()
@@ -184,7 +184,7 @@ def test_errors_of_draws_of_a_category_are_distances_of_its_chances(
     curves = simulate(model, full, "town", max_steps=0)
     position = model.schema_.position("town")
     belief = next(model.beliefs(model.evidence(full).hide(list(range(8)))))
-    head = next(h for h in model.network_.heads() if position in h.variables.tolist())
+    head = next(h for h in belief.network.heads() if position in h.variables.tolist())
     place = head.variables.tolist().index(position)
     with torch.no_grad():
         each = head.likelihood.probabilities(belief.outputs[..., head.outputs])[:, :, place, :3].numpy()
@@ -195,8 +195,9 @@ def test_errors_of_draws_of_a_category_are_distances_of_its_chances(
 
 
 def test_a_rank_is_the_share_of_the_belief_below_the_truth(
-    model: PartialVAE, full: pd.DataFrame
+    people_model: Any, full: pd.DataFrame
 ) -> None:
+    model = people_model(recipe="paper")  # whose intervals run from 5% to 95% of the belief
     low, high = model.predict(full, "age").interval.T
     for edge, share in ((low, 0.05), (high, 0.95)):
         curves = simulate(model, full.assign(age=edge), "age", strategy=Random())

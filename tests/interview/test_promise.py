@@ -123,7 +123,7 @@ def test_a_certificate_is_made_once(own, monkeypatch):
 
 
 def test_a_risk_that_cannot_be_promised_is_told_and_ends_nothing(own):
-    with pytest.warns(EddiWarning, match="cannot be promised with 90% confidence.* least risk"):
+    with pytest.warns(EddiWarning, match="cannot be promised with 95% confidence.* least risk"):
         turns = Interview(own, "stage", stop=Stop(risk=1e-6)).turns
     assert turns.stop == Stop()
 

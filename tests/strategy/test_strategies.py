@@ -23,9 +23,14 @@ def names(model, order):
 
 def test_information_repeats_itself_and_a_seed_changes_its_draws(model):
     seen = nothing(model)
-    first = Information().score(model, seen, TARGET)
-    assert torch.equal(Information().score(model, seen, TARGET), first)
-    assert not torch.equal(Information(seed=1).score(model, seen, TARGET), first)
+    first = Information("latent").score(model, seen, TARGET)
+    assert torch.equal(Information("latent").score(model, seen, TARGET), first)
+    assert not torch.equal(Information("latent", seed=1).score(model, seen, TARGET), first)
+
+
+def test_information_about_the_target_is_free_of_chance(model):
+    first, other = (Information("target", seed=s).score(model, nothing(model), TARGET) for s in (0, 1))
+    assert torch.equal(first, other)
 
 
 def test_information_finds_what_leans_most_on_the_target(model):

@@ -85,7 +85,7 @@ class Stop(_Combines):
     budget: float = math.inf
     risk: float | None = None
     within: float | None = None
-    confidence: float = 0.9
+    confidence: float = 0.95
 
     def __post_init__(self) -> None:
         if not self.budget > 0:

@@ -198,7 +198,11 @@ def training(history: Sequence[Progress]) -> Chart | None:
     seen = [*losses, *(y for _, y in kept)]
     top = float(np.quantile(seen, LOSS_SHARE))
     return curves(
-        lines, x_title="training step", y_title="misfit an entry", words=last, ceiling=max(top, min(seen))
+        lines,
+        x_title="training step",
+        y_title="misfit an entry",
+        words=last,
+        ceiling=max(top, min(seen)),
     )
 
 
