@@ -44,12 +44,13 @@ def model_file(tmp_path_factory, people_model) -> Path:
 
 
 @contextmanager
-def served(model_file: Path, *words: str):
-    """`eddi serve` in a process of its own; gives its address."""
+def served(model_file: Path, *words: str, **settings: str):
+    """`eddi serve` in a process of its own, with settings of the environment; gives its address."""
     talk = model_file.with_suffix(".log")  # a pipe that nobody reads would fill up and halt the server
     command = [COMMAND, "serve", str(model_file), "--port", "0", "--store", "memory:", *words]
     with talk.open("w", encoding="utf-8") as out:
-        process = subprocess.Popen(command, cwd=model_file.parent, env=ENVIRONMENT, stderr=out)
+        environment = {**ENVIRONMENT, **settings}
+        process = subprocess.Popen(command, cwd=model_file.parent, env=environment, stderr=out)
     try:
         yield _address(process, talk)
     finally:
