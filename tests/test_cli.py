@@ -103,7 +103,7 @@ def test_time_left_counts_from_where_a_run_resumed(monkeypatch: pytest.MonkeyPat
     lines = terminal._Lines(Console(file=out, width=100, highlight=False))
     lines(Progress(5000, 6000, 1.0, -1.0, -1.0, 500.0))
     lines(Progress(5100, 6000, 1.0, -0.5, -0.5, 501.0))
-    assert out.getvalue().splitlines()[1] == "training: 5,100/6,000 steps  likelihood -0.500  9 s left"
+    assert out.getvalue().splitlines()[1] == "training: 5,100/6,000 steps  score -0.500  9 s left"
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(8, "8 s"), (200, "3 min"), (9000, "2.5 h")])

@@ -20,12 +20,10 @@ def report(model: "PartialVAE", output: Path, *, json: bool) -> None:
         "target": list(model.target_),
         "steps": last.step,
         "seconds": round(last.seconds, 3),
-        "likelihood": last.best,
+        "score": last.best,
     }
     early = ", no longer improving" if last.step < last.max_steps else ""
-    held_out = (
-        "no rows held out" if last.best is None else f"held-out likelihood {last.best:.3f} nats a cell"
-    )
+    held_out = "no rows held out" if last.best is None else f"held-out score {last.best:.3f}"
     terminal.say(
         f"{output} ({terminal.size(n_bytes)}): {model.n_rows_:,} rows, {last.step:,} steps{early}, "
         f"{terminal.duration(last.seconds)}; {held_out}.",

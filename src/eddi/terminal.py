@@ -75,8 +75,8 @@ class _Pace:
             self.first = (now.step, now.seconds)
         speed = (now.seconds - seconds) / max(1, now.step - step)
         left = (now.max_steps - now.step) * speed
-        likelihood = "" if now.validation is None else f"likelihood {now.validation:.3f}  "
-        return f"{now.step:,}/{now.max_steps:,} steps  {likelihood}{duration(left)} left"
+        score = "" if now.validation is None else f"score {now.validation:.3f}  "
+        return f"{now.step:,}/{now.max_steps:,} steps  {score}{duration(left)} left"
 
 
 class _Bar:

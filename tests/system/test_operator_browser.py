@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-
 
 
 @pytest.fixture(scope="module")
-def guarded(model_file, tmp_path_factory):  # noqa: F811
+def guarded(model_file, tmp_path_factory):
     """A server that asks for keys: its address, and a key of each role."""
     store = f"sqlite:///{tmp_path_factory.mktemp('operator') / 'answers.db'}"
     keys = {role: issued(role, store) for role in ("respondent", "operator")}
@@ -40,7 +40,7 @@ def issued(role, store):
 
 
 @pytest.fixture
-def look(browser, guarded):  # noqa: F811
+def look(browser, guarded):
     """Opens a browser for who holds that key: `look(role, PHONE, scripts=False)`."""
     address, keys = guarded
     contexts = []
