@@ -14,7 +14,6 @@ from eddi import Interview, PartialVAE
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model import export
 from eddi.model.export import export_onnx, run_part
-from eddi.model.recipe import DEFAULT
 from eddi.strategy import Information
 
 pytest.importorskip("onnxruntime")
@@ -24,9 +23,7 @@ ANSWERS = {"age": 61.0, "visits": 4.0, "smoker": 1.0, "pain": 2.0, "town": 1.0} 
 @pytest.fixture(scope="module")
 def model(people, people_schema):
     """A model of every kind with direct beliefs."""
-    recipe = replace(DEFAULT, objective="direct")
-    model = PartialVAE(people_schema, "weight", recipe=recipe, max_steps=300, random_state=0)
-    return model.fit(people(300, seed=0))
+    return PartialVAE(people_schema, "weight", max_steps=60, random_state=0).fit(people(300, seed=0))
 
 
 @pytest.fixture(scope="module")

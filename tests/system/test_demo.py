@@ -67,7 +67,11 @@ def test_it_serves_without_a_terminal_until_stopped(folder: Path) -> None:
 
 def test_make_run_sets_up_the_web_and_serves_the_demonstration() -> None:
     done = subprocess.run(
-        ["make", "-n", "-B", "run"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "-n", "-B", "run"],  # make test would make it say where it is
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert '-e ".[plots,web]"' in done.stdout
     assert done.stdout.rstrip().endswith("eddi demo --serve")
