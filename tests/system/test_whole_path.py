@@ -35,7 +35,7 @@ def test_schema_edit_fit_describe_impute(eddi: Eddi, people: Path, tmp_path: Pat
     assert facts["rows"] == 120
     assert facts["target"] == ["risk"]
     assert facts["bytes"] == (tmp_path / "people.eddi").stat().st_size
-    assert "held-out likelihood" in fitted.stderr
+    assert "held-out score" in fitted.stderr
     assert not list(tmp_path.glob("*.partial*"))
 
     described = eddi("describe", "people.eddi")
