@@ -44,29 +44,9 @@ class FlatWeights:
             self._gradient.mul_(shrink.clamp(max=1.0))
         if self._decay:
             self._matrices.mul_(1 - rate * self._decay)
-        self._adam(rate)
+        adam_step(self.flat, self._gradient, self.moments, self.steps, rate)
         if self._window:
             self.mean.lerp_(self.flat, 1 / self._window)
-
-    def _adam(self, rate: float) -> None:
-        # The function behind torch.optim.Adam: the class around it costs a small network 5% a step.
-        first, second = self.moments
-        adam(
-            [self.flat],
-            [self._gradient],
-            [first],
-            [second],
-            [],
-            [self.steps],
-            fused=True,
-            amsgrad=False,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
-            lr=rate,
-            weight_decay=0.0,
-            eps=EPSILON,
-            maximize=False,
-        )
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
@@ -96,6 +76,24 @@ class FlatWeights:
             "second_moment": second,
             "steps": self.steps,
         }
+
+
+def adam_step(
+    flat: Tensor, gradient: Tensor, moments: tuple[Tensor, Tensor], steps: Tensor, rate: float | Tensor
+) -> None:
+    """One step of Adam over all weights at once; moments and the count of steps move along."""
+    # The function behind torch.optim.Adam: the class around it costs a small network 5% a step.
+    adam(
+        *([flat], [gradient], [moments[0]], [moments[1]], [], [steps]),
+        fused=True,
+        amsgrad=False,
+        beta1=BETAS[0],
+        beta2=BETAS[1],
+        lr=rate,
+        weight_decay=0.0,
+        eps=EPSILON,
+        maximize=False,
+    )
 
 
 def _flatten(parameters: list[torch.nn.Parameter]) -> tuple[Tensor, Tensor]:

@@ -16,13 +16,12 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
-from torch.optim.adam import adam
 
 from eddi.errors import TrainingError
 from eddi.model import training
 from eddi.model.calibration import calibrate
 from eddi.model.checkpoint import Course, Progress
-from eddi.model.flat_weights import BETAS, EPSILON
+from eddi.model.flat_weights import adam_step
 from eddi.model.network import Network
 from eddi.model.objective import Batch, loss
 from eddi.model.recipe import Recipe
@@ -145,17 +144,7 @@ class StackedWeights:
                 gradient = gradient * (self._clip / (norm + 1e-6)).clamp(max=1.0)
             if self._decay:
                 self.flat[:, : self._n_matrix].mul_(1 - rate * self._decay)
-            adam(
-                *([self.flat], [gradient], [self.moments[0]], [self.moments[1]], [], [self.steps]),
-                fused=True,
-                amsgrad=False,
-                beta1=BETAS[0],
-                beta2=BETAS[1],
-                lr=rate,
-                weight_decay=0.0,
-                eps=EPSILON,
-                maximize=False,
-            )
+            adam_step(self.flat, gradient, self.moments, self.steps, rate)
             if self._window:
                 self.mean.lerp_(self.flat, 1 / self._window)
 
@@ -284,8 +273,9 @@ def _rounds(step: _Step, rows: Sequence[training._Rows], recipe: Recipe) -> Iter
         losses: list[Tensor] = []
         while waiting:
             first, futures = waiting.pop()
-            waiting.extend(islice(ahead, 1))  # drawn while the device is at work
-            parts = zip(*(future.result() for future in futures), strict=True)
+            parts = zip(*[future.result() for future in futures], strict=True)
+            # Drawn while the device is at work; not before, for each network has one source of rows.
+            waiting.extend(islice(ahead, 1))
             losses.append(step(tuple(torch.stack(part, dim=1) for part in parts), first))
             done = first + len(losses[-1])
             if done % STEPS_A_ROUND == 0 or done == recipe.max_steps:
