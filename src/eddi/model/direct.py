@@ -11,10 +11,11 @@ from functools import lru_cache
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.heads import Head, Heads
-from eddi.model.likelihood import Form, LevelLikelihood
+from eddi.model.likelihood import Form
 from eddi.model.network import Marginals, Network
 from eddi.model.perceptron import Weights
 from eddi.model.settled import Settled
@@ -25,11 +26,18 @@ MAX_LEVELS = 16  # a variable of more levels is met at points, as a quantity is
 
 @dataclass(frozen=True)
 class Answers:
-    """Possible answers to some variables that have equally many."""
+    """Every answer that is gone through, those to one variable standing together."""
 
-    variables: Tensor  # [n] positions
-    values: Tensor  # [options, rows, n] coded
-    chances: Tensor  # [options, rows, n]
+    values: Tensor  # [rows, answers] coded
+    chances: Tensor  # [rows, answers] that add up to 1 for each variable
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the answers to each variable stand."""
+
+    first: NDArray[np.int64]  # [variables]
+    count: NDArray[np.int64]  # [variables]
 
 
 @dataclass(frozen=True)
@@ -75,57 +83,105 @@ class Direct:
         """The beliefs about these variables alone."""
         return _told(self, tuple(target))
 
-    def n_options(self, n_points: int = N_POINTS) -> dict[int, int]:
-        """How many answers are gone through for each variable, by position."""
-        return {
-            variable: form.n_levels if _has_few_levels(form) else n_points
-            for variable, form in enumerate(self.marginals.forms)
-        }
+    def layout(self, n_points: int = N_POINTS) -> Layout:
+        """Where the answers to each variable stand, with so many for a quantity."""
+        return _layout(self, n_points)
 
-    def answers(self, hidden: Tensor, n_points: int = N_POINTS) -> dict[int, Answers]:
-        """Possible answers to every variable, by their number."""
-        outputs = self.marginals(hidden)  # [rows, outputs]
-        found: dict[int, list[Answers]] = {}
-        for head in self.marginals.heads():
-            part = outputs[:, head.outputs]
-            few = [_has_few_levels(self.marginals.forms[each]) for each in head.variables.tolist()]
-            if isinstance(head.likelihood, LevelLikelihood) and any(few):
-                for each in self._levels(head.variables, head.likelihood.probabilities(part)):
-                    found.setdefault(len(each.values), []).append(each)
-            if not all(few):
-                many = torch.tensor([not each for each in few], device=part.device)
-                found.setdefault(n_points, []).append(self._points(head, part, many, n_points))
-        return {n: _joined(some) for n, some in found.items()}
+    def answers(self, hidden: Tensor, n_points: int = N_POINTS) -> Answers:
+        """Possible answers to every variable, for what the tail made of each row's code."""
+        outputs = F.linear(hidden, *self.settled.marginal)  # type: ignore[misc]  # [rows, outputs]
+        parts = [part(outputs) for part in _parts(self, n_points)]
+        if len(parts) == 1:
+            return Answers(*parts[0])
+        values, chances = zip(*parts, strict=True)
+        return Answers(torch.cat(values, dim=1), torch.cat(chances, dim=1))
 
-    def _points(self, head: Head, outputs: Tensor, which: Tensor, n_points: int) -> Answers:
-        """The points of the quadrature for some variables of a head."""
-        points, weights = _quadrature(n_points, outputs.device)
-        level = torch.special.ndtr(points)[:, None, None].expand(-1, len(outputs), len(head.variables))
-        values = head.likelihood.quantile(outputs[None], level)[..., which]
-        return Answers(head.variables[which], values, weights[:, None, None].expand_as(values))
 
-    def _levels(self, variables: Tensor, chances: Tensor) -> list[Answers]:
-        """Each variable of few levels: its levels, with the chances [rows, n, most levels] they have."""
-        found = []
-        for place, variable in enumerate(variables.tolist()):
-            n = self.marginals.forms[variable].n_levels
-            if _has_few_levels(self.marginals.forms[variable]):
-                its = chances[:, place, :n].T[..., None]  # [levels, rows, 1]
-                level = torch.arange(n, dtype=its.dtype, device=its.device)[:, None, None]
-                found.append(Answers(variables[place : place + 1], level.expand_as(its), its))
-        return found
+@dataclass(frozen=True)
+class _Levels:
+    """Variables of few levels: their answers are the levels."""
+
+    head: Head
+    variables: list[int]
+    counts: list[int]  # of levels
+    cells: Tensor  # [answers] where the levels stand among the head's, which are padded to equal numbers
+    values: Tensor  # [answers] the levels themselves
+
+    @classmethod
+    def of(
+        cls, head: Head, places: list[int], counts: list[int], padded: int, device: torch.device
+    ) -> "_Levels":
+        found = zip(places, counts, strict=True)
+        levels = [(place * padded + level, level) for place, count in found for level in range(count)]
+        cells, values = torch.tensor(levels, device=device).T
+        variables = [int(head.variables[place]) for place in places]
+        return cls(head, variables, counts, cells, values.float())
+
+    def __call__(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        chances = self.head.likelihood.probabilities(outputs[:, self.head.outputs])  # type: ignore[attr-defined]
+        return self.values.expand(len(outputs), -1), chances.flatten(1).index_select(1, self.cells)
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Variables met at the points of a quadrature of their belief."""
+
+    head: Head
+    variables: list[int]
+    counts: list[int]
+    places: Tensor | None  # of these variables in their head; None: all of it
+    level: Tensor  # [points, 1, 1] cumulative probability of each point
+    weights: Tensor  # [answers]
+
+    @classmethod
+    def of(cls, head: Head, places: list[int], n_points: int, device: torch.device) -> "_Points":
+        points, weights = _quadrature(n_points, device)
+        whole = len(places) == len(head.variables)
+        return cls(
+            head=head,
+            variables=[int(head.variables[place]) for place in places],
+            counts=[n_points] * len(places),
+            places=None if whole else torch.tensor(places, device=device),
+            level=torch.special.ndtr(points)[:, None, None],
+            weights=weights.repeat(len(places)),
+        )
+
+    def __call__(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        values = self.head.likelihood.quantile(outputs[:, self.head.outputs], self.level)
+        values = values if self.places is None else values[..., self.places]  # [points, rows, n]
+        return values.permute(1, 2, 0).flatten(1), self.weights.expand(len(outputs), -1)
 
 
 def _has_few_levels(form: Form) -> bool:
     return form.kind.has_levels and form.n_levels <= MAX_LEVELS
 
 
-def _joined(some: list[Answers]) -> Answers:
-    return Answers(
-        torch.cat([each.variables for each in some]),
-        torch.cat([each.values for each in some], dim=-1),
-        torch.cat([each.chances for each in some], dim=-1),
-    )
+@lru_cache(64)
+def _parts(direct: Direct, n_points: int) -> list[_Levels | _Points]:
+    """How the answers of each group of variables are come by."""
+    forms, device = direct.marginals.forms, direct.settled.device
+    parts: list[_Levels | _Points] = []
+    for head in direct.marginals.heads():
+        variables = head.variables.tolist()
+        few = [place for place, each in enumerate(variables) if _has_few_levels(forms[each])]
+        if few:
+            counts = [forms[variables[place]].n_levels for place in few]
+            padded = max(forms[each].n_levels for each in variables)
+            parts.append(_Levels.of(head, few, counts, padded, device))
+        if many := [place for place in range(len(variables)) if place not in few]:
+            parts.append(_Points.of(head, many, n_points, device))
+    return parts
+
+
+@lru_cache(64)
+def _layout(direct: Direct, n_points: int) -> Layout:
+    parts = _parts(direct, n_points)
+    variables = np.array([variable for part in parts for variable in part.variables])
+    counts = np.array([count for part in parts for count in part.counts])
+    first, count = np.zeros_like(counts), np.zeros_like(counts)
+    count[variables] = counts
+    first[variables] = counts.cumsum() - counts
+    return Layout(first, count)
 
 
 @lru_cache(8)

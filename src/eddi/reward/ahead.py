@@ -64,11 +64,11 @@ class Ahead:
         rewards = now.rewards(self.care)  # [rows, questions]
         best_other = _best_other(rewards)
         among = self._candidates(now, rewards)
-        best_after = best_other.clone()
+        best_after = best_other.masked_fill(among, 0.0)
         for heard in now.heard(self.care, PASSES):
             some = heard.where(among[heard.rows, heard.questions])
             if len(some.rows):
-                best_after.index_put_((some.rows, some.questions), self._behind(now, some))
+                some.add(self._behind(now, some), best_after)
         first = rewards.argmax(1, keepdim=True)
         greedy = (rewards + best_after).gather(1, first)  # nats of two questions, the greedy one first
         return (best_after - best_other - self.doubt * greedy).clamp_min(0)
@@ -86,11 +86,10 @@ class Ahead:
         return chosen
 
     def _behind(self, now: Now, heard: Heard) -> Tensor:
-        """The best reward after each answer, averaged over answers [pairs]."""
-        codes = now.code[heard.rows] + heard.terms  # [options, pairs, width]
-        supposed = np.tile(_known(now, heard), (len(codes), 1))  # [options * pairs, variables]
-        after = Now.of(now.model, codes.flatten(0, 1), supposed, now.target).rewards(self.care)
-        return (after.amax(1).view(codes.shape[:2]) * heard.chances).sum(0)
+        """The best reward after each answer [answers]."""
+        codes = now.code[heard.rows] + heard.terms
+        after = Now.of(now.model, codes, _known(now, heard), now.target).rewards(self.care)
+        return after.amax(1)
 
 
 def influence(now: Now, care: Care) -> Tensor:
@@ -103,10 +102,9 @@ def influence(now: Now, care: Care) -> Tensor:
     before = told(now.hidden)
     for heard in now.heard(care, PASSES):
         after = told(now.direct.hidden(now.code[heard.rows] + heard.terms))
-        nats = told.kl_each(after, before[heard.rows])  # [options, pairs, others]
+        nats = told.kl_each(after, before[heard.rows])  # [answers, others]
         unseen = torch.from_numpy(~_known(now, heard)[:, columns]).to(nats.device)
-        total = (nats * unseen).sum(-1)  # [options, pairs]
-        found.index_put_((heard.rows, heard.questions), (total * heard.chances).sum(0))
+        heard.add((nats * unseen).sum(-1), found)
     return found
 
 
@@ -118,7 +116,7 @@ def _best_other(rewards: Tensor) -> Tensor:
 
 
 def _known(now: Now, heard: Heard) -> NDArray[np.bool_]:
-    """Which variables are known once each pair's question is answered [pairs, variables]."""
+    """Which variables are known after each answer [answers, variables]."""
     rows, questions = heard.rows.cpu().numpy(), heard.questions.cpu().numpy()
     return np.asarray(now.observed[rows] | _reveals(Same(now.model.schema_))[questions])
 

@@ -43,10 +43,7 @@ class Pairs:
         sorted by the number of levels of the answer, where ``n_levels`` names one for its only
         variable, and lie under 0 otherwise.
         """
-        question, variable, single = edges(schema, target)  # [edges]
-        done = observed[:, target].all(axis=1, keepdims=True)  # of such a row nothing is left to tell
-        row, edge = (~(observed[:, variable] | done)).nonzero()
-        cells = _Cells(row, question[edge], variable[edge], observed.shape[1], single)
+        cells = Cells.open(schema, observed, target)
         if not n_levels:
             return {0: cells.pairs()}
         levels = cells.levels(n_levels)  # [cells]
@@ -75,7 +72,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class _Cells:
+class Cells:
     """Cells that open questions would reveal, in the order of rows and questions."""
 
     row: NDArray[np.int64]
@@ -84,20 +81,38 @@ class _Cells:
     n_variables: int
     single: bool  # whether every question reveals one variable
 
+    @classmethod
+    def open(cls, schema: Schema, observed: NDArray[np.bool_], target: Sequence[int]) -> "Cells":
+        """What questions that touch no target would newly show of rows whose target is open."""
+        question, variable, single = edges(schema, target)  # [edges]
+        done = observed[:, target].all(axis=1, keepdims=True)  # of such a row nothing is left to tell
+        row, edge = (~(observed[:, variable] | done)).nonzero()
+        return cls(row, question[edge], variable[edge], observed.shape[1], single)
+
+    def split(self) -> "tuple[Cells, Cells]":
+        """Those of questions that would show one variable, and those of the others."""
+        if self.single:
+            return self, self.where(np.zeros(len(self.row), dtype=bool))
+        alone = self.is_alone()
+        return self.where(alone), self.where(~alone)
+
     def is_first(self) -> NDArray[np.bool_]:
         """Whether a cell is the first of its pair [cells]."""
         row, question = self.row, self.question
         return np.append(True, (row[1:] != row[:-1]) | (question[1:] != question[:-1]))[: len(row)]
 
+    def is_alone(self) -> NDArray[np.bool_]:
+        """Whether a cell is its pair's only one [cells]."""
+        first = self.is_first()
+        return np.asarray(first & np.append(first[1:], True)[: len(first)])
+
     def levels(self, n_levels: Mapping[int, int]) -> NDArray[np.int64]:
         """The number of levels where a cell is its pair's only one, else 0 [cells]."""
-        first = self.is_first()
-        alone = first & np.append(first[1:], True)[: len(first)]
         by_variable = np.zeros(self.n_variables, dtype=np.int64)
         by_variable[list(n_levels)] = list(n_levels.values())
-        return np.where(alone, by_variable[self.variable], 0)
+        return np.where(self.is_alone(), by_variable[self.variable], 0)
 
-    def where(self, kept: NDArray[np.bool_]) -> "_Cells":
+    def where(self, kept: NDArray[np.bool_]) -> "Cells":
         return replace(
             self, row=self.row[kept], question=self.question[kept], variable=self.variable[kept]
         )

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.model.direct import N_POINTS, Answers, Direct, Told
-from eddi.reward.pairs import Pairs
+from eddi.model.direct import N_POINTS, Direct, Told
+from eddi.reward.pairs import Cells, Pairs
 from eddi.table.evidence import Evidence
 
 PASSES = 8_192  # tail passes at once: their widest layer stays in a cache
@@ -54,16 +54,20 @@ class Care:
 
 @dataclass(frozen=True)
 class Heard:
-    """What may be heard of some pairs of a row and a question."""
+    """Answers that may be heard, one after another."""
 
-    rows: Tensor  # [pairs]
-    questions: Tensor  # [pairs]
-    terms: Tensor  # [options, pairs, width] what each answer would add to the code
-    chances: Tensor  # [options, pairs]
+    rows: Tensor  # [answers] whose
+    questions: Tensor  # [answers] to what
+    terms: Tensor  # [answers, width] what each would add to the code
+    chances: Tensor  # [answers] that add up to 1 for each row and question
 
     def where(self, kept: Tensor) -> "Heard":
-        """The same of some pairs."""
-        return Heard(self.rows[kept], self.questions[kept], self.terms[:, kept], self.chances[:, kept])
+        """Some of them."""
+        return Heard(self.rows[kept], self.questions[kept], self.terms[kept], self.chances[kept])
+
+    def add(self, worth: Tensor, total: Tensor) -> None:
+        """Add the mean over answers of what each is worth [answers] to ``total`` [rows, questions]."""
+        total.index_put_((self.rows, self.questions), worth * self.chances, accumulate=True)
 
 
 @dataclass(frozen=True)
@@ -91,38 +95,44 @@ class Now:
         belief = self.told(self.hidden)  # [rows, outputs of the target]
         for heard in self.heard(care, PASSES):
             after = self.told(self.direct.hidden(self.code[heard.rows] + heard.terms))
-            nats = self.told.kl(after, belief[heard.rows])  # [options, pairs]
-            rewards.index_put_((heard.rows, heard.questions), (nats * heard.chances).sum(0))
+            heard.add(self.told.kl(after, belief[heard.rows]), rewards)
         return rewards
 
     def heard(self, care: Care, at_once: int) -> Iterator[Heard]:
         """What may be heard of every open question, ``at_once`` answers or fewer at a time."""
-        n_options = self.direct.n_options(care.n_points)
-        opened = Pairs.open(self.model.schema_, self.observed, self.target, n_options)
-        answers = self.direct.answers(self.hidden, care.n_points)
-        for n, pairs in opened.items():
-            here = pairs.to(self.code.device)
-            if n:
-                yield from self._options(here, answers[n], max(1, at_once // n))
-            elif len(here):
-                yield from self._draws(here, care, max(1, at_once // care.n_draws))
+        one, several = Cells.open(self.model.schema_, self.observed, self.target).split()
+        if len(one.row):
+            yield from self._gone_through(one, care, at_once)
+        if len(several.row):
+            yield from self._drawn(several.pairs().to(self.code.device), care, at_once)
 
-    def _options(self, pairs: Pairs, answers: Answers, at_once: int) -> Iterator[Heard]:
-        """Answers that can be gone through."""
-        place = torch.zeros(int(answers.variables.max()) + 1, dtype=torch.long, device=pairs.rows.device)
-        place[answers.variables] = torch.arange(len(answers.variables), device=place.device)
-        column = place[pairs.variables]
-        for some in pairs.split(at_once):
-            rows, at = pairs.rows[some], column[some]
-            terms = self.model.term(answers.values[:, rows, at], pairs.variables[some])
-            yield Heard(rows, pairs.questions[some], terms, answers.chances[:, rows, at])
+    def _gone_through(self, cells: Cells, care: Care, at_once: int) -> Iterator[Heard]:
+        """Answers that show one variable: all its levels, or points of what is believed of it."""
+        layout, answers = (
+            self.direct.layout(care.n_points),
+            self.direct.answers(self.hidden, care.n_points),
+        )
+        count = layout.count[cells.variable]
+        which = np.repeat(np.arange(len(count)), count)  # [answers] of which cell
+        place = np.arange(len(which)) + (layout.first[cells.variable] - count.cumsum() + count)[which]
+        columns = (cells.row[which], place, cells.question[which], cells.variable[which])
+        rows, places, questions, variables = (self._here(each) for each in columns)
+        for start in range(0, len(which), at_once):
+            some = slice(start, start + at_once)
+            at = (rows[some], places[some])
+            terms = self.model.term(answers.values[at], variables[some])
+            yield Heard(rows[some], questions[some], terms, answers.chances[at])
 
-    def _draws(self, pairs: Pairs, care: Care, at_once: int) -> Iterator[Heard]:
-        """Answers that are drawn jointly."""
+    def _here(self, positions: NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(positions).to(self.code.device)
+
+    def _drawn(self, pairs: Pairs, care: Care, at_once: int) -> Iterator[Heard]:
+        """Answers that show several variables, drawn jointly."""
         posterior = self.model.posterior(self.code)
         values = self.model.draw(posterior, care.n_draws, seed=care.seed)  # [draws, rows, variables]
         drawn = values.flatten(1).index_select(1, pairs.cells)
         terms = pairs.sum(self.model.term(drawn, pairs.variables))  # [draws, pairs, width]
-        alike = terms.new_full(terms.shape[:2], 1 / care.n_draws)
-        for some in pairs.split(at_once):
-            yield Heard(pairs.rows[some], pairs.questions[some], terms[:, some], alike[:, some])
+        for some in pairs.split(max(1, at_once // care.n_draws)):
+            rows, questions = (each[some].repeat(care.n_draws) for each in (pairs.rows, pairs.questions))
+            alike = terms.new_full(rows.shape, 1 / care.n_draws)
+            yield Heard(rows, questions, terms[:, some].flatten(0, 1), alike)
