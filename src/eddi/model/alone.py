@@ -37,10 +37,10 @@ class Alone:
 
     @classmethod
     def of(cls, network: Network, settled: Settled) -> "Alone | None":
-        """The network for one row; None where it is on another device, deep, or not all Gaussian."""
+        """The network for one row; None where it is elsewhere, deep, curved or not Gaussian."""
         if settled.device.type != "cpu" or any(f.kind is not Kind.REAL for f in network.forms):
             return None
-        if not isinstance(network.tail, Perceptron):
+        if not isinstance(network.tail, Perceptron) or network.set_encoder.splines is not None:
             return None
         lines, noise = settled.lines, network.likelihoods[Kind.REAL.value]
         assert isinstance(noise, Gaussian)  # noqa: S101  # all are real

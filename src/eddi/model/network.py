@@ -28,7 +28,12 @@ class Network(Heads):
         free = set_encoder in ("zi", "zi-m")
         width = first if free else recipe.term
         self.set_encoder = SetEncoder(
-            forms, set_encoder, width=width, identity=recipe.identity, offset=recipe.offset
+            forms,
+            set_encoder,
+            width=width,
+            identity=recipe.identity,
+            offset=recipe.offset,
+            knots=recipe.knots,
         )
         inner = rest if free else recipe.hidden
         # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would

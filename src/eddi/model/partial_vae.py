@@ -118,7 +118,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         prepared = preparation.prepare(table, self.schema_, recipe, seed=seed)
         self.recipe_, self.coding_, self.n_rows_ = recipe, prepared.coding, prepared.n_rows
         self.network_ = preparation.build(
-            self.schema_, self.coding_, self.set_encoder, recipe, seed=seed
+            self.schema_, self.coding_, self.set_encoder, recipe, seed=seed, rows=prepared.rows
         )
         self.fingerprint_ = prepared.fingerprint
         self.history_ = train(

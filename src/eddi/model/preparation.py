@@ -59,13 +59,28 @@ def _prepare_stream(stream: Stream, schema: Schema, recipe: Recipe, seed: int) -
     return Prepared(coding, windows, stream.n_rows, digest.hexdigest())
 
 
-def build(schema: Schema, coding: Coding, set_encoder: str, recipe: Recipe, *, seed: int) -> Network:
-    """A fresh network for a schema's variables as this recipe sees them."""
+def build(
+    schema: Schema,
+    coding: Coding,
+    set_encoder: str,
+    recipe: Recipe,
+    *,
+    seed: int,
+    rows: Evidence | Windows | None = None,
+) -> Network:
+    """A fresh network for a schema's variables as this recipe sees them.
+
+    Args:
+        rows: that it will learn from; None where it will be given weights.
+    """
     scales = zip(schema.variables, coding.shift, coding.scale, strict=True)
     forms = [_form(v, shift, scale, as_number=recipe.scaling == "unit") for v, shift, scale in scales]
     with torch.random.fork_rng(devices=[]):  # torch initialises layers from its global generator
         torch.manual_seed(seed)
-        return Network(forms, check_set_encoder(set_encoder), recipe)
+        network = Network(forms, check_set_encoder(set_encoder), recipe)
+    if rows is not None and network.set_encoder.splines is not None:
+        network.set_encoder.stand(rows if isinstance(rows, Evidence) else rows.window(0))
+    return network
 
 
 def _form(variable: Variable, shift: float, scale: float, *, as_number: bool) -> Form:

@@ -20,6 +20,7 @@ class Recipe:
         identity: size of a variable's learned embedding (PN and PNP).
         offset: size of a variable's own part in its term's offset (PNP); 0 in the paper, whose term then
             says the same of all variables at x = 0; 1 in its authors' code.
+        knots: of the curve each quantity has beside its line (PN and PNP); 0 for none, as in the paper.
         term: size of one variable's term in the code (PN and PNP).
         hidden: widths between the code and q(z | x_O); the decoder has them reversed. The first is
             the size of the code of ZI and ZI-m, whose first layer is their set encoder.
@@ -43,6 +44,7 @@ class Recipe:
     latent: int
     identity: int
     offset: int
+    knots: int
     term: int
     hidden: tuple[int, ...]
     tail: Literal["plain", "residual"]
@@ -74,6 +76,7 @@ PAPER = Recipe(
     latent=10,
     identity=10,
     offset=0,
+    knots=0,
     term=20,
     hidden=(100, 50),
     tail="plain",
@@ -100,6 +103,7 @@ DEFAULT = Recipe(
     latent=16,
     identity=64,
     offset=64,
+    knots=32,
     term=128,
     hidden=(256, 256),
     tail="residual",

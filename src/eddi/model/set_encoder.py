@@ -16,7 +16,8 @@ The paper's PNP cannot tell variables apart at x = 0. With ``offset`` above 0 ea
 part f_d beside it, h([e_d * x_d, f_d]), so that its offset becomes U f_d + b.
 
 So an answer adds one term, and trying a candidate never re-encodes what is already known. A category
-has a slope and offset for each level and x = 1: its answer picks which.
+has a slope and offset for each level and x = 1: its answer picks which. With ``knots`` above 0 PN and
+PNP have a learned curve of each quantity beside its line (`splines`).
 """
 
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ from torch import Tensor, nn
 
 from eddi.model.likelihood import Form
 from eddi.model.recipe import SetEncoderName
+from eddi.model.splines import Splines, n_knots, some_rows
+from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 FULL_SIZE_TERMS = 16  # up to so many variables, as in the UCI sets, a layer's usual start scores best
@@ -43,12 +46,21 @@ class SetEncoder(nn.Module):
     straight_slot: Tensor
     curved: Tensor  # variables whose term is not, and their slots
     curved_slot: Tensor
+    is_curved: Tensor  # [variables]
+    curved_place: Tensor  # [variables] where among the curved ones such a variable stands
     level_slot: Tensor  # slots of the categories' levels, with their variable and level below
     level_owner: Tensor
     level_value: Tensor
 
     def __init__(
-        self, forms: Sequence[Form], name: SetEncoderName, *, width: int, identity: int, offset: int = 0
+        self,
+        forms: Sequence[Form],
+        name: SetEncoderName,
+        *,
+        width: int,
+        identity: int,
+        offset: int = 0,
+        knots: int = 0,
     ) -> None:
         super().__init__()
         slots = [form.n_levels if form.kind is Kind.CATEGORY else 1 for form in forms]
@@ -59,10 +71,13 @@ class SetEncoder(nn.Module):
         self.rescaled = bool((self.unit != 1).any())
         self._split(forms, slots)
         n_slots = int(first[-1])
+        self.splines: Splines | None = None
         if name in ("zi", "zi-m"):
             self._build_free(n_slots)
         else:
             self._build_shared(n_slots, identity, 1 if name == "pn" else offset)
+            if n := n_knots(knots, self.n_curved):
+                self.splines = Splines(self.n_curved, n, width)
 
     def _split(self, forms: Sequence[Form], slots: Sequence[int]) -> None:
         """Sort variables by the cheapest exact way to sum their terms."""
@@ -76,6 +91,8 @@ class SetEncoder(nn.Module):
             "straight_slot": self.slot[straight],
             "curved": (~straight & ~category).nonzero().flatten(),
             "curved_slot": self.slot[~straight & ~category],
+            "is_curved": ~straight & ~category,
+            "curved_place": ((~straight & ~category).cumsum(0) - 1).clamp(min=0),
             "level_slot": of_category.nonzero().flatten(),
             "level_owner": owner[of_category],
             "level_value": (torch.arange(len(owner)) - self.slot[owner])[of_category].float(),
@@ -115,6 +132,13 @@ class SetEncoder(nn.Module):
         with torch.no_grad():
             for weight in self.layer.parameters():
                 weight.mul_(min(1.0, FULL_SIZE_TERMS / len(self.slot)))
+
+    def stand(self, evidence: Evidence) -> None:
+        """Put the knots of the curves where the values of a table are."""
+        if self.splines is not None:
+            some, curved = some_rows(evidence), self.curved.cpu().numpy()
+            entered = some.values * self.unit.cpu().numpy()
+            self.splines.stand(entered[:, curved], some.observed[:, curved])
 
     def affine(self) -> tuple[Tensor, Tensor]:
         """Slope and offset of every slot: the only place where the encoders differ."""
@@ -192,16 +216,24 @@ class Lines:
         return torch.addmm(code, chosen, self._act(self.slope[slots] + self.offset[slots]))
 
     def _curved_sum(self, entered: Tensor, seen: Tensor) -> Tensor:
-        some = self.encoder.curved
-        seen_pairs = torch.stack([_pick(entered, some, 1).T, _pick(seen, some, 1).T], dim=-1)
+        entered, seen = (_pick(each, self.encoder.curved, 1) for each in (entered, seen))
         # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
         # costs nothing and a variable's terms of all rows are one thin matrix product.
-        return self._act(torch.bmm(seen_pairs, self._curved)).sum(0)
+        terms = torch.bmm(torch.stack([entered.T, seen.T], dim=-1), self._curved)
+        if self.encoder.splines is not None:
+            terms = terms + self.encoder.splines.seen(self._heights, entered, seen)
+        return self._act(terms).sum(0)
 
     @cached_property
     def _curved(self) -> Tensor:
         """Slope above offset of every curved term [curved slots, 2, width]."""
         return _pick(torch.stack([self.slope, self.offset], dim=1), self.encoder.curved_slot, 0)
+
+    @cached_property
+    def _heights(self) -> Tensor:
+        """Of the splines at their knots [curved slots, knots, width]."""
+        assert self.encoder.splines is not None  # noqa: S101  # only asked for where there are some
+        return self.encoder.splines.heights()
 
     @cached_property
     def _both(self) -> Tensor:
@@ -219,7 +251,18 @@ class Lines:
             slot = encoder.slot[variables] + torch.where(levelled, values, 0.0).long()  # [..., n]
             slope, offset = self.slope[slot], self.offset[slot]
             entered = torch.where(levelled, torch.ones_like(values), values * encoder.unit[variables])
-        return self._act(torch.addcmul(offset, entered[..., None], slope))
+        lines = torch.addcmul(offset, entered[..., None], slope)
+        return self._act(self._curved_too(lines, entered, variables))
+
+    def _curved_too(self, lines: Tensor, entered: Tensor, variables: Tensor) -> Tensor:
+        """The lines with the curves of those variables that have one."""
+        encoder = self.encoder
+        if encoder.splines is None:
+            return lines
+        curves = encoder.splines.at(self._heights, entered, encoder.curved_place[variables])
+        if encoder.n_curved == len(encoder.slot):
+            return lines + curves
+        return torch.where(encoder.is_curved[variables][:, None], lines + curves, lines)
 
     def _act(self, terms: Tensor) -> Tensor:
         return torch.relu_(terms) if self.bends else terms

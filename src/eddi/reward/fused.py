@@ -49,7 +49,8 @@ class Packed:
     @classmethod
     def of(cls, network: Network, settled: Settled) -> "Packed | None":
         """The network for the kernels; None where they do not serve it."""
-        if network.has_levels or not settled.lines.bends or len(settled.tail) != 2:
+        curved = network.set_encoder.splines is not None
+        if network.has_levels or curved or not settled.lines.bends or len(settled.tail) != 2:
             return None
         (into, into_bias), (onward, onward_bias) = settled.tail
         n_hidden, width = into.shape
