@@ -20,7 +20,8 @@ from eddi.model.network import Marginals, Network
 from eddi.model.perceptron import Weights
 from eddi.model.settled import Settled
 
-N_POINTS = 8  # of the quadrature for a quantity
+N_POINTS = 5  # of the quadrature for a quantity: twice as many choose no better
+LEAST_LEVEL = 1e-6  # beyond it float32 has no quantiles
 MAX_LEVELS = 16  # a variable of more levels is met at points, as a quantity is
 
 
@@ -64,7 +65,7 @@ class Told:
         return torch.cat(parts, dim=-1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one is itself: it is a key by which things are kept
 class Direct:
     """The direct beliefs of a network at rest."""
 
@@ -142,7 +143,7 @@ class _Points:
             variables=[int(head.variables[place]) for place in places],
             counts=[n_points] * len(places),
             places=None if whole else torch.tensor(places, device=device),
-            level=torch.special.ndtr(points)[:, None, None],
+            level=torch.special.ndtr(points).clamp(LEAST_LEVEL, 1 - LEAST_LEVEL)[:, None, None],
             weights=weights.repeat(len(places)),
         )
 

@@ -17,8 +17,8 @@ class Batch:
     """Rows of one step: what they know, what of it the encoder may see, and latent noise."""
 
     values: Tensor  # [rows, variables] coded, zero where not known
-    known: Tensor  # [rows, variables] 1 where the table has a value
-    observed: Tensor  # [rows, variables] 1 where the encoder sees it; never more than known
+    known: Tensor  # [rows, variables] how much an entry counts, 0 where the table has none
+    observed: Tensor  # [rows, variables] 1 where the encoder sees it, which the table then has
     noise: Tensor  # [draws, rows, latent] standard normal
     worth: Tensor | float = 1.0  # [variables] how much a hidden entry counts, by `direct_bound`
 
@@ -49,12 +49,13 @@ def direct_bound(network: Network, batch: Batch) -> Tensor:
     assert marginals is not None  # noqa: S101  # this objective always builds them
     n = -(-len(batch.values) // JOINT_SHARE)
     values = torch.cat([batch.seen(), batch.values[:n]])
-    hidden = network.hidden(network.code(values, torch.cat([batch.observed, batch.known[:n]])))
+    shown = torch.cat([batch.observed, (batch.known[:n] > 0).to(batch.observed.dtype)])
+    hidden = network.hidden(network.code(values, shown))
     part, full = network.posterior_of(hidden[:n]), network.posterior_of(hidden[-n:])
     joint = network.log_prob(network.decode(full.draw(batch.noise[:1, :n])), batch.values[:n])[0]
     bound = (joint * batch.known[:n]).sum() - full.kl(part).sum()
     direct = marginals.fit_score(marginals(hidden[: len(batch.values)]), batch.values)
-    wanted = (batch.known - batch.observed) * batch.worth
+    wanted = batch.known * (1 - batch.observed) * batch.worth
     return bound + (direct * wanted).sum()
 
 

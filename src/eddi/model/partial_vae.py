@@ -116,6 +116,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.target_ = self.schema_.target_names(self.target)
         seed = self._seed()
         prepared = preparation.prepare(table, self.schema_, recipe, seed=seed)
+        recipe = self._for_rows(recipe, prepared.n_rows)
         self.recipe_, self.coding_, self.n_rows_ = recipe, prepared.coding, prepared.n_rows
         self.network_ = preparation.build(
             self.schema_, self.coding_, self.set_encoder, recipe, seed=seed, rows=prepared.rows
@@ -356,12 +357,14 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return table
 
     def _resolved_recipe(self) -> Recipe:
-        recipe = recipes.resolve(self.recipe)
-        if self.max_steps is None:
-            return recipe
-        if self.max_steps < 1:
+        if self.max_steps is not None and self.max_steps < 1:
             raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
-        return replace(recipe, max_steps=int(self.max_steps))
+        return recipes.resolve(self.recipe)
+
+    def _for_rows(self, recipe: Recipe, n_rows: int) -> Recipe:
+        """The recipe for a table of so many rows, with as many steps as the user wants."""
+        fit = recipes.for_rows(recipe, n_rows)
+        return fit if self.max_steps is None else replace(fit, max_steps=int(self.max_steps))
 
     def _settle(self) -> None:
         """Give each weight its own memory: a pickle would hold training's shared one once for each."""

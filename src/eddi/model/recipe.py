@@ -1,6 +1,6 @@
 """How a Partial VAE is built and trained: sizes, scaling, masks and objective in one place."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from eddi.errors import SchemaError
@@ -20,7 +20,8 @@ class Recipe:
         identity: size of a variable's learned embedding (PN and PNP).
         offset: size of a variable's own part in its term's offset (PNP); 0 in the paper, whose term then
             says the same of all variables at x = 0; 1 in its authors' code.
-        knots: of the curve each quantity has beside its line (PN and PNP); 0 for none, as in the paper.
+        knots: of the curve each quantity has beside its line (PN and PNP), fewer in a small table; 0 for
+            none, as in the paper.
         term: size of one variable's term in the code (PN and PNP).
         hidden: widths between the code and q(z | x_O); the decoder has them reversed. The first is
             the size of the code of ZI and ZI-m, whose first layer is their set encoder.
@@ -32,8 +33,11 @@ class Recipe:
         draws: latent draws a row and step that the objective takes.
         max_missing: hidden share of a training batch is uniform on [0, max_missing].
         rate_per: one missing rate for each "batch" (the paper) or each "row".
+        weigh: whether an entry counts for those like it that are not known (`selection`), where the
+            objective scores what is hidden.
         schedule: "constant" learning rate, or a "cycle" that warms up and falls to nothing.
         max_steps, batch_size, learning_rate, weight_decay: the optimiser's settings.
+        passes: over a large table that training makes, even if they take more steps than max_steps.
         clip: largest norm of a gradient; None lets it be.
         average: steps over which weights are averaged (exponentially) for use; 0 takes the last.
         validation: share of rows kept for early stopping; 0 trains for exactly max_steps.
@@ -54,8 +58,10 @@ class Recipe:
     draws: int
     max_missing: float
     rate_per: Literal["batch", "row"]
+    weigh: bool
     schedule: Literal["constant", "cycle"]
     max_steps: int
+    passes: int
     batch_size: int
     learning_rate: float
     weight_decay: float
@@ -86,8 +92,10 @@ PAPER = Recipe(
     draws=1,
     max_missing=0.7,
     rate_per="batch",
+    weigh=False,
     schedule="constant",
     max_steps=3000,
+    passes=0,
     batch_size=100,
     learning_rate=1e-3,
     weight_decay=0.0,
@@ -105,7 +113,7 @@ DEFAULT = Recipe(
     offset=64,
     knots=32,
     term=128,
-    hidden=(256, 256),
+    hidden=(192, 192),
     tail="residual",
     noise=None,
     noise_floor=0.02,
@@ -113,8 +121,10 @@ DEFAULT = Recipe(
     draws=1,
     max_missing=1.0,
     rate_per="row",
+    weigh=True,
     schedule="cycle",
     max_steps=4000,
+    passes=50,
     batch_size=128,
     learning_rate=2e-3,
     weight_decay=0.01,
@@ -124,6 +134,17 @@ DEFAULT = Recipe(
     patience=20,
 )
 """The best decisions on validation rows we have found."""
+
+LONGEST = 4  # times as many steps are made for a large table at most
+ROWS_A_KNOT = 24  # with fewer a curve follows single rows
+
+
+def for_rows(recipe: Recipe, n_rows: int) -> Recipe:
+    """The recipe for a table of so many rows: longer for large ones, stiffer curves for small ones."""
+    passes = recipe.passes * n_rows // recipe.batch_size
+    steps = max(recipe.max_steps, min(passes, LONGEST * recipe.max_steps))
+    return replace(recipe, max_steps=steps, knots=min(recipe.knots, n_rows // ROWS_A_KNOT))
+
 
 _NAMED: dict[str, Recipe] = {"default": DEFAULT, "paper": PAPER}
 

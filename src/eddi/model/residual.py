@@ -1,6 +1,7 @@
 """A residual tail: blocks that each add to what they were given, so that depth costs little."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -53,3 +54,36 @@ class Residual(nn.Module):
     def belief(self) -> Weights:
         """The last layer, which says what is believed of z."""
         return self.last.weight, self.last.bias
+
+    def settled(self) -> "Settled":
+        """The same passes, for as long as the weights stand still."""
+        blocks = cast("Iterable[Block]", self.blocks)
+        return Settled(
+            relu_first=self.relu_first,
+            first=(self.first.weight, self.first.bias),
+            blocks=tuple((_after_norm(b.norm, b.inner), (b.outer.weight, b.outer.bias)) for b in blocks),
+            norm=(self.norm.weight, self.norm.bias),
+        )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The blocks with all looked up, and their norms' own scales made part of the layer after them."""
+
+    relu_first: bool
+    first: Weights
+    blocks: tuple[tuple[Weights, Weights], ...]
+    norm: Weights
+
+    def hidden(self, x: Tensor) -> Tensor:
+        """[..., code width] to [..., block width]."""
+        h = F.linear(torch.relu(x) if self.relu_first else x, *self.first)
+        wide = h.shape[-1:]
+        for inner, outer in self.blocks:
+            h += F.linear(torch.relu_(F.linear(F.layer_norm(h, wide), *inner)), *outer)
+        return torch.relu_(F.layer_norm(h, wide, *self.norm))
+
+
+def _after_norm(norm: nn.LayerNorm, layer: nn.Linear) -> Weights:
+    """A layer that does to normalised numbers what both do: W (g n + b) + c = (W g) n + (W b + c)."""
+    return layer.weight * norm.weight, layer.bias + layer.weight @ norm.bias

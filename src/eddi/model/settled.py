@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from eddi.model import residual
 from eddi.model.network import LOG_VAR_RANGE, Network
 from eddi.model.perceptron import Perceptron, Weights, through
 from eddi.model.posterior import Posterior
-from eddi.model.residual import Residual
 from eddi.model.set_encoder import Lines
 
 
@@ -23,7 +23,7 @@ class Settled:
 
     lines: Lines
     tail: tuple[Weights, ...]  # all but its last layer, which is the belief; none where it is residual
-    residual: Residual | None
+    residual: residual.Settled | None
     belief: Weights
     decoder: tuple[Weights, ...]
     relu_first: bool
@@ -38,7 +38,7 @@ class Settled:
         return cls(
             lines=lines,
             tail=() if plain is None else tuple(plain.weights()[:-1]),
-            residual=None if isinstance(network.tail, Perceptron) else network.tail,
+            residual=None if isinstance(network.tail, Perceptron) else network.tail.settled(),
             belief=(weight, bias[:, None]),
             decoder=decoder,
             relu_first=plain is not None and plain.relu_first,

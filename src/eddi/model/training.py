@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from eddi.errors import TrainingError
+from eddi.model import selection
 from eddi.model.belief import standard_normal
 from eddi.model.calibration import calibrate
 from eddi.model.checkpoint import Checkpoint, Course, Progress
@@ -172,7 +173,8 @@ class _Rows:
 
     def _hold(self, evidence: Evidence) -> None:
         self.values = torch.from_numpy(evidence.values).to(self.device)
-        self.known = torch.from_numpy(evidence.observed).to(self.device, torch.float32)
+        known = selection.counts(evidence) if self.recipe.weigh else evidence.observed
+        self.known = torch.from_numpy(known).to(self.device, torch.float32)
 
     def batches(self, first: int, last: int) -> Iterator[Batch]:
         """The batches of the steps of one round."""
@@ -196,7 +198,7 @@ class _Rows:
         kept = kept.to(self.device)
         draws = (n, self.recipe.draws, rows, self.latent)
         noise = torch.randn(draws, generator=random).to(self.device)
-        observed = known * kept
+        observed = (known > 0) * kept
         for x, k, o, e in zip(values, known, observed, noise, strict=True):
             yield Batch(x, k, o, e, self.worth)
 

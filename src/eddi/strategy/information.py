@@ -40,7 +40,7 @@ class Information:
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         n_seen = evidence.observed.sum(1).tolist()  # [rows]
         if set(n_seen) == {0}:  # rows that have said nothing yet all score alike
-            return self._nats(model, evidence[:1], target, 0).repeat(len(evidence), 1)
+            return self._nats(model, evidence[:1], target, 0).expand(len(evidence), -1)
         if len(counts := set(n_seen)) == 1:
             return self._nats(model, evidence, target, n_seen[0])
         scores = torch.zeros((len(evidence), len(model.schema_.questions)))
