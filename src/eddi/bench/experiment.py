@@ -60,11 +60,13 @@ def experiment(name: str) -> Experiment:
             from eddi.bench.networks import EXPERIMENT
         case "decisions":
             from eddi.bench.decisions.experiment import EXPERIMENT
+        case "holes":
+            from eddi.bench.holes import EXPERIMENT
         case "self-test":
             from eddi.bench.self_test import EXPERIMENT
         case _:
             raise ExperimentError(
                 f"there is no experiment {name!r}. "
-                "There are uci, mnist, dral, icu, nhanes, networks, decisions, self-test."
+                "There are uci, mnist, dral, icu, nhanes, networks, decisions, holes, self-test."
             )
     return EXPERIMENT
