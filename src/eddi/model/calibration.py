@@ -59,10 +59,10 @@ def _set_spreads(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: 
         likelihood = head.likelihood
 
         def misfit(dial: Tensor) -> Tensor:
-            likelihood.dial = dial  # type: ignore[attr-defined]  # noqa: B023  # called before the next
+            likelihood.dial = dial.exp()  # type: ignore[attr-defined]  # noqa: B023  # called before the next
             return -(likelihood.log_prob(part, truth) * wanted).sum()  # noqa: B023
 
-        likelihood.dial = _least(misfit, likelihood.dial)  # type: ignore[attr-defined]
+        likelihood.dial = _least(misfit, likelihood.dial.log()).exp()  # type: ignore[attr-defined]
 
 
 def _set_temperatures(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ class FreeGaussian(nn.Module):
 
     shift: Tensor
     scale: Tensor
-    dial: Tensor  # [2, n] logarithms of what calibration stretches a spread by, and raises it to
+    dial: Tensor  # [2, n] what calibration stretches a spread by, and the power it raises it to before
 
     def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class FreeGaussian(nn.Module):
         self.register_buffer("shift", exact[:, 0], persistent=False)
         self.register_buffer("scale", exact[:, 1], persistent=False)
         self.n_outputs, self.floor = 2 * len(forms), floor
-        self.register_buffer("dial", torch.zeros(2, len(forms)))
+        self.register_buffer("dial", torch.ones(2, len(forms)))
 
     def mean_and_sd(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         mean, spread = outputs.chunk(2, dim=-1)
@@ -91,7 +91,7 @@ class FreeCount(Count):
         super().__init__(forms, floor=floor)
         del self.log_spread
         self.n_outputs = 2 * len(forms)
-        self.register_buffer("dial", torch.zeros(2, len(forms)))
+        self.register_buffer("dial", torch.ones(2, len(forms)))
 
     def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         place, spread = outputs.chunk(2, dim=-1)
@@ -112,5 +112,5 @@ class FreeCount(Count):
 
 def _dialled(spread: Tensor, dial: Tensor) -> Tensor:
     """stretch * spread ** power, both of which are 1 until `calibration` turns the dials."""
-    stretch, power = dial.exp()
+    stretch, power = dial
     return torch.pow(spread, power).mul(stretch)
