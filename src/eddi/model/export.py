@@ -97,10 +97,10 @@ class _Term(nn.Module):
 
     def __init__(self, network: Network) -> None:
         super().__init__()
-        self.set_encoder = network.set_encoder
+        self.pieces = network.set_encoder.lines().pieces
 
     def forward(self, values: Tensor, variables: Tensor) -> Tensor:
-        return self.set_encoder.term(values, variables)
+        return self.pieces.term(values, variables)
 
 
 class _Posterior(nn.Module):

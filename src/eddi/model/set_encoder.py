@@ -28,6 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from eddi.model.likelihood import Form
+from eddi.model.pieces import NOWHERE, Group, Pieces
 from eddi.model.recipe import SetEncoderName
 from eddi.model.splines import Splines, n_knots, some_rows
 from eddi.table.evidence import Evidence
@@ -46,8 +47,6 @@ class SetEncoder(nn.Module):
     straight_slot: Tensor
     curved: Tensor  # variables whose term is not, and their slots
     curved_slot: Tensor
-    is_curved: Tensor  # [variables]
-    curved_place: Tensor  # [variables] where among the curved ones such a variable stands
     level_slot: Tensor  # slots of the categories' levels, with their variable and level below
     level_owner: Tensor
     level_value: Tensor
@@ -91,8 +90,6 @@ class SetEncoder(nn.Module):
             "straight_slot": self.slot[straight],
             "curved": (~straight & ~category).nonzero().flatten(),
             "curved_slot": self.slot[~straight & ~category],
-            "is_curved": ~straight & ~category,
-            "curved_place": ((~straight & ~category).cumsum(0) - 1).clamp(min=0),
             "level_slot": of_category.nonzero().flatten(),
             "level_owner": owner[of_category],
             "level_value": (torch.arange(len(owner)) - self.slot[owner])[of_category].float(),
@@ -139,6 +136,14 @@ class SetEncoder(nn.Module):
             some, curved = some_rows(evidence), self.curved.cpu().numpy()
             entered = some.values * self.unit.cpu().numpy()
             self.splines.stand(entered[:, curved], some.observed[:, curved])
+
+    def knots(self) -> Tensor:
+        """Where the curve of each variable has its knots [variables, knots]; nowhere without a curve."""
+        if self.splines is None:
+            return self.unit.new_zeros((len(self.slot), 0))
+        found = self.unit.new_full((len(self.slot), self.splines.knots.shape[1]), NOWHERE)
+        found[self.curved] = self.splines.knots
+        return found
 
     def affine(self) -> tuple[Tensor, Tensor]:
         """Slope and offset of every slot: the only place where the encoders differ."""
@@ -235,34 +240,47 @@ class Lines:
         assert self.encoder.splines is not None  # noqa: S101  # only asked for where there are some
         return self.encoder.splines.heights()
 
-    @cached_property
-    def _both(self) -> Tensor:
-        return torch.stack([self.slope, self.offset])  # [2, slots, width]
-
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
-        encoder = self.encoder
-        if not encoder.n_levels:  # one slot a variable, whatever the answer
-            slope, offset = self._both.index_select(1, variables).unbind()
-            entered = values * encoder.unit[variables] if encoder.rescaled else values
-        else:
-            levelled = encoder.levelled[variables]
-            # Not values * levelled: a drawn quantity may be infinite, and infinity times 0 is no number.
-            slot = encoder.slot[variables] + torch.where(levelled, values, 0.0).long()  # [..., n]
-            slope, offset = self.slope[slot], self.offset[slot]
-            entered = torch.where(levelled, torch.ones_like(values), values * encoder.unit[variables])
-        lines = torch.addcmul(offset, entered[..., None], slope)
-        return self._act(self._curved_too(lines, entered, variables))
+        return self.pieces.term(values, variables)
 
-    def _curved_too(self, lines: Tensor, entered: Tensor, variables: Tensor) -> Tensor:
-        """The lines with the curves of those variables that have one."""
+    @cached_property
+    def pieces(self) -> Pieces:
+        """All terms as pieces of lines."""
         encoder = self.encoder
-        if encoder.splines is None:
-            return lines
-        curves = encoder.splines.at(self._heights, entered, encoder.curved_place[variables])
-        if encoder.n_curved == len(encoder.slot):
-            return lines + curves
-        return torch.where(encoder.is_curved[variables][:, None], lines + curves, lines)
+        return Pieces.of(
+            [self._plain_lines(), self._levels(), *self._curves()],
+            encoder.knots(),
+            by_level=encoder.levelled if encoder.n_levels else None,
+            unit=encoder.unit if encoder.rescaled else None,
+            bends=self.bends,
+        )
+
+    def _plain_lines(self) -> Group:
+        """Variables whose term is one line for all values."""
+        plain = ~self.encoder.levelled
+        if self.encoder.splines is not None:
+            plain[self.encoder.curved] = False
+        slots, variables = self.encoder.slot[plain], plain.nonzero()[:, 0]
+        start = self.slope.new_zeros(len(slots))
+        return Group(variables, torch.ones_like(slots), start, self.offset[slots], self.slope[slots])
+
+    def _levels(self) -> Group:
+        """Categories: a flat piece for each level."""
+        slots = self.encoder.level_slot
+        variables = self.encoder.levelled.nonzero()[:, 0]
+        counts = torch.bincount(self.encoder.level_owner, minlength=len(self.encoder.slot))[variables]
+        height = self.slope[slots] + self.offset[slots]
+        return Group(variables, counts, height.new_zeros(len(slots)), height, torch.zeros_like(height))
+
+    def _curves(self) -> list[Group]:
+        """Variables with a curve beside their line."""
+        splines, slots = self.encoder.splines, self.encoder.curved_slot
+        if splines is None:
+            return []
+        parts = splines.pieces(self._heights, self.slope[slots], self.offset[slots])
+        counts = torch.full_like(slots, parts[0].shape[1])
+        return [Group(self.encoder.curved, counts, *(part.flatten(0, 1) for part in parts))]
 
     def _act(self, terms: Tensor) -> Tensor:
         return torch.relu_(terms) if self.bends else terms

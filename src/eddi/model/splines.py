@@ -54,15 +54,18 @@ class Splines(nn.Module):
         hats = F.pad(past, (1, 0), value=1.0) - F.pad(past, (0, 1))  # how near a value is to each knot
         return torch.bmm((hats * seen[..., None]).transpose(0, 1), heights)
 
-    def at(self, heights: Tensor, entered: Tensor, places: Tensor) -> Tensor:
-        """The curves [..., n, width] at values [..., n] of n variables, by their places among these."""
-        knots = self.knots[places]  # [n, knots]
-        below = (entered[..., None] >= knots[..., 1:-1]).sum(-1)  # [..., n] the knot at or below a value
-        cell = places * self.knots.shape[1] + below
-        low, high = self.knots.flatten()[cell], self.knots.flatten()[cell + 1]
-        share = ((entered - low) / (high - low)).clamp(0, 1)[..., None]
-        by_cell = heights.flatten(0, 1)
-        return torch.lerp(by_cell[cell], by_cell[cell + 1], share)
+    def pieces(self, heights: Tensor, slope: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Lines [variables, width] with their curves as pieces, of which there is one more than knots.
+
+        Where each piece begins [variables, pieces], how high it is there and how it rises [variables,
+        pieces, width]. Before the first knot and after the last one a piece is as steep as its line.
+        """
+        start = torch.cat([self.knots[:, :1], self.knots], dim=1)
+        height = torch.cat([heights[:, :1], heights], dim=1)
+        height = height + offset[:, None] + start[..., None] * slope[:, None]
+        steeper = heights.diff(dim=1) / self.knots.diff(dim=1)[..., None]
+        rise = F.pad(steeper, (0, 0, 1, 1)) + slope[:, None]
+        return start, height, rise
 
 
 def _knots(values: NDArray[np.float32], n: int) -> NDArray[np.float32]:

@@ -89,10 +89,10 @@ class Cells:
         row, edge = (~(observed[:, variable] | done)).nonzero()
         return cls(row, question[edge], variable[edge], observed.shape[1], single)
 
-    def split(self) -> "tuple[Cells, Cells]":
-        """Those of questions that would show one variable, and those of the others."""
+    def split(self) -> "tuple[Cells, Cells | None]":
+        """Those of questions that would show one variable, and those of the others if there are any."""
         if self.single:
-            return self, self.where(np.zeros(len(self.row), dtype=bool))
+            return self, None
         alone = self.is_alone()
         return self.where(alone), self.where(~alone)
 

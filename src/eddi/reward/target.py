@@ -103,7 +103,7 @@ class Now:
         one, several = Cells.open(self.model.schema_, self.observed, self.target).split()
         if len(one.row):
             yield from self._gone_through(one, care, at_once)
-        if len(several.row):
+        if several is not None and len(several.row):
             yield from self._drawn(several.pairs().to(self.code.device), care, at_once)
 
     def _gone_through(self, cells: Cells, care: Care, at_once: int) -> Iterator[Heard]:
