@@ -163,9 +163,9 @@ def test_drawn_cells_are_of_their_kind(people_schema, tables):
             assert set(table[name]) <= set(people_schema[name].levels)
 
 
-def test_the_spread_between_tables_is_the_predictive_sd(people_model, holes):
-    # One variable after the other is what the beliefs say only as far as they agree with each other.
-    model = people_model(max_steps=800)
+def test_the_spread_between_tables_is_the_predictive_sd(people_schema, people, holes):
+    # Drawn one after the other: what the beliefs say as far as they agree, which takes rows and training.
+    model = PartialVAE(people_schema, max_steps=800, random_state=0).fit(people(3_000, 0))
     tables = model.impute(holes, n_draws=200, random_state=0)
     hole = holes["age"].isna().to_numpy()
     drawn = np.array([table["age"].to_numpy()[hole] for table in tables])
