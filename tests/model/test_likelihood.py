@@ -121,6 +121,20 @@ def test_a_categorical_is_a_softmax_over_each_variables_own_outputs():
         first += n_levels
 
 
+def test_levels_are_examined_by_the_brier_score():
+    categorical = Categorical([Form(Kind.CATEGORY, 3), Form(Kind.CATEGORY, 2)])
+    outputs, values = torch.randn(7, 5), torch.tensor([[2.0, 0.0]] * 7)
+    chances = categorical.probabilities(outputs)
+    truth = torch.tensor([[0.0, 0, 1], [1, 0, 0]])
+    torch.testing.assert_close(
+        categorical.exam_score(outputs, values), -(chances - truth).square().sum(-1)
+    )
+    binary, odds = Bernoulli([Form(Kind.BINARY, 2)]), torch.randn(7, 1)
+    other = torch.tensor([[1.0]])
+    expected = -(binary.probabilities(odds) - torch.tensor([0.0, 1])).square().sum(-1)
+    torch.testing.assert_close(binary.exam_score(odds, other), expected)
+
+
 def test_an_ordinal_is_differences_of_sigmoids_between_cut_points():
     likelihood, outputs = levelled("ordinal")
     inner = likelihood.cuts()[0, 1:4].detach()  # four levels have three cut points between them

@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from eddi.errors import SchemaError
-from eddi.model.recipe import DEFAULT, PAPER, check_set_encoder, resolve
+from eddi.model.recipe import (
+    DEFAULT,
+    LONGEST,
+    PAPER,
+    ROWS_A_KNOT,
+    SHORTEST,
+    check_set_encoder,
+    for_rows,
+    resolve,
+)
 
 
 def test_recipes_are_found_by_name():
@@ -43,3 +52,21 @@ def test_no_draws_are_refused():
 def test_residual_blocks_of_different_widths_are_refused():
     with pytest.raises(SchemaError, match=r"equally wide, got \(64, 32\)"):
         replace(DEFAULT, hidden=(64, 32))
+
+
+def test_large_tables_are_trained_longer_and_small_ones_shorter():
+    steps = {n: for_rows(DEFAULT, n).max_steps for n in (5, 200, 1_000, 5_000, 20_000, 10**9)}
+    assert steps[1_000] == steps[5_000] == DEFAULT.max_steps
+    assert steps[200] == 1000 * 200 // DEFAULT.batch_size
+    assert steps[20_000] == 50 * 20_000 // DEFAULT.batch_size
+    assert steps[5] == DEFAULT.max_steps // SHORTEST
+    assert steps[10**9] == DEFAULT.max_steps * LONGEST
+
+
+def test_small_tables_have_stiffer_curves():
+    assert for_rows(DEFAULT, 10_000).knots == DEFAULT.knots
+    assert for_rows(DEFAULT, 10 * ROWS_A_KNOT).knots == 10
+
+
+def test_the_papers_recipe_is_the_same_for_every_table():
+    assert for_rows(PAPER, 20) == for_rows(PAPER, 10**6) == PAPER

@@ -123,7 +123,7 @@ def _facts(model: PartialVAE) -> dict[str, Any]:
 
 def _assemble(members: dict[str, bytes], device: str) -> PartialVAE:
     facts = json.loads(members["model.json"])
-    recipe = Recipe(**{**facts["recipe"], "hidden": tuple(facts["recipe"]["hidden"])})
+    recipe = Recipe(**{name: _as_tuple(value) for name, value in facts["recipe"].items()})
     coding = Coding(
         np.array(facts["coding"]["shift"], dtype=np.float64),
         np.array(facts["coding"]["scale"], dtype=np.float64),
@@ -212,3 +212,8 @@ def _member(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], name
 
 def _seal(content: bytes) -> dict[str, Any]:
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def _as_tuple(value: Any) -> Any:
+    """What JSON gives back as a list."""
+    return tuple(value) if isinstance(value, list) else value

@@ -62,7 +62,7 @@ class Heads(nn.Module):
         return self._each(lambda head, out, x: _of("fit_score", head)(out, x), outputs, values)
 
     def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """How well each variable is foretold, to choose between weights: log-likelihood, or CRPS."""
+        """How well each variable is foretold, to choose between weights: by CRPS or Brier score."""
         return self._each(lambda head, out, x: _of("exam_score", head)(out, x), outputs, values)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:

@@ -127,6 +127,10 @@ class Bernoulli(nn.Module):
     def probabilities(self, outputs: Tensor) -> Tensor:
         return torch.stack([torch.sigmoid(-outputs), torch.sigmoid(outputs)], dim=-1)
 
+    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """Minus the Brier score; see `Categorical.exam_score`."""
+        return -2 * (torch.sigmoid(outputs) - values).square()
+
     def rows_of(self, places: Sequence[int]) -> list[int]:
         """Which outputs speak of the variables at these places."""
         return list(places)
@@ -173,6 +177,13 @@ class Categorical(nn.Module):
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return self.log_probs(outputs).exp()
+
+    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """Minus the Brier score (1950): proper as the likelihood is, but a belief that is too sure of
+        itself does not hide how often it is right; how sure it may be is put right after training.
+        """
+        chances = self.probabilities(outputs)
+        return 2 * _at_level(chances, values) - chances.square().sum(-1) - 1
 
     def rows_of(self, places: Sequence[int]) -> list[int]:
         """Which outputs speak of the variables at these places."""

@@ -37,7 +37,8 @@ class Recipe:
             objective scores what is hidden.
         schedule: "constant" learning rate, or a "cycle" that warms up and falls to nothing.
         max_steps, batch_size, learning_rate, weight_decay: the optimiser's settings.
-        passes: over a large table that training makes, even if they take more steps than max_steps.
+        passes: over a table that training makes, at least and at most, though that take more steps or
+            fewer than max_steps; None takes those.
         clip: largest norm of a gradient; None lets it be.
         average: steps over which weights are averaged (exponentially) for use; 0 takes the last.
         validation: share of rows kept for early stopping; 0 trains for exactly max_steps.
@@ -61,7 +62,7 @@ class Recipe:
     weigh: bool
     schedule: Literal["constant", "cycle"]
     max_steps: int
-    passes: int
+    passes: tuple[int, int] | None
     batch_size: int
     learning_rate: float
     weight_decay: float
@@ -95,7 +96,7 @@ PAPER = Recipe(
     weigh=False,
     schedule="constant",
     max_steps=3000,
-    passes=0,
+    passes=None,
     batch_size=100,
     learning_rate=1e-3,
     weight_decay=0.0,
@@ -124,7 +125,7 @@ DEFAULT = Recipe(
     weigh=True,
     schedule="cycle",
     max_steps=4000,
-    passes=50,
+    passes=(50, 1000),
     batch_size=128,
     learning_rate=2e-3,
     weight_decay=0.01,
@@ -136,14 +137,23 @@ DEFAULT = Recipe(
 """The best decisions on validation rows we have found."""
 
 LONGEST = 4  # times as many steps are made for a large table at most
+SHORTEST = 8  # times fewer for a small one
 ROWS_A_KNOT = 24  # with fewer a curve follows single rows
 
 
 def for_rows(recipe: Recipe, n_rows: int) -> Recipe:
     """The recipe for a table of so many rows: longer for large ones, stiffer curves for small ones."""
-    passes = recipe.passes * n_rows // recipe.batch_size
-    steps = max(recipe.max_steps, min(passes, LONGEST * recipe.max_steps))
-    return replace(recipe, max_steps=steps, knots=min(recipe.knots, n_rows // ROWS_A_KNOT))
+    return replace(
+        recipe, max_steps=_steps(recipe, n_rows), knots=min(recipe.knots, n_rows // ROWS_A_KNOT)
+    )
+
+
+def _steps(recipe: Recipe, n_rows: int) -> int:
+    if recipe.passes is None:
+        return recipe.max_steps
+    fewest, most = (passes * n_rows // recipe.batch_size for passes in recipe.passes)
+    fewest = min(fewest, LONGEST * recipe.max_steps)
+    return max(fewest, min(recipe.max_steps, max(most, recipe.max_steps // SHORTEST)))
 
 
 _NAMED: dict[str, Recipe] = {"default": DEFAULT, "paper": PAPER}

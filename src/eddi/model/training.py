@@ -36,6 +36,7 @@ VALIDATION_DRAWS = 128  # fewer understate a belief that is broad in z and sharp
 SECONDS_BETWEEN_SAVES = 1.0
 SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
 TARGET_SEEN = 0.1  # share of rows that may show a declared target while training
+TARGET_WORTH = 2.0  # what the declared targets count, all others together counting 1
 WARM_UP = 0.15  # share of a cycle in which the learning rate rises
 
 
@@ -262,7 +263,7 @@ class _Examination:
 
 
 def hidden_score(network: Network, batch: Batch) -> Tensor:
-    """How well every entry is foretold [rows, variables]: by log-likelihood or CRPS."""
+    """How well every entry is foretold [rows, variables]: by likelihood, CRPS or Brier score."""
     code = network.code(batch.seen(), batch.observed)
     if network.marginals is not None:
         return network.marginals.exam_score(network.marginals(network.hidden(code)), batch.values)
@@ -273,11 +274,11 @@ def hidden_score(network: Network, batch: Batch) -> Tensor:
 def worth(n_variables: int, targets: Sequence[int], recipe: Recipe) -> Tensor:
     """How much a hidden entry of each variable counts [variables].
 
-    With direct beliefs the declared targets together count as much as half of the rest.
+    With direct beliefs the declared targets together count twice as much as the rest.
     """
     counts = torch.ones(n_variables)
     if targets and recipe.objective == "direct":
-        counts[list(targets)] = max(1.0, 0.5 * (n_variables - len(targets)) / len(targets))
+        counts[list(targets)] = max(1.0, TARGET_WORTH * (n_variables - len(targets)) / len(targets))
     return counts
 
 
