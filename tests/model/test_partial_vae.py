@@ -164,7 +164,7 @@ def test_drawn_cells_are_of_their_kind(people_schema, tables):
 
 
 def test_the_spread_between_tables_is_the_predictive_sd(people_schema, people, holes):
-    # Drawn one after the other: what the beliefs say as far as they agree, which takes rows and training.
+    # Drawn one after the other: what beliefs say as far as they agree, which takes rows and training.
     model = PartialVAE(people_schema, max_steps=800, random_state=0).fit(people(3_000, 0))
     tables = model.impute(holes, n_draws=200, random_state=0)
     hole = holes["age"].isna().to_numpy()
