@@ -59,7 +59,7 @@ class Pieces:
         """What coded answers [..., n] to n variables add to the code [..., n, width]."""
         entered = values if self.unit is None else values * self.unit[variables]
         first = self.first[variables]
-        piece = first + (entered[..., None] >= self.knots[variables]).sum(-1)
+        piece = first + (entered[..., None] > self.knots[variables]).sum(-1)  # nothing passes infinity
         if self.by_level is not None:
             # A drawn quantity may be infinite, which is no level.
             level = torch.where(self.by_level[variables], values, 0.0).long()
