@@ -1,12 +1,13 @@
 """What the direct beliefs offer to a reward: possible answers with their chances, and what each tells.
 
-An answer need not be drawn where its own distribution is at hand: a variable of few levels is summed
-over, a quantity, or one of many levels, is met at the points of a Gaussian quadrature of its belief.
+An answer need not be drawn where its own distribution is at hand: all levels of a variable are gone
+through, and all atoms of a quantity. Where that takes too long, neighbours are put together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 import torch
@@ -14,15 +15,15 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.model.atoms import N_ATOMS, grouped
 from eddi.model.heads import Head, Heads
-from eddi.model.likelihood import Form
+from eddi.model.likelihood import Form, LevelLikelihood
 from eddi.model.network import Marginals, Network
 from eddi.model.perceptron import Weights
 from eddi.model.settled import Settled
+from eddi.table.variable import Kind
 
-N_POINTS = 5  # of the quadrature for a quantity: twice as many choose no better
-LEAST_LEVEL = 1e-6  # beyond it float32 has no quantiles
-MAX_LEVELS = 16  # a variable of more levels is met at points, as a quantity is
+MAX_LEVELS = 16  # ranks beyond which neighbours are put together, as those of a quantity are
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,13 @@ class Direct:
         """The beliefs about these variables alone."""
         return _told(self, tuple(target))
 
-    def layout(self, n_points: int = N_POINTS) -> Layout:
+    def layout(self, n_points: int = N_ATOMS) -> Layout:
         """Where the answers to each variable stand, with so many for a quantity."""
         return _layout(self, n_points)
 
-    def answers(self, hidden: Tensor, n_points: int = N_POINTS) -> Answers:
+    def answers(self, hidden: Tensor, n_points: int = N_ATOMS) -> Answers:
         """Possible answers to every variable, for what the tail made of each row's code."""
-        outputs = F.linear(hidden, *self.settled.marginal)  # type: ignore[misc]  # [rows, outputs]
-        parts = [part(outputs) for part in _parts(self, n_points)]
+        parts = [part(hidden) for part in _kept_parts(self, n_points)]
         if len(parts) == 1:
             return Answers(*parts[0])
         values, chances = zip(*parts, strict=True)
@@ -99,98 +99,112 @@ class Direct:
 
 
 @dataclass(frozen=True)
-class _Levels:
-    """Variables of few levels: their answers are the levels."""
+class _Table:
+    """Some variables with a number of possible answers each, and how their chances are come by."""
 
-    head: Head
     variables: list[int]
-    counts: list[int]  # of levels
-    cells: Tensor  # [answers] where the levels stand among the head's, which are padded to equal numbers
-    values: Tensor  # [answers] the levels themselves
+    counts: list[int]  # of answers
+    values: Tensor  # [variables, most answers]
+    chances: Callable[[Tensor], Tensor]  # hidden to [rows, variables, most answers], 0 where none is
 
-    @classmethod
-    def of(
-        cls, head: Head, places: list[int], counts: list[int], padded: int, device: torch.device
-    ) -> "_Levels":
-        found = zip(places, counts, strict=True)
-        levels = [(place * padded + level, level) for place, count in found for level in range(count)]
-        cells, values = torch.tensor(levels, device=device).T
-        variables = [int(head.variables[place]) for place in places]
-        return cls(head, variables, counts, cells, values.float())
-
-    def __call__(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        chances = self.head.likelihood.probabilities(outputs[:, self.head.outputs])  # type: ignore[attr-defined]
-        return self.values.expand(len(outputs), -1), chances.flatten(1).index_select(1, self.cells)
-
-
-@dataclass(frozen=True)
-class _Points:
-    """Variables met at the points of a quadrature of their belief."""
-
-    head: Head
-    variables: list[int]
-    counts: list[int]
-    places: Tensor | None  # of these variables in their head; None: all of it
-    level: Tensor  # [points, 1, 1] cumulative probability of each point
-    weights: Tensor  # [answers]
-
-    @classmethod
-    def of(cls, head: Head, places: list[int], n_points: int, device: torch.device) -> "_Points":
-        points, weights = _quadrature(n_points, device)
-        whole = len(places) == len(head.variables)
-        return cls(
-            head=head,
-            variables=[int(head.variables[place]) for place in places],
-            counts=[n_points] * len(places),
-            places=None if whole else torch.tensor(places, device=device),
-            level=torch.special.ndtr(points).clamp(LEAST_LEVEL, 1 - LEAST_LEVEL)[:, None, None],
-            weights=weights.repeat(len(places)),
+    def only(self, places: list[int]) -> "_Table":
+        """The same for the variables at these places alone."""
+        here = torch.tensor(places, device=self.values.device)
+        return _Table(
+            variables=[self.variables[place] for place in places],
+            counts=[self.counts[place] for place in places],
+            values=self.values[here],
+            chances=lambda hidden: self.chances(hidden).index_select(1, here),
         )
 
-    def __call__(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        values = self.head.likelihood.quantile(outputs[:, self.head.outputs], self.level)
-        values = values if self.places is None else values[..., self.places]  # [points, rows, n]
-        return values.permute(1, 2, 0).flatten(1), self.weights.expand(len(outputs), -1)
+
+class _Each:
+    """All answers of a table, as they are."""
+
+    def __init__(self, table: _Table) -> None:
+        self.table, self.variables, self.counts = table, table.variables, table.counts
+        most = table.values.shape[1]
+        cells = [row * most + n for row, count in enumerate(table.counts) for n in range(count)]
+        self.cells = torch.tensor(cells, device=table.values.device)
+        self.values = table.values.flatten()[self.cells]
+
+    def __call__(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        chances = self.table.chances(hidden).flatten(1).index_select(1, self.cells)
+        return self.values.expand(len(hidden), -1), chances
 
 
-def _has_few_levels(form: Form) -> bool:
-    return form.kind.has_levels and form.n_levels <= MAX_LEVELS
+class _Grouped:
+    """The answers of a table, neighbours put together to so many a variable."""
+
+    def __init__(self, table: _Table, n: int) -> None:
+        self.table, self.variables, self.counts = table, table.variables, [n] * len(table.variables)
+        self.n = n
+
+    def __call__(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        values, chances = grouped(self.table.values, self.table.chances(hidden), self.n)
+        return values.flatten(1), chances.flatten(1)
+
+
+def _parts(direct: "Direct", n_points: int) -> list[_Each | _Grouped]:
+    """How the answers of each group of variables are come by."""
+    parts: list[_Each | _Grouped] = []
+    for table in _tables(direct):
+        apart = [direct.marginals.forms[variable] for variable in table.variables]
+        many = [p for p, form in enumerate(apart) if _is_long(form) and table.counts[p] > n_points]
+        whole = [place for place in range(len(apart)) if place not in many]
+        parts += [_Each(table.only(whole))] if whole else []
+        parts += [_Grouped(table.only(many), n_points)] if many else []
+    return parts
+
+
+def _is_long(form: Form) -> bool:
+    """Whether neighbouring answers may be put together: those of a quantity, or of many ranks."""
+    return not form.kind.has_levels or (form.kind is Kind.ORDINAL and form.n_levels > MAX_LEVELS)
+
+
+def _tables(direct: "Direct") -> Iterator[_Table]:
+    """The atoms of the quantities, and the levels of every other kind."""
+    marginals, layer = direct.marginals, direct.settled.marginal
+    if marginals.atoms is not None:
+        atoms = marginals.atoms
+        yield _Table(
+            variables=marginals.quantities.tolist(),
+            counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
+            values=atoms.values,
+            chances=lambda hidden: atoms.log_chances(hidden).exp(),
+        )
+    for head in marginals.heads():
+        if isinstance(head.likelihood, LevelLikelihood):
+            yield _levels(head, marginals.forms, layer)  # type: ignore[arg-type]
+
+
+def _levels(head: Head, forms: Sequence[Form], layer: Weights) -> _Table:
+    weight, bias = (each[head.outputs] for each in layer)
+    likelihood = cast("LevelLikelihood", head.likelihood)
+    variables = head.variables.tolist()
+    counts = [forms[variable].n_levels for variable in variables]
+    return _Table(
+        variables=variables,
+        counts=counts,
+        values=torch.arange(float(max(counts)), device=weight.device).expand(len(counts), -1),
+        chances=lambda hidden: likelihood.probabilities(F.linear(hidden, weight, bias)),
+    )
 
 
 @lru_cache(64)
-def _parts(direct: Direct, n_points: int) -> list[_Levels | _Points]:
-    """How the answers of each group of variables are come by."""
-    forms, device = direct.marginals.forms, direct.settled.device
-    parts: list[_Levels | _Points] = []
-    for head in direct.marginals.heads():
-        variables = head.variables.tolist()
-        few = [place for place, each in enumerate(variables) if _has_few_levels(forms[each])]
-        if few:
-            counts = [forms[variables[place]].n_levels for place in few]
-            padded = max(forms[each].n_levels for each in variables)
-            parts.append(_Levels.of(head, few, counts, padded, device))
-        if many := [place for place in range(len(variables)) if place not in few]:
-            parts.append(_Points.of(head, many, n_points, device))
-    return parts
+def _kept_parts(direct: "Direct", n_points: int) -> list[_Each | _Grouped]:
+    return _parts(direct, n_points)
 
 
 @lru_cache(64)
 def _layout(direct: Direct, n_points: int) -> Layout:
-    parts = _parts(direct, n_points)
+    parts = _kept_parts(direct, n_points)
     variables = np.array([variable for part in parts for variable in part.variables])
     counts = np.array([count for part in parts for count in part.counts])
     first, count = np.zeros_like(counts), np.zeros_like(counts)
     count[variables] = counts
     first[variables] = counts.cumsum() - counts
     return Layout(first, count)
-
-
-@lru_cache(8)
-def _quadrature(n_points: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Points and weights for the mean of a function of a standard normal number (Gauss-Hermite)."""
-    points, weights = np.polynomial.hermite_e.hermegauss(n_points)
-    weights = weights / weights.sum()
-    return tuple(torch.tensor(each, dtype=torch.float32, device=device) for each in (points, weights))  # type: ignore[return-value]
 
 
 @lru_cache(64)

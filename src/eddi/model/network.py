@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from eddi.model.atoms import Atoms
 from eddi.model.free_spread import FreeCount, FreeGaussian
 from eddi.model.heads import Heads, Maker
 from eddi.model.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
@@ -13,6 +15,8 @@ from eddi.model.posterior import Posterior
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.residual import Residual
 from eddi.model.set_encoder import SetEncoder
+from eddi.model.splines import some_rows
+from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 LOG_VAR_RANGE = (-12.0, 8.0)  # keeps exp(log_var) a number whatever the tail says
@@ -45,6 +49,18 @@ class Network(Heads):
         direct = recipe.objective == "direct"
         self.marginals = Marginals(forms, recipe, recipe.hidden[-1]) if direct else None
 
+    @property
+    def stands(self) -> bool:
+        """Whether anything of it has its place where the values of a table are."""
+        return self.set_encoder.splines is not None or self.marginals is not None
+
+    def stand(self, evidence: Evidence) -> None:
+        """Put knots and atoms where the values of a table are."""
+        some = some_rows(evidence)
+        self.set_encoder.stand(some)
+        if self.marginals is not None:
+            self.marginals.stand(some)
+
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
         return self.set_encoder(values, observed)  # type: ignore[no-any-return]
@@ -75,14 +91,35 @@ class Marginals(Heads):
     drawn jointly.
     """
 
+    quantities: Tensor  # positions of the variables without levels, which have atoms
+
     def __init__(self, forms: Sequence[Form], recipe: Recipe, width: int) -> None:
         super().__init__(forms, _given_seen(recipe.noise_floor))
         self.layer = nn.Linear(width, self.n_outputs)
         self.floor = recipe.noise_floor
+        quantities = [place for place, form in enumerate(forms) if not form.kind.has_levels]
+        self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
+        self.atoms = Atoms(len(quantities), width) if quantities else None
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The likelihoods' parameters [..., outputs] for what the tail made of a code."""
         return self.layer(hidden)  # type: ignore[no-any-return]
+
+    def stand(self, evidence: Evidence) -> None:
+        """Put atoms where the values of a table are."""
+        if self.atoms is not None:
+            quantities = self.quantities.cpu().numpy()
+            self.atoms.stand(evidence.values[:, quantities], evidence.observed[:, quantities])
+
+    def answer_score(self, hidden: Tensor, values: Tensor, wanted: Tensor) -> Tensor:
+        """The log chances of the atoms that values [rows, variables] fall to, as much as each is wanted.
+
+        Atoms learn from what the tail makes of a code, but do not teach it.
+        """
+        if self.atoms is None:
+            return wanted.new_zeros(())
+        values, wanted = (each.index_select(1, self.quantities) for each in (values, wanted))
+        return (self.atoms.fit_score(hidden.detach(), values) * wanted).sum()
 
     def alone(self, variables: Sequence[int]) -> Heads:
         """The same likelihoods, as calibrated, for some variables."""

@@ -40,7 +40,8 @@ def observed_bound(network: Network, batch: Batch) -> Tensor:
 def direct_bound(network: Network, batch: Batch) -> Tensor:
     """The likelihood of hidden entries by the direct beliefs, and of rows as a whole through z.
 
-    First, what a user will ask for: log p(x_d | x_O) of every hidden entry, as `Marginals` says it.
+    First, what a user will ask for: log p(x_d | x_O) of every hidden entry, as `Marginals` says it, and
+    beside it the chances of the answers that a reward goes through.
     Second, for z, as neural processes do (Garnelo et al. 2018), on some of the rows: explain everything
     known from the posterior that saw it, and keep that posterior close to the one that saw only part,
     E_q(z|x_K)[log p(x_K | z)] - KL(q(z|x_K) || q(z|x_O)).
@@ -54,9 +55,9 @@ def direct_bound(network: Network, batch: Batch) -> Tensor:
     part, full = network.posterior_of(hidden[:n]), network.posterior_of(hidden[-n:])
     joint = network.log_prob(network.decode(full.draw(batch.noise[:1, :n])), batch.values[:n])[0]
     bound = (joint * batch.known[:n]).sum() - full.kl(part).sum()
-    direct = marginals.fit_score(marginals(hidden[: len(batch.values)]), batch.values)
-    wanted = batch.known * (1 - batch.observed) * batch.worth
-    return bound + (direct * wanted).sum()
+    told, unseen = hidden[: len(batch.values)], batch.known * (1 - batch.observed)
+    direct = (marginals.fit_score(marginals(told), batch.values) * unseen * batch.worth).sum()
+    return bound + direct + marginals.answer_score(told, batch.values, unseen)
 
 
 def mean_exp(log_prob: Tensor) -> Tensor:

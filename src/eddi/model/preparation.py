@@ -78,8 +78,8 @@ def build(
     with torch.random.fork_rng(devices=[]):  # torch initialises layers from its global generator
         torch.manual_seed(seed)
         network = Network(forms, check_set_encoder(set_encoder), recipe)
-    if rows is not None and network.set_encoder.splines is not None:
-        network.set_encoder.stand(rows if isinstance(rows, Evidence) else rows.window(0))
+    if rows is not None and network.stands:
+        network.stand(rows if isinstance(rows, Evidence) else rows.window(0))
     return network
 
 

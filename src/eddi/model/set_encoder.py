@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from eddi.model.likelihood import Form
 from eddi.model.pieces import NOWHERE, Group, Pieces
 from eddi.model.recipe import SetEncoderName
-from eddi.model.splines import Splines, n_knots, some_rows
+from eddi.model.splines import Splines, n_knots
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
@@ -133,9 +133,9 @@ class SetEncoder(nn.Module):
     def stand(self, evidence: Evidence) -> None:
         """Put the knots of the curves where the values of a table are."""
         if self.splines is not None:
-            some, curved = some_rows(evidence), self.curved.cpu().numpy()
-            entered = some.values * self.unit.cpu().numpy()
-            self.splines.stand(entered[:, curved], some.observed[:, curved])
+            curved = self.curved.cpu().numpy()
+            entered = evidence.values * self.unit.cpu().numpy()
+            self.splines.stand(entered[:, curved], evidence.observed[:, curved])
 
     def knots(self) -> Tensor:
         """Where the curve of each variable has its knots [variables, knots]; nowhere without a curve."""

@@ -15,8 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.model.atoms import N_ATOMS
 from eddi.model.base import Model
-from eddi.model.direct import N_POINTS, Direct, Told
+from eddi.model.direct import Direct, Told
 from eddi.reward.pairs import Cells, Pairs
 from eddi.table.evidence import Evidence
 
@@ -42,12 +43,12 @@ class Care:
     """With how much care answers are gone through.
 
     Args:
-        n_points: answers of a quantity.
+        n_points: answers of a quantity, or fewer.
         n_draws: of answers that reveal several variables at once.
         seed: of those draws.
     """
 
-    n_points: int = N_POINTS
+    n_points: int = N_ATOMS
     n_draws: int = 50
     seed: int = 0
 

@@ -25,8 +25,8 @@ class Lookahead:
     Args:
         doubt: how much must be opened to count, as a share of what two greedy questions tell.
         n_candidates: how many questions of a row are looked behind; see `reward.ahead.Ahead`.
-        n_points: answers of a quantity that are gone through, at either question. Two, one standard
-            deviation to either side, are right for two-sided answers and cheap.
+        n_points: answers of a quantity that are gone through, at either question. Two, little and
+            much, are cheap and show what depends on it.
         n_draws: of answers that reveal several variables at once.
         seed: of those draws.
     """
