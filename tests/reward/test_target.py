@@ -133,3 +133,15 @@ def test_direct_beliefs_survive_a_file(direct, people, tmp_path):
     ours, theirs = direct.predict(people(6, 2), "weight"), again.predict(people(6, 2), "weight")
     assert np.allclose(ours.mean, theirs.mean)
     assert np.allclose(ours.interval, theirs.interval)
+
+
+def test_the_first_rewards_are_kept_until_the_model_is_fitted_again(people_schema, people):
+    model = PartialVAE(people_schema, "stage", recipe=RECIPE, max_steps=20, random_state=0)
+    nothing = Evidence.nothing(1, 8)
+    first = information(model.fit(people(100, 0)), nothing, ["stage"], n_draws=8, seed=0)
+    again = information(model, nothing, ["stage"], n_draws=8, seed=0)
+    assert torch.equal(first, again)
+    again += 1  # what is handed out is a copy
+    assert torch.equal(first, information(model, nothing, ["stage"], n_draws=8, seed=0))
+    afresh = information(model.fit(people(100, 1)), nothing, ["stage"], n_draws=8, seed=0)
+    assert not torch.allclose(first, afresh)

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.atoms import N_ATOMS, grouped
+from eddi.model.atoms import N_ATOMS, Atoms, grouped
 from eddi.model.heads import Head, Heads
 from eddi.model.likelihood import Form, LevelLikelihood
 from eddi.model.network import Marginals, Network
@@ -88,6 +88,10 @@ class Direct:
     def layout(self, n_points: int = N_ATOMS) -> Layout:
         """Where the answers to each variable stand, with so many for a quantity."""
         return _layout(self, n_points)
+
+    def terms(self, n_points: int = N_ATOMS) -> Tensor | None:
+        """What each answer would add to the code [answers, width]; None where it hangs on the row."""
+        return _terms(self, n_points)
 
     def answers(self, hidden: Tensor, n_points: int = N_ATOMS) -> Answers:
         """Possible answers to every variable, for what the tail made of each row's code."""
@@ -166,16 +170,20 @@ def _tables(direct: "Direct") -> Iterator[_Table]:
     """The atoms of the quantities, and the levels of every other kind."""
     marginals, layer = direct.marginals, direct.settled.marginal
     if marginals.atoms is not None:
-        atoms = marginals.atoms
-        yield _Table(
-            variables=marginals.quantities.tolist(),
-            counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
-            values=atoms.values,
-            chances=lambda hidden: atoms.log_chances(hidden).exp(),
-        )
+        yield _atoms(marginals.atoms, marginals.quantities.tolist())
     for head in marginals.heads():
         if isinstance(head.likelihood, LevelLikelihood):
             yield _levels(head, marginals.forms, layer)  # type: ignore[arg-type]
+
+
+def _atoms(atoms: Atoms, quantities: list[int]) -> _Table:
+    weight, bias = atoms.layer.weight, atoms.layer.bias + atoms.unreached().flatten()
+    return _Table(
+        variables=quantities,
+        counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
+        values=atoms.values,
+        chances=lambda hidden: F.linear(hidden, weight, bias).view(-1, *atoms.values.shape).softmax(-1),
+    )
 
 
 def _levels(head: Head, forms: Sequence[Form], layer: Weights) -> _Table:
@@ -194,6 +202,16 @@ def _levels(head: Head, forms: Sequence[Form], layer: Weights) -> _Table:
 @lru_cache(64)
 def _kept_parts(direct: "Direct", n_points: int) -> list[_Each | _Grouped]:
     return _parts(direct, n_points)
+
+
+@lru_cache(8)
+def _terms(direct: "Direct", n_points: int) -> Tensor | None:
+    parts = _kept_parts(direct, n_points)
+    if any(isinstance(part, _Grouped) for part in parts):
+        return None
+    values = torch.cat([part.values for part in parts if isinstance(part, _Each)])
+    owners = [variable for part in parts for variable in np.repeat(part.variables, part.counts).tolist()]
+    return direct.settled.term(values, torch.tensor(owners, device=values.device))
 
 
 @lru_cache(64)

@@ -87,7 +87,7 @@ class Ahead:
 
     def _behind(self, now: Now, heard: Heard) -> Tensor:
         """The best reward after each answer [answers]."""
-        codes = now.code[heard.rows] + heard.terms
+        codes = heard.of(now.code) + heard.terms
         after = Now.of(now.model, codes, _known(now, heard), now.target).rewards(self.care)
         return after.amax(1)
 
@@ -101,8 +101,8 @@ def influence(now: Now, care: Care) -> Tensor:
     columns = np.array(others)[order.cpu().numpy()]
     before = told(now.hidden)
     for heard in now.heard(care, PASSES):
-        after = told(now.direct.hidden(now.code[heard.rows] + heard.terms))
-        nats = told.kl_each(after, before[heard.rows])  # [answers, others]
+        after = told(now.direct.hidden(heard.of(now.code) + heard.terms))
+        nats = told.kl_each(after, heard.of(before))  # [answers, others]
         unseen = torch.from_numpy(~_known(now, heard)[:, columns]).to(nats.device)
         heard.add((nats * unseen).sum(-1), found)
     return found

@@ -9,6 +9,7 @@ reveal several variables at once.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 from eddi.model.atoms import N_ATOMS
 from eddi.model.base import Model
 from eddi.model.direct import Direct, Told
-from eddi.reward.pairs import Cells, Pairs
+from eddi.reward.pairs import MAX_KEPT, Cells, Pairs, Same
 from eddi.table.evidence import Evidence
 
 PASSES = 8_192  # tail passes at once: their widest layer stays in a cache
@@ -33,9 +34,29 @@ def information(
     target, is worth 0. Of several target variables, what is told of each is added up.
     """
     positions = model.schema_.positions(dict.fromkeys(target))
+    care = Care(n_draws=n_draws, seed=seed)
+    if len(evidence) == 1 and not evidence.observed.any():
+        key = (model.direct_, Same(model.schema_), tuple(positions), care)
+        return _opening(model, *key).clone()  # type: ignore[arg-type]  # a model is one of its own
+    return _information(model, evidence, positions, care)
+
+
+def _information(model: Model, evidence: Evidence, target: list[int], care: "Care") -> Tensor:
     with torch.inference_mode():
-        now = Now.of(model, model.code(evidence), evidence.observed, positions)
-        return now.rewards(Care(n_draws=n_draws, seed=seed))
+        return Now.of(model, model.code(evidence), evidence.observed, target).rewards(care)
+
+
+@lru_cache(MAX_KEPT)
+def _opening(
+    model: Model,
+    direct: Direct | None,  # noqa: ARG001  # it changes when the model is fitted again
+    schema: Same,
+    target: tuple[int, ...],
+    care: "Care",
+) -> Tensor:
+    """The rewards of whoever has said nothing yet: every interview begins with them."""
+    nothing = Evidence.nothing(1, len(schema.schema.variables))
+    return _information(model, nothing, list(target), care)
 
 
 @dataclass(frozen=True)
@@ -66,6 +87,10 @@ class Heard:
         """Some of them."""
         return Heard(self.rows[kept], self.questions[kept], self.terms[kept], self.chances[kept])
 
+    def of(self, by_row: Tensor) -> Tensor:
+        """What each answer's row has; of one row all have the same, and nothing is copied."""
+        return by_row if len(by_row) == 1 else by_row.index_select(0, self.rows)
+
     def add(self, worth: Tensor, total: Tensor) -> None:
         """Add the mean over answers of what each is worth [answers] to ``total`` [rows, questions]."""
         total.index_put_((self.rows, self.questions), worth * self.chances, accumulate=True)
@@ -95,8 +120,8 @@ class Now:
         rewards = self.code.new_zeros((len(self.code), len(self.model.schema_.questions)))
         belief = self.told(self.hidden)  # [rows, outputs of the target]
         for heard in self.heard(care, PASSES):
-            after = self.told(self.direct.hidden(self.code[heard.rows] + heard.terms))
-            heard.add(self.told.kl(after, belief[heard.rows]), rewards)
+            after = self.told(self.direct.hidden(heard.of(self.code) + heard.terms))
+            heard.add(self.told.kl(after, heard.of(belief)), rewards)
         return rewards
 
     def heard(self, care: Care, at_once: int) -> Iterator[Heard]:
@@ -118,10 +143,14 @@ class Now:
         place = np.arange(len(which)) + (layout.first[cells.variable] - count.cumsum() + count)[which]
         columns = (cells.row[which], place, cells.question[which], cells.variable[which])
         rows, places, questions, variables = (self._here(each) for each in columns)
+        fixed = self.direct.terms(care.n_points)
         for start in range(0, len(which), at_once):
             some = slice(start, start + at_once)
             at = (rows[some], places[some])
-            terms = self.model.term(answers.values[at], variables[some])
+            if fixed is not None:
+                terms = fixed.index_select(0, places[some])
+            else:
+                terms = self.model.term(answers.values[at], variables[some])
             yield Heard(rows[some], questions[some], terms, answers.chances[at])
 
     def _here(self, positions: NDArray[np.int64]) -> Tensor:
