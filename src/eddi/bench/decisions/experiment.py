@@ -110,7 +110,7 @@ def fit(problem: Problem, settings: Settings) -> PartialVAE:
         set_encoder="pnp",
         max_steps=steps or None,  # 0 stands for the recipe's own
         random_state=int(settings["seed"]),
-        device="cpu",
+        device=str(settings.get("device", "auto")),
     )
     return model.fit(problem.train)
 
