@@ -134,23 +134,20 @@ class Now:
 
     def _gone_through(self, cells: Cells, care: Care, at_once: int) -> Iterator[Heard]:
         """Answers that show one variable: all its levels, or points of what is believed of it."""
-        layout, answers = (
-            self.direct.layout(care.n_points),
-            self.direct.answers(self.hidden, care.n_points),
-        )
-        count = layout.count[cells.variable]
+        possible = self.direct.possible(care.n_points)
+        answers = possible(self.hidden)
+        count = possible.count[cells.variable]
         which = np.repeat(np.arange(len(count)), count)  # [answers] of which cell
-        place = np.arange(len(which)) + (layout.first[cells.variable] - count.cumsum() + count)[which]
+        place = np.arange(len(which)) + (possible.first[cells.variable] - count.cumsum() + count)[which]
         columns = (cells.row[which], place, cells.question[which], cells.variable[which])
         rows, places, questions, variables = (self._here(each) for each in columns)
-        fixed = self.direct.terms(care.n_points)
         for start in range(0, len(which), at_once):
             some = slice(start, start + at_once)
             at = (rows[some], places[some])
-            if fixed is not None:
-                terms = fixed.index_select(0, places[some])
-            else:
+            if possible.terms is None:
                 terms = self.model.term(answers.values[at], variables[some])
+            else:
+                terms = possible.terms.index_select(0, places[some])
             yield Heard(rows[some], questions[some], terms, answers.chances[at])
 
     def _here(self, positions: NDArray[np.int64]) -> Tensor:
