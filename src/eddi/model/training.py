@@ -233,7 +233,11 @@ def split(
 
 
 class _Examination:
-    """Log-likelihood of hidden entries of held-out rows, always the same entries."""
+    """How well hidden entries of held-out rows are foretold, always the same entries.
+
+    With direct beliefs it asks of the declared targets alone: they may be learnt by heart while the
+    rest still gets better.
+    """
 
     def __init__(
         self,
@@ -248,10 +252,12 @@ class _Examination:
         known = torch.from_numpy(evidence.observed).float().repeat(n_masks, 1)
         kept = draw_kept((1, *known.shape), recipe, random)[0]
         noise = standard_normal(VALIDATION_DRAWS, recipe.latent, seed=0)[:, None]
-        if recipe.objective == "direct":
+        counts = torch.ones(evidence.n_variables)
+        if targets and recipe.objective == "direct":
             kept[:, list(targets)] = 0  # whoever declares a target will not tell it
+            counts = torch.zeros(evidence.n_variables)
+            counts[list(targets)] = 1
         values = torch.from_numpy(evidence.values).repeat(n_masks, 1)
-        counts = worth(evidence.n_variables, targets, recipe)
         self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise, counts)))
 
     @torch.no_grad()
