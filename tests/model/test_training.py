@@ -10,7 +10,8 @@ import torch
 from eddi import PartialVAE
 from eddi.errors import TrainingError
 from eddi.model.recipe import DEFAULT, PAPER
-from eddi.model.training import draw_kept, learning_rate
+from eddi.model.training import _Examination, draw_kept, learning_rate
+from eddi.table.evidence import Evidence
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32)
 
@@ -103,6 +104,16 @@ def test_a_declared_target_changes_training_where_hidden_entries_are_scored():
 def test_a_declared_target_does_not_change_the_papers_training():
     plain, aimed = (fit(numbers(), recipe="paper", target=target) for target in (None, "x0"))
     assert same_weights(plain, aimed)
+
+
+@pytest.mark.parametrize(("recipe", "asked"), [(SMALL, [3]), (PAPER, [0, 1, 2, 3])])
+def test_the_examination_asks_of_the_declared_target_where_hidden_entries_are_scored(recipe, asked):
+    rows = Evidence.of(numbers(20))
+    batch = _Examination(rows, recipe, 0, torch.device("cpu"), [3]).batch
+    assert (batch.worth > 0).nonzero()[:, 0].tolist() == asked
+    assert bool(batch.observed[:, 3].any()) == (recipe is PAPER)  # hidden wherever it is asked for
+    without = _Examination(rows, recipe, 0, torch.device("cpu"), []).batch
+    assert (without.worth > 0).all()
 
 
 def test_the_cycle_warms_up_and_falls_to_nothing():
