@@ -33,9 +33,10 @@ WORDS = (
     "tau is Kendall's, over the pairs of questions whose exact information differs: the share ordered "
     "rightly less the share ordered wrongly. Best is the share of states in which a question is chosen "
     "that is exactly the best, and regret the exact information, in nats, that the choice gives away. "
-    "Reward is the information reward of EDDI. Own is the mutual information of answer and target that "
-    "the same model itself believes in, summed over their levels: it has the model's errors and not the "
-    "reward's (there is none where the paper's recipe takes levels for numbers). Random is the "
+    "Reward is what `Information()` chooses by: with the default recipe what an answer tells about the "
+    "target itself, with the paper's what it tells in the space of z. Own is the mutual information of "
+    "answer and target that the same model believes in through z, summed over their levels (there is "
+    "none where the paper's recipe takes levels for numbers). Random is the "
     "expectation of a random choice.",
 )
 
