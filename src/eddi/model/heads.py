@@ -11,7 +11,7 @@ from eddi.model.likelihood import Form, Likelihood
 from eddi.model.prediction import COVERAGE
 from eddi.table.variable import Kind
 
-N_SHARES = 5  # how finely calibration tells apart how much of a row is seen
+N_SHARES = 10  # how finely calibration tells apart how much of a row is seen, besides nothing at all
 Maker = Callable[[list[Form]], nn.Module]
 
 
@@ -39,7 +39,7 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.sorted = by_kind == sorted(by_kind)
-        outside = torch.full((N_SHARES, len(self.forms)), (1 - COVERAGE) / 2)
+        outside = torch.full((N_SHARES + 1, len(self.forms)), (1 - COVERAGE) / 2)
         self.register_buffer("outside", outside)
         self.has_levels = any(form.kind.has_levels for form in self.forms)
 
@@ -98,8 +98,9 @@ class Heads(nn.Module):
 
 
 def share_of(observed: Tensor) -> Tensor:
-    """Which fifth of its variables a row shows [rows], of 0/1 ``observed`` [rows, variables]."""
-    return (observed.float().mean(1) * N_SHARES).long().clamp(max=N_SHARES - 1)
+    """Which tenth of its variables each row shows, 0 for none, of 0/1 ``observed`` [rows, variables]."""
+    n_variables = observed.shape[1]
+    return (observed.sum(1).long() * N_SHARES + n_variables - 1) // n_variables
 
 
 def _of(verb: str, likelihood: Likelihood) -> Callable[[Tensor, Tensor], Tensor]:

@@ -32,6 +32,7 @@ ROUNDS_A_WINDOW = 4  # before other rows of a table on disk are read: that takes
 BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core's cache holds
 MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
 MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
+CALIBRATION_ROWS = 4_000  # each held-out row with much and with little of it known, to count both apart
 VALIDATION_DRAWS = 128  # fewer understate a belief that is broad in z and sharp in x
 SECONDS_BETWEEN_SAVES = 1.0
 SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
@@ -87,7 +88,7 @@ def train(
         kept.save(weights, course)
     weights.use_best()
     if examination:
-        calibrate(network, examination.batch)
+        calibrate(network, examination.part_known(CALIBRATION_ROWS))
     return course.history
 
 
@@ -247,18 +248,24 @@ class _Examination:
         device: torch.device,
         targets: Sequence[int],
     ) -> None:
-        random = torch.Generator().manual_seed(_mix(seed, -2))
-        n_masks = max(1, MAX_VALIDATION_ROWS // len(evidence))  # each row is seen in several ways
-        known = torch.from_numpy(evidence.observed).float().repeat(n_masks, 1)
-        kept = draw_kept((1, *known.shape), recipe, random)[0]
-        noise = standard_normal(VALIDATION_DRAWS, recipe.latent, seed=0)[:, None]
-        counts = torch.ones(evidence.n_variables)
-        if targets and recipe.objective == "direct":
-            kept[:, list(targets)] = 0  # whoever declares a target will not tell it
-            counts = torch.zeros(evidence.n_variables)
-            counts[list(targets)] = 1
-        values = torch.from_numpy(evidence.values).repeat(n_masks, 1)
-        self.batch = Batch(*(t.to(device) for t in (values, known, known * kept, noise, counts)))
+        self._evidence, self._recipe, self._seed = evidence, recipe, seed
+        self._device, self._targets = device, list(targets) if recipe.objective == "direct" else []
+        self.batch = self.part_known(MAX_VALIDATION_ROWS)
+
+    def part_known(self, n: int) -> Batch:
+        """The held-out rows with parts of them hidden, each in as many ways as to be ``n`` or so."""
+        random = torch.Generator().manual_seed(_mix(self._seed, -2))
+        n_masks = max(1, n // len(self._evidence))
+        known = torch.from_numpy(self._evidence.observed).float().repeat(n_masks, 1)
+        kept = draw_kept((1, *known.shape), self._recipe, random)[0]
+        noise = standard_normal(VALIDATION_DRAWS, self._recipe.latent, seed=0)[:, None]
+        counts = torch.ones(self._evidence.n_variables)
+        if self._targets:
+            kept[:, self._targets] = 0  # whoever declares a target will not tell it
+            counts = torch.zeros_like(counts)
+            counts[self._targets] = 1
+        values = torch.from_numpy(self._evidence.values).repeat(n_masks, 1)
+        return Batch(*(t.to(self._device) for t in (values, known, known * kept, noise, counts)))
 
     @torch.no_grad()
     def __call__(self, network: Network) -> float | None:
