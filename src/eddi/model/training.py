@@ -33,6 +33,7 @@ BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core
 MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
 MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
 CALIBRATION_ROWS = 4_000  # each held-out row with much and with little of it known, to count both apart
+CALIBRATION_CELLS = 250_000  # of these rows at most, for every cell is gone through a hundred times
 VALIDATION_DRAWS = 128  # fewer understate a belief that is broad in z and sharp in x
 SECONDS_BETWEEN_SAVES = 1.0
 SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
@@ -88,7 +89,7 @@ def train(
         kept.save(weights, course)
     weights.use_best()
     if examination:
-        calibrate(network, examination.part_known(CALIBRATION_ROWS))
+        calibrate(network, examination.for_calibration())
     return course.history
 
 
@@ -266,6 +267,11 @@ class _Examination:
             counts[self._targets] = 1
         values = torch.from_numpy(self._evidence.values).repeat(n_masks, 1)
         return Batch(*(t.to(self._device) for t in (values, known, known * kept, noise, counts)))
+
+    def for_calibration(self) -> Batch:
+        """The held-out rows in more ways, where that is no great work."""
+        affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
+        return self.part_known(max(affordable, MAX_VALIDATION_ROWS))
 
     @torch.no_grad()
     def __call__(self, network: Network) -> float | None:
