@@ -117,10 +117,10 @@ class _Grouped:
 def _parts(marginals: Marginals, settled: Settled, n_points: int) -> Iterator[_Each | _Grouped]:
     for table in _tables(marginals, settled):
         forms = [marginals.forms[variable] for variable in table.variables]
-        many = [p for p, form in enumerate(forms) if _is_long(form) and table.counts[p] > n_points]
-        if whole := [place for place in range(len(forms)) if place not in many]:
+        is_many = [_is_long(form) and n > n_points for form, n in zip(forms, table.counts, strict=True)]
+        if whole := [place for place, many in enumerate(is_many) if not many]:
             yield _Each(table.only(whole))
-        if many:
+        if many := [place for place, many in enumerate(is_many) if many]:
             yield _Grouped(table.only(many), n_points)
 
 
