@@ -80,8 +80,8 @@ class Settled:
         h = F.linear(torch.relu(x) if self.relu_first else x, *self.first)
         wide = h.shape[-1:]
         for inner, outer in self.blocks:
-            h += F.linear(torch.relu_(F.linear(F.layer_norm(h, wide), *inner)), *outer)
-        return torch.relu_(F.layer_norm(h, wide, *self.norm))
+            h += F.linear(torch.relu_(F.linear(torch.layer_norm(h, wide), *inner)), *outer)
+        return torch.relu_(torch.layer_norm(h, wide, *self.norm))
 
 
 def _after_norm(norm: nn.LayerNorm, layer: nn.Linear) -> Weights:

@@ -133,22 +133,23 @@ class Now:
             yield from self._drawn(several.pairs().to(self.code.device), care, at_once)
 
     def _gone_through(self, cells: Cells, care: Care, at_once: int) -> Iterator[Heard]:
-        """Answers that show one variable: all its levels, or points of what is believed of it."""
+        """Answers that show one variable: all its levels or atoms."""
         possible = self.direct.possible(care.n_points)
         answers = possible(self.hidden)
         count = possible.count[cells.variable]
         which = np.repeat(np.arange(len(count)), count)  # [answers] of which cell
         place = np.arange(len(which)) + (possible.first[cells.variable] - count.cumsum() + count)[which]
-        columns = (cells.row[which], place, cells.question[which], cells.variable[which])
-        rows, places, questions, variables = (self._here(each) for each in columns)
+        row, n_answers = cells.row[which], answers.values.shape[1]
+        columns = (row, place, row * n_answers + place, cells.question[which], cells.variable[which])
+        rows, places, at, questions, variables = (self._here(each) for each in columns)
         for start in range(0, len(which), at_once):
             some = slice(start, start + at_once)
-            at = (rows[some], places[some])
             if possible.terms is None:
-                terms = self.model.term(answers.values[at], variables[some])
+                terms = self.model.term(answers.values.flatten()[at[some]], variables[some])
             else:
                 terms = possible.terms.index_select(0, places[some])
-            yield Heard(rows[some], questions[some], terms, answers.chances[at])
+            chances = answers.chances.flatten().index_select(0, at[some])
+            yield Heard(rows[some], questions[some], terms, chances)
 
     def _here(self, positions: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(positions).to(self.code.device)
