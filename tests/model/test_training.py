@@ -9,8 +9,15 @@ import torch
 
 from eddi import PartialVAE
 from eddi.errors import TrainingError
+from eddi.model.heads import share_of
 from eddi.model.recipe import DEFAULT, PAPER
-from eddi.model.training import _Examination, draw_kept, learning_rate
+from eddi.model.training import (
+    CALIBRATION_ROWS,
+    MAX_VALIDATION_ROWS,
+    _Examination,
+    draw_kept,
+    learning_rate,
+)
 from eddi.table.evidence import Evidence
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32)
@@ -116,6 +123,15 @@ def test_the_examination_asks_of_the_declared_target_where_hidden_entries_are_sc
     assert (without.worth > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("n_variables", "at_least"), [(4, CALIBRATION_ROWS), (5_000, MAX_VALIDATION_ROWS)]
+)
+def test_calibration_sees_rows_in_more_ways_where_the_table_is_narrow(n_variables, at_least):
+    rows = Evidence.of(np.zeros((20, n_variables)))
+    batch = _Examination(rows, SMALL, 0, torch.device("cpu"), [3]).for_calibration()
+    assert len(batch.values) == at_least
+
+
 def test_the_cycle_warms_up_and_falls_to_nothing():
     rates = [learning_rate(replace(DEFAULT, max_steps=1000), step) for step in range(1000)]
     top = int(np.argmax(rates))
@@ -149,3 +165,10 @@ def test_the_papers_rate_is_one_for_each_batch_and_the_defaults_one_for_each_row
     by_batch, by_row = (draw_kept((1, 500, 400), recipe, random)[0] for recipe in (PAPER, DEFAULT))
     assert by_batch.mean(-1).std() < 0.05
     assert by_row.mean(-1).std() > 0.2
+
+
+@pytest.mark.parametrize(("n_seen", "share"), [(0, 0), (1, 1), (2, 2), (7, 5), (13, 10), (14, 10)])
+def test_rows_are_told_apart_by_how_much_they_show_and_nothing_is_apart(n_seen, share):
+    observed = torch.zeros(1, 14)
+    observed[:, :n_seen] = 1
+    assert share_of(observed).tolist() == [share]

@@ -142,14 +142,16 @@ class Now:
         row, n_answers = cells.row[which], answers.values.shape[1]
         columns = (row, place, row * n_answers + place, cells.question[which], cells.variable[which])
         rows, places, at, questions, variables = (self._here(each) for each in columns)
+        values, chances = (
+            each.flatten().index_select(0, at) for each in (answers.values, answers.chances)
+        )
         for start in range(0, len(which), at_once):
             some = slice(start, start + at_once)
             if possible.terms is None:
-                terms = self.model.term(answers.values.flatten()[at[some]], variables[some])
+                terms = self.model.term(values[some], variables[some])
             else:
                 terms = possible.terms.index_select(0, places[some])
-            chances = answers.chances.flatten().index_select(0, at[some])
-            yield Heard(rows[some], questions[some], terms, chances)
+            yield Heard(rows[some], questions[some], terms, chances[some])
 
     def _here(self, positions: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(positions).to(self.code.device)
