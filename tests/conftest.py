@@ -4,6 +4,7 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks gain nothing from threads, which fight for cores
 
+import copy
 import functools
 import subprocess
 import tempfile
@@ -100,6 +101,24 @@ def people_model():
 def model():
     """A model of people with the default recipe and encoder."""
     return fit_people()
+
+
+@pytest.fixture(scope="session")
+def worded(model):
+    """The model of people with other questions: `worded(schema)`; weights stay as they are."""
+
+    def reworded(schema):
+        other = copy.copy(model)
+        other.schema_ = schema
+        return other
+
+    return reworded
+
+
+@pytest.fixture(scope="session")
+def body_model(worded, people_schema):
+    """People whose age and weight are told by one question."""
+    return worded(people_schema.with_question("body", reveals=["age", "weight"], cost=3))
 
 
 @pytest.fixture(scope="session")

@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 from eddi import terminal
 from eddi.cli import app
-from eddi.cli_errors import check_output, kept_training, readable_errors
-from eddi.cli_impute import as_written, csv_text, numbered
 from eddi.errors import EddiError
 from eddi.model.checkpoint import Progress
 from eddi.table import formats
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
+from eddi.verbs.impute import as_written, csv_text, numbered
+from eddi.verbs.manners import check_output, kept_training, readable_errors
 
 
 def filled_again(path: Path, **columns: list[object]) -> list[str]:

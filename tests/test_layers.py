@@ -27,7 +27,7 @@ HOMES = {
     "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "bench/", "demo.py"),
 }
 HOMES |= dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",))
-HOMES |= dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli_serve.py"))
+HOMES |= dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "verbs/serve.py"))
 TORCHLESS = ("table/", "store/", "interview/record.py", "errors.py", "terminal.py")
 DANGEROUS_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 DANGEROUS_CALLS = {"eval", "exec", "os.system", "os.popen", "torch.load"}
@@ -36,7 +36,7 @@ DANGEROUS_CALLS = {"eval", "exec", "os.system", "os.popen", "torch.load"}
 def room(file: str) -> str:
     """The room a file of the package, or a module below ``eddi``, belongs to."""
     first = PurePosixPath(file).parts[0].removesuffix(".py")
-    return "cli" if first == "__main__" or first.startswith("cli_") else first
+    return "cli" if first in ("__main__", "verbs") else first
 
 
 def imports(file: str, tree: ast.AST) -> Iterator[str]:
@@ -158,13 +158,13 @@ def test_every_public_name_resolves(name: str) -> None:
         ("errors.py", "from eddi.table import schema", "may not see table"),
         ("evaluate/x.py", "import eddi.bench.paper", "may not see bench"),
         ("service/x.py", "from eddi import testing", "may not see"),
-        ("demo.py", "from eddi.cli_errors import check_output", "may not see cli"),
+        ("demo.py", "from eddi.verbs.manners import check_output", "may not see cli"),
         ("bench/x.py", "from eddi.store import base", "may not see store"),
         ("cellar/x.py", "from eddi.table import schema", "may not see table"),
         ("model/x.py", "import pandas as pd", "pandas stays in"),
         ("model/training.py", "from sklearn.base import BaseEstimator", "sklearn stays in"),
         ("service/x.py", "import sqlalchemy as sa", "sqlalchemy stays in"),
-        ("cli_store.py", "import sqlite3", "sqlite3 stays in"),
+        ("verbs/store.py", "import sqlite3", "sqlite3 stays in"),
         ("store/x.py", "from fastapi import FastAPI", "fastapi stays in"),
         ("store/x.py", "from eddi.service import desk", "may not see service"),
         ("table/x.py", "import torch.nn", "no torch"),
@@ -192,7 +192,7 @@ def test_a_planted_fault_is_found(file: str, source: str, word: str) -> None:
     [
         ("model/x.py", "from eddi.table import schema\nfrom eddi import __version__"),
         ("cli.py", "def bench():\n    from eddi.bench import paper"),
-        ("cli.py", "from eddi.cli_errors import check_output"),
+        ("cli.py", "from eddi.verbs.manners import check_output"),
         ("bench/x.py", "from eddi.evaluate import curves\nimport eddi\nimport pandas"),
         ("model/x.py", "network.eval()"),
         ("testing.py", "from eddi.store.base import Store"),

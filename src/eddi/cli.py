@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eddi import __version__, cli_bench, cli_certify, cli_fit, cli_serve, cli_store, terminal
-from eddi.cli_errors import EPILOG, check_output, kept_training, one_talks, verbs_of
+from eddi import __version__, terminal
 from eddi.engine import Engine, EngineName
 from eddi.errors import EddiError
+from eddi.verbs import bench, certify, store
+from eddi.verbs import serve as serving
+from eddi.verbs.fit import report
+from eddi.verbs.manners import EPILOG, check_output, kept_training, one_talks, verbs_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,10 +34,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(cli_bench.app, epilog=EPILOG)
-app.add_typer(cli_store.app, epilog=EPILOG)
-app.add_typer(cli_serve.app)
-app.add_typer(cli_certify.app)
+app.add_typer(bench.app, epilog=EPILOG)
+app.add_typer(store.app, epilog=EPILOG)
+app.add_typer(serving.app)
+app.add_typer(certify.app)
 _verb = verbs_of(app)
 
 
@@ -49,6 +52,7 @@ class StrategyName(StrEnum):
     """Who chooses the next question."""
 
     INFORMATION = "information"
+    LOOKAHEAD = "lookahead"
     RANDOM = "random"
 
 
@@ -173,7 +177,7 @@ def fit(
                 model.save(output)
     if first:
         partial.unlink(missing_ok=True)
-        cli_fit.report(model, output, json=json)
+        report(model, output, json=json)
 
 
 @_verb
@@ -209,7 +213,7 @@ def impute(
             f"{draws} tables do not fit on standard output. Name a file with -o filled.csv; "
             f"the tables go to filled-1.csv ... filled-{draws}.csv."
         )
-    from eddi.cli_impute import fill
+    from eddi.verbs.impute import fill
 
     fill(model, table, output, draws=draws, seed=seed, engine=Engine(engine, workers))
 
@@ -223,9 +227,9 @@ def describe(
 
     For example: eddi describe people.eddi, or eddi describe people.csv
     """
-    from eddi import cli_describe
+    from eddi.verbs.describe import describe as told
 
-    cli_describe.describe(path, json=json)
+    told(path, json=json)
 
 
 @_verb
@@ -246,7 +250,7 @@ def interview(
 
     Answers can also be piped in, one a line. Whatever ends it, the record holds every answer.
     """
-    from eddi.cli_interview import hold
+    from eddi.verbs.interview import hold
 
     if record is not None:
         check_output(record)
@@ -273,7 +277,7 @@ def ask(
     Out comes an object: "question" (its name, text, cost and what it reveals; null when it is enough),
     "prediction" of each target, and "rewards" in nats of all open questions.
     """
-    from eddi.cli_ask import step
+    from eddi.verbs.ask import step
 
     stop = _stop(after, budget, risk, within)
     terminal.put(terminal.as_json(step(model, _one_or_many(target), stop)))
@@ -286,9 +290,9 @@ def simulate(
     target: Annotated[
         str | None, typer.Option("--target", "-t", metavar="NAME", help="What you want to know.")
     ] = None,
-    strategy: Annotated[StrategyName, typer.Option(help="EDDI, or a random order.")] = (
-        StrategyName.INFORMATION
-    ),
+    strategy: Annotated[
+        StrategyName, typer.Option(help="EDDI, two questions ahead, or a random order.")
+    ] = (StrategyName.INFORMATION),
     steps: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Questions a row; all if left out.")
     ] = None,
@@ -303,7 +307,7 @@ def simulate(
 
     For example: eddi simulate people.eddi held_out.csv --target risk --plot curve.png
     """
-    from eddi.cli_simulate import play
+    from eddi.verbs.simulate import play
 
     if plot is not None:
         check_output(plot)
@@ -324,7 +328,7 @@ def export(
 
     Each part is checked to compute what PyTorch does. docs/onnx.md says how to interview with them.
     """
-    from eddi.cli_export import write
+    from eddi.verbs.export import write
 
     write(model, output, onnx=onnx, json=json)
 
@@ -348,7 +352,7 @@ def demo(
     if not serve:
         return demo.play(output, out, seed=seed)
     demo.prepare(output, out, seed=seed)
-    return cli_serve.hold(cli_serve.at_a_free_port(demo.settings(output, cli_serve.environment())))
+    return serving.hold(serving.at_a_free_port(demo.settings(output, serving.environment())))
 
 
 def _table_and_schema(

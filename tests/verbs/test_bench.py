@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eddi import cli_bench
 from eddi.bench import runner
 from eddi.bench.experiment import Outcome
 from eddi.bench.report.chapter import Chapter
 from eddi.bench.report.page import Grid
 from eddi.bench.suite import Suite, names, write_outcome
 from eddi.cli import app
+from eddi.verbs import bench
 
 
 def eddi(*words: object) -> Result:
@@ -133,8 +133,8 @@ def test_progress_says_how_many_are_done_and_how_long_it_may_take(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([100.0, 120.0, 121.0, 135.0])
-    monkeypatch.setattr(cli_bench.time, "monotonic", lambda: next(clock))
-    with cli_bench._progress("paper-uci") as on_progress:
+    monkeypatch.setattr(bench.time, "monotonic", lambda: next(clock))
+    with bench._progress("paper-uci") as on_progress:
         for done in (1, 2, 3):
             on_progress(done, 4, f"boston-{done}", 19.0)
     assert capsys.readouterr().err.splitlines() == [

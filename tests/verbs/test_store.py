@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eddi import cli_store
 from eddi.cli import app
 from eddi.store.opening import open_store
 from eddi.store.sql import SqlStore
+from eddi.verbs import store
 
 
 def eddi(*words: object) -> Result:
@@ -103,10 +103,10 @@ def test_forget_takes_no_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         def isatty() -> bool:
             return True
 
-    monkeypatch.setattr(cli_store.sys, "stdin", Person)
-    monkeypatch.setattr(cli_store.typer, "confirm", lambda *_, **__: False)
+    monkeypatch.setattr(store.sys, "stdin", Person)
+    monkeypatch.setattr(store.typer, "confirm", lambda *_, **__: False)
     with pytest.raises(Exception, match="nothing was forgotten"):
-        cli_store._confirm(2)
+        store._confirm(2)
 
 
 def test_backup_copies_a_file(tmp_path: Path) -> None:

@@ -13,10 +13,14 @@ from eddi.evaluate.plots import information_curves
 from eddi.evaluate.sharded import StrategyOf, simulate_shards
 from eddi.evaluate.tally import Tally
 from eddi.model.archive import load
-from eddi.strategy import Information, Random
+from eddi.strategy import Information, Lookahead, Random
 from eddi.table.stream import opened
 
-STRATEGIES: dict[str, StrategyOf] = {"information": lambda _: Information(), "random": Random}
+STRATEGIES: dict[str, StrategyOf] = {
+    "information": lambda _: Information(),
+    "lookahead": lambda seed: Lookahead(seed=seed),
+    "random": Random,
+}
 BAR_WIDTH = 24
 
 

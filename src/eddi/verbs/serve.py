@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 
 from eddi import terminal
-from eddi.cli_errors import EPILOG, verbs_of
 from eddi.errors import EddiError, MissingExtraError
+from eddi.verbs.manners import EPILOG, verbs_of
 
 if TYPE_CHECKING:
     from eddi.service.keys import Keys

@@ -7,8 +7,11 @@ import pytest
 from rich.console import Console
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop, Variable, terminal
-from eddi.cli_belief import Picture
-from eddi.cli_interview import (
+from eddi.errors import AnswerError
+from eddi.interview.record import Answer, Record
+from eddi.strategy import FixedOrder
+from eddi.verbs.belief import Picture
+from eddi.verbs.interview import (
     Command,
     Conversation,
     as_command,
@@ -18,9 +21,6 @@ from eddi.cli_interview import (
     picked,
     read_record,
 )
-from eddi.errors import AnswerError
-from eddi.interview.record import Answer, Record
-from eddi.strategy import FixedOrder
 
 ORDER = FixedOrder(("smoker", "body", "pain", "town", "colour", "visits"))
 GRADES = Variable("grade", "category", ("a", "b", "C+"))

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from eddi import terminal
-from eddi.cli_belief import Picture
 from eddi.errors import AnswerError
 from eddi.interview.interview import Interview
 from eddi.interview.record import NoAnswer, Record
@@ -22,6 +21,7 @@ from eddi.model.archive import load
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Level, Variable, level_position
+from eddi.verbs.belief import Picture
 
 if TYPE_CHECKING:
     from eddi.interview.record import Answer

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eddi import terminal
-from eddi.cli_errors import check_output, verbs_of
+from eddi.verbs.manners import check_output, verbs_of
 
 app = typer.Typer()  # without a name: its verb is one of `eddi` itself
 _verb = verbs_of(app)

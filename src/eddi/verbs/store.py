@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eddi import terminal
-from eddi.cli_errors import EXIT_ERROR, check_output, verbs_of
 from eddi.errors import EddiError
 from eddi.store.opening import need_sql
+from eddi.verbs.manners import EXIT_ERROR, check_output, verbs_of
 
 if TYPE_CHECKING:
     from eddi.store.base import Fault

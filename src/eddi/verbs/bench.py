@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from eddi import terminal
-from eddi.cli_errors import EXIT_ERROR, verbs_of
 from eddi.engine import EngineName
+from eddi.verbs.manners import EXIT_ERROR, verbs_of
 
 if TYPE_CHECKING:
     from eddi.bench.report.chapter import Chapter
