@@ -31,3 +31,17 @@ def test_any_leading_shape_is_believed_row_by_row(people_model, people):
     assert parts.mean.shape == (2, 3, whole.mean.shape[-1])
     assert np.allclose(parts.mean.flatten(0, 1), whole.mean, atol=1e-6)
     assert np.allclose(parts.log_var.flatten(0, 1), whole.log_var, atol=1e-6)
+
+
+@pytest.mark.parametrize("set_encoder", ["zi", "pnp"])
+@pytest.mark.parametrize("recipe", ["paper", "default"])
+def test_terms_add_up_in_a_code_that_has_entered(people_model, people, set_encoder, recipe):
+    settled = people_model(set_encoder=set_encoder, recipe=recipe).settled_
+    code = torch.randn(4, settled.lines.offset.shape[-1])
+    terms = torch.randn_like(code)
+    entered = settled.entered(code)
+    before = entered.clone()
+    together = settled.onward(entered + settled.added(terms))
+    torch.testing.assert_close(together, settled.hidden(code + terms), rtol=1e-4, atol=1e-4)
+    settled.onward(entered)
+    assert torch.equal(entered, before)

@@ -40,7 +40,7 @@ class Possible:
     parts: "tuple[_Each | _Grouped, ...]"
     first: NDArray[np.int64]  # [variables] where the answers to each begin
     count: NDArray[np.int64]  # [variables] how many there are
-    terms: Tensor | None  # [answers, width] what each adds to the code; None where it hangs on the row
+    terms: Tensor | None  # [answers, width] what each adds, entered; None where it hangs on the row
 
     @classmethod
     def of(cls, marginals: Marginals, settled: Settled, n_points: int) -> "Possible":
@@ -54,7 +54,8 @@ class Possible:
         owners = torch.from_numpy(np.repeat(variables, counts)).to(settled.device)
         each = [part.values for part in parts if isinstance(part, _Each)]
         fixed = len(each) == len(parts)
-        return cls(parts, first, count, settled.term(torch.cat(each), owners) if fixed else None)
+        terms = settled.added(settled.term(torch.cat(each), owners)) if fixed else None
+        return cls(parts, first, count, terms)
 
     def __call__(self, hidden: Tensor) -> Answers:
         """For what the tail made of each row's code."""

@@ -22,14 +22,15 @@ def completed(direct: Direct, values: Tensor, observed: Tensor, level: Tensor) -
         level: uniform numbers [draws, rows, variables] that say where in its belief each value falls;
             the order of the variables is theirs too.
     """
-    code = direct.settled.code(values, observed).expand(len(level), -1, -1)
+    settled = direct.settled
+    entered = settled.entered(settled.code(values, observed)).expand(len(level), -1, -1)
     whole = values.expand_as(level).clone()
     missing = 1 - observed
     order = level[0].sum(0).argsort()
     for some in torch.chunk(order, MOST_STEPS):
         told = direct.told(some.tolist())
-        drawn = told.heads.quantile(told(direct.hidden(code)), level[..., some])
+        drawn = told.heads.quantile(told(direct.hidden(entered)), level[..., some])
         whole[..., some] = torch.where(missing[:, some] > 0, drawn, whole[..., some])
-        terms = direct.settled.term(drawn, some) * missing[:, some, None]  # [draws, rows, n, width]
-        code = code + terms.sum(-2)
+        terms = settled.term(drawn, some) * missing[:, some, None]  # [draws, rows, n, width]
+        entered = entered + settled.added(terms.sum(-2))
     return whole

@@ -51,9 +51,9 @@ class Direct:
     def of(cls, network: Network, settled: Settled) -> "Direct | None":
         return None if network.marginals is None else cls(network.marginals, settled)
 
-    def hidden(self, code: Tensor) -> Tensor:
-        """What the tail makes of a code [..., last hidden width]."""
-        return self.settled.hidden(code)
+    def hidden(self, entered: Tensor) -> Tensor:
+        """What the tail makes of a code that has entered it [..., last hidden width]."""
+        return self.settled.onward(entered)
 
     def told(self, target: Sequence[int]) -> Told:
         """The beliefs about these variables alone."""

@@ -75,12 +75,21 @@ class Settled:
     blocks: tuple[tuple[Weights, Weights], ...]
     norm: Weights
 
-    def hidden(self, x: Tensor) -> Tensor:
-        """[..., code width] to [..., block width]."""
-        h = F.linear(torch.relu(x) if self.relu_first else x, *self.first)
+    def entered(self, code: Tensor) -> Tensor:
+        """A code as the blocks take it in: after the first layer, where no relu stands before that."""
+        return code if self.relu_first else F.linear(code, *self.first)
+
+    def added(self, terms: Tensor) -> Tensor:
+        """What terms add to an entered code: through a linear layer they may go alone."""
+        return terms if self.relu_first else F.linear(terms, self.first[0])
+
+    def onward(self, entered: Tensor) -> Tensor:
+        """What comes of an entered code, which stays as it is [..., block width]."""
+        h = F.linear(torch.relu(entered), *self.first) if self.relu_first else entered
         wide = h.shape[-1:]
         for inner, outer in self.blocks:
-            h += F.linear(torch.relu_(F.linear(torch.layer_norm(h, wide), *inner)), *outer)
+            more = F.linear(torch.relu_(F.linear(torch.layer_norm(h, wide), *inner)), *outer)
+            h = more.add_(h)
         return torch.relu_(torch.layer_norm(h, wide, *self.norm))
 
 

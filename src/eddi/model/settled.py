@@ -62,21 +62,36 @@ class Settled:
 
     def hidden(self, code: Tensor) -> Tensor:
         """What the tail makes of a code before it says anything [..., last hidden width]."""
+        return self.onward(self.entered(code))
+
+    def entered(self, code: Tensor) -> Tensor:
+        """A code as far as the tail is linear, so that terms still add up in it."""
+        return code if self.residual is None else self.residual.entered(code)
+
+    def added(self, terms: Tensor) -> Tensor:
+        """What terms of the code add to an entered one."""
+        return terms if self.residual is None else self.residual.added(terms)
+
+    def onward(self, entered: Tensor) -> Tensor:
+        """The rest of the way of `hidden`."""
         if self.residual is not None:
-            return self.residual.hidden(code)
-        out = torch.relu(code) if self.relu_first else code
+            return self.residual.onward(entered)
+        out = torch.relu(entered) if self.relu_first else entered
         for weight, bias in self.tail:
             out = torch.relu_(F.linear(out, weight, bias))
         return out
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        out = self.hidden(code)
+        return self.posterior_of(self.hidden(code))
+
+    def posterior_of(self, hidden: Tensor) -> Posterior:
+        """q(z | x_O) from what the tail made of the code."""
         # One latent number of all rows after the other in memory: mean and log variance then are two
         # whole blocks, and what follows (exponentials, sums over the latent) runs along them.
         weight, bias = self.belief
-        both = torch.addmm(bias, weight, out.view(-1, out.shape[-1]).T)  # [2 latent, rows]
-        mean, log_var = both.view(2, len(weight) // 2, *out.shape[:-1]).unbind()
+        both = torch.addmm(bias, weight, hidden.view(-1, hidden.shape[-1]).T)  # [2 latent, rows]
+        mean, log_var = both.view(2, len(weight) // 2, *hidden.shape[:-1]).unbind()
         return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))
 
     def decode(self, z: Tensor) -> Tensor:

@@ -55,9 +55,7 @@ class Ahead:
                 evidence[start : start + rows_at_once]
                 for start in range(0, max(len(evidence), 1), rows_at_once)
             )
-            parts = [
-                self._of(Now.of(model, model.code(some), some.observed, positions)) for some in chunks
-            ]
+            parts = [self._of(Now.known(model, some, positions)) for some in chunks]
         return torch.cat(parts)
 
     def _of(self, now: Now) -> Tensor:
@@ -87,21 +85,19 @@ class Ahead:
 
     def _behind(self, now: Now, heard: Heard) -> Tensor:
         """The best reward after each answer [answers]."""
-        codes = heard.of(now.code) + heard.terms
-        after = Now.of(now.model, codes, _known(now, heard), now.target).rewards(self.care)
-        return after.amax(1)
+        return now.after(heard, _known(now, heard)).rewards(self.care).amax(1)
 
 
 def influence(now: Now, care: Care) -> Tensor:
     """Nats each answer tells about every other variable that is neither known nor wanted, summed."""
-    found = now.code.new_zeros((len(now.code), len(now.model.schema_.questions)))
+    found = now.entered.new_zeros((len(now.entered), len(now.model.schema_.questions)))
     others = [place for place in range(now.observed.shape[1]) if place not in now.target]
     told = now.direct.told(others)
     order = torch.cat([head.variables for head in told.heads.heads()])  # the order of `kl_each`
     columns = np.array(others)[order.cpu().numpy()]
     before = told(now.hidden)
     for heard in now.heard(care, PASSES):
-        after = told(now.direct.hidden(heard.of(now.code) + heard.terms))
+        after = told(now.direct.hidden(heard.of(now.entered) + heard.terms))
         nats = told.kl_each(after, heard.of(before))  # [answers, others]
         unseen = torch.from_numpy(~_known(now, heard)[:, columns]).to(nats.device)
         heard.add((nats * unseen).sum(-1), found)

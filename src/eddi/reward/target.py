@@ -8,7 +8,7 @@ reveal several variables at once.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -43,7 +43,7 @@ def information(
 
 def _information(model: Model, evidence: Evidence, target: list[int], care: "Care") -> Tensor:
     with torch.inference_mode():
-        return Now.of(model, model.code(evidence), evidence.observed, target).rewards(care)
+        return Now.known(model, evidence, target).rewards(care)
 
 
 @lru_cache(MAX_KEPT)
@@ -80,7 +80,7 @@ class Heard:
 
     rows: Tensor  # [answers] whose
     questions: Tensor  # [answers] to what
-    terms: Tensor  # [answers, width] what each would add to the code
+    terms: Tensor  # [answers, width] what each would add to the entered code
     chances: Tensor  # [answers] that add up to 1 for each row and question
 
     def where(self, kept: Tensor) -> "Heard":
@@ -105,22 +105,29 @@ class Now:
     observed: NDArray[np.bool_]  # [rows, variables]
     target: list[int]
     told: Told
-    code: Tensor  # [rows, width]
+    entered: Tensor  # [rows, width] the code, as far as the tail is linear
     hidden: Tensor  # [rows, hidden]
 
     @classmethod
-    def of(cls, model: Model, code: Tensor, observed: NDArray[np.bool_], target: list[int]) -> "Now":
+    def known(cls, model: Model, evidence: Evidence, target: list[int]) -> "Now":
+        """Where rows stand that know this much."""
         direct = model.direct_
         assert direct is not None  # noqa: S101  # the strategies see to it
-        hidden = direct.hidden(code)
-        return cls(model, direct, observed, target, direct.told(target), code, hidden)
+        entered = direct.settled.entered(model.code(evidence))
+        told = direct.told(target)
+        return cls(model, direct, evidence.observed, target, told, entered, direct.hidden(entered))
+
+    def after(self, heard: Heard, observed: NDArray[np.bool_]) -> "Now":
+        """Where each answer would lead, which is a row of its own then."""
+        entered = heard.of(self.entered) + heard.terms
+        return replace(self, observed=observed, entered=entered, hidden=self.direct.hidden(entered))
 
     def rewards(self, care: Care) -> Tensor:
         """Nats each question's answer is expected to tell about the target [rows, questions]."""
-        rewards = self.code.new_zeros((len(self.code), len(self.model.schema_.questions)))
+        rewards = self.entered.new_zeros((len(self.entered), len(self.model.schema_.questions)))
         belief = self.told(self.hidden)  # [rows, outputs of the target]
         for heard in self.heard(care, PASSES):
-            after = self.told(self.direct.hidden(heard.of(self.code) + heard.terms))
+            after = self.told(self.direct.hidden(heard.of(self.entered) + heard.terms))
             heard.add(self.told.kl(after, heard.of(belief)), rewards)
         return rewards
 
@@ -130,7 +137,7 @@ class Now:
         if len(one.row):
             yield from self._gone_through(one, care, at_once)
         if several is not None and len(several.row):
-            yield from self._drawn(several.pairs().to(self.code.device), care, at_once)
+            yield from self._drawn(several.pairs().to(self.entered.device), care, at_once)
 
     def _gone_through(self, cells: Cells, care: Care, at_once: int) -> Iterator[Heard]:
         """Answers that show one variable: all its levels or atoms."""
@@ -148,20 +155,23 @@ class Now:
         for start in range(0, len(which), at_once):
             some = slice(start, start + at_once)
             if possible.terms is None:
-                terms = self.model.term(values[some], variables[some])
+                terms = self._added(self.model.term(values[some], variables[some]))
             else:
                 terms = possible.terms.index_select(0, places[some])
             yield Heard(rows[some], questions[some], terms, chances[some])
 
     def _here(self, positions: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(positions).to(self.code.device)
+        return torch.from_numpy(positions).to(self.entered.device)
+
+    def _added(self, terms: Tensor) -> Tensor:
+        return self.direct.settled.added(terms)
 
     def _drawn(self, pairs: Pairs, care: Care, at_once: int) -> Iterator[Heard]:
         """Answers that show several variables, drawn jointly."""
-        posterior = self.model.posterior(self.code)
+        posterior = self.direct.settled.posterior_of(self.hidden)
         values = self.model.draw(posterior, care.n_draws, seed=care.seed)  # [draws, rows, variables]
         drawn = values.flatten(1).index_select(1, pairs.cells)
-        terms = pairs.sum(self.model.term(drawn, pairs.variables))  # [draws, pairs, width]
+        terms = self._added(pairs.sum(self.model.term(drawn, pairs.variables)))  # [draws, pairs, width]
         for some in pairs.split(max(1, at_once // care.n_draws)):
             rows, questions = (each[some].repeat(care.n_draws) for each in (pairs.rows, pairs.questions))
             alike = terms.new_full(rows.shape, 1 / care.n_draws)
