@@ -10,7 +10,7 @@ do with each other O is 0; where one repeats the other it is negative.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,11 +18,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.model.atoms import N_ATOMS
 from eddi.model.base import Model
-from eddi.reward.pairs import Same
+from eddi.model.direct import Direct
+from eddi.reward.pairs import MAX_KEPT, Same
 from eddi.reward.target import PASSES, Care, Heard, Now
 from eddi.table.evidence import Evidence
 
+GLANCE = Care(n_points=2, n_draws=8)  # little and much: cheap, and shows what may depend on an answer
 SUPPOSED = 512  # answers supposed at once: each is a row of its own, with all its questions
 
 
@@ -36,12 +39,14 @@ class Ahead:
             taken that they leave the rest as it is.
         doubt: share of what the greedy question and the best after it tell that must be exceeded. The
             best of many questions is in part the one whose worth is most overestimated.
-        care: with how much answers are gone through, twice over.
+        care: with how much answers are gone through, twice over, to find what may open anything. What is
+            found is looked at again with all answers: the mean of half of them need not be an answer
+            that anybody gives, and what is believed after it may be anything.
     """
 
-    n_candidates: int
-    doubt: float
-    care: Care
+    n_candidates: int = 12
+    doubt: float = 0.5
+    care: Care = GLANCE
 
     def opened(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """Nats by which each answer is expected to better the best question after it [rows, questions].
@@ -49,43 +54,78 @@ class Ahead:
         Less the doubt, and never below 0. The model must have direct beliefs.
         """
         positions = model.schema_.positions(dict.fromkeys(target))
-        rows_at_once = max(1, SUPPOSED // (self.n_candidates * self.care.n_points))
         with torch.inference_mode():
-            chunks = (
-                evidence[start : start + rows_at_once]
-                for start in range(0, max(len(evidence), 1), rows_at_once)
-            )
-            parts = [self._of(Now.known(model, some, positions)) for some in chunks]
+            found = self._look(model, evidence, positions, self.care)
+            claimed = found > 0
+            rows = claimed.any(1).nonzero()[:, 0]
+            if len(rows):
+                all_answers = replace(self.care, n_points=N_ATOMS)
+                some = evidence[rows.cpu().numpy()]
+                found[rows] = self._look(model, some, positions, all_answers, claimed[rows])
+        return found
+
+    def _look(
+        self,
+        model: Model,
+        evidence: Evidence,
+        target: list[int],
+        care: Care,
+        claimed: Tensor | None = None,
+    ) -> Tensor:
+        """What is opened, some rows at a time; only questions that are ``claimed`` to open anything."""
+        rows_at_once = max(1, SUPPOSED // (self.n_candidates * care.n_points))
+        parts = []
+        for start in range(0, max(len(evidence), 1), rows_at_once):
+            some = slice(start, start + rows_at_once)
+            now = Now.known(model, evidence[some], target)
+            parts.append(self._of(now, care, None if claimed is None else claimed[some]))
         return torch.cat(parts)
 
-    def _of(self, now: Now) -> Tensor:
-        rewards = now.rewards(self.care)  # [rows, questions]
+    def _of(self, now: Now, care: Care, claimed: Tensor | None) -> Tensor:
+        rewards = now.rewards(care)  # [rows, questions]
         best_other = _best_other(rewards)
-        among = self._candidates(now, rewards)
+        first = rewards.argmax(1, keepdim=True)
+        candidates = self._candidates(now, rewards, care) if claimed is None else claimed
+        among = candidates.scatter(1, first, True)
         best_after = best_other.masked_fill(among, 0.0)
-        for heard in now.heard(self.care, PASSES):
+        for heard in now.heard(care, PASSES):
             some = heard.where(among[heard.rows, heard.questions])
             if len(some.rows):
-                some.add(self._behind(now, some), best_after)
-        first = rewards.argmax(1, keepdim=True)
+                ahead = now.after(some, _known(now, some)).rewards(care)
+                some.add(ahead.amax(1), best_after)
         greedy = (rewards + best_after).gather(1, first)  # nats of two questions, the greedy one first
-        return (best_after - best_other - self.doubt * greedy).clamp_min(0)
+        opened = (best_after - best_other - self.doubt * greedy).clamp_min(0)
+        return opened * candidates
 
-    def _candidates(self, now: Now, rewards: Tensor) -> Tensor:
+    def _candidates(self, now: Now, rewards: Tensor, care: Care) -> Tensor:
         """Which questions of each row are looked behind [rows, questions]."""
         n = self.n_candidates
         if n >= rewards.shape[1]:
             return torch.ones_like(rewards, dtype=torch.bool)
         chosen = torch.zeros_like(rewards, dtype=torch.bool)
-        for worth, some in ((rewards, n - n // 2), (influence(now, self.care), n // 2)):
+        for worth, some in ((rewards, n - n // 2), (influence(now, care), n // 2)):
             # Those already chosen count no more, so that there are always n.
             best = worth.masked_fill(chosen, -torch.inf).topk(some, dim=1).indices
             chosen.scatter_(1, best, True)
         return chosen
 
-    def _behind(self, now: Now, heard: Heard) -> Tensor:
-        """The best reward after each answer [answers]."""
-        return now.after(heard, _known(now, heard)).rewards(self.care).amax(1)
+
+def opening(model: Model, target: Sequence[str]) -> Tensor:
+    """Nats that each answer opens to whoever has said nothing yet [questions], worked out once."""
+    positions = model.schema_.positions(dict.fromkeys(target))
+    key = (model.direct_, Same(model.schema_), tuple(positions))
+    return _opening(model, *key)  # type: ignore[arg-type]  # a model is one of its own
+
+
+@lru_cache(MAX_KEPT)
+def _opening(
+    model: Model,
+    direct: Direct | None,  # noqa: ARG001  # it changes when the model is fitted again
+    schema: Same,
+    target: tuple[int, ...],
+) -> Tensor:
+    names = [schema.schema.names[place] for place in target]
+    return Ahead().opened(model, Evidence.nothing(1, len(schema.schema.variables)), names)[0]
 
 
 def influence(now: Now, care: Care) -> Tensor:

@@ -12,6 +12,7 @@ from eddi.errors import StrategyError
 from eddi.model.base import Model
 from eddi.reward import latent
 from eddi.reward import target as target_space
+from eddi.reward.ahead import opening
 from eddi.table.evidence import Evidence
 
 
@@ -21,7 +22,9 @@ class Information:
 
     Args:
         reward: "latent", the paper's; "target", the same in the space of the target, which needs a model
-            with direct beliefs; None takes the best the model allows.
+            with direct beliefs; None takes the best the model allows. That is the latter, and the very
+            first question, the same for all rows, is chosen with the one after it in mind: it counts
+            what an answer opens too, if that is much (see `Lookahead`).
         n_draws: Monte Carlo draws of answers and target.
         seed: of those draws; they change with the number of answers, and rows that have answered as
             much share them, so that a row scores the same alone and in any batch.
@@ -58,4 +61,7 @@ class Information:
                 'reward="target" needs a model with direct beliefs: fit one with recipe="default".'
             )
         reward = latent.information if wanted == "latent" else target_space.information
-        return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
+        nats = reward(model, evidence, target, n_draws=self.n_draws, seed=seed)
+        if n_seen == 0 and self.reward is None and wanted == "target":
+            nats = nats + opening(model, target)
+        return nats.cpu()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.reward.ahead import Ahead
+from eddi.reward.ahead import GLANCE, Ahead
 from eddi.reward.target import Care, information
 from eddi.table.evidence import Evidence
 
@@ -25,16 +25,15 @@ class Lookahead:
     Args:
         doubt: how much must be opened to count, as a share of what two greedy questions tell.
         n_candidates: how many questions of a row are looked behind; see `reward.ahead.Ahead`.
-        n_points: answers of a quantity that are gone through, at either question. Two, little and
-            much, are cheap and show what depends on it.
+        n_points: answers of a quantity that are gone through, at either question, before all are.
         n_draws: of answers that reveal several variables at once.
         seed: of those draws.
     """
 
-    doubt: float = 0.5
-    n_candidates: int = 12
-    n_points: int = 2
-    n_draws: int = 8
+    doubt: float = Ahead.doubt
+    n_candidates: int = Ahead.n_candidates
+    n_points: int = GLANCE.n_points
+    n_draws: int = GLANCE.n_draws
     seed: int = 0
 
     def __post_init__(self) -> None:
