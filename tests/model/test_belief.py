@@ -27,7 +27,7 @@ def belief():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     outputs = 1.5 * torch.randn(3, 2, network.n_outputs)
-    return Belief(network, outputs, network.left_out(torch.zeros(2, len(FORMS))))
+    return Belief(network, outputs, network.left_out(outputs))
 
 
 def every(level):
@@ -90,7 +90,7 @@ def test_levels_coded_as_numbers_take_the_belief_nearest_to_their_position():
     forms = (Form(Kind.REAL, 4, 0.0, 3.0), Form(Kind.REAL), Form(Kind.REAL, 2, 0.0, 1.0))
     network = Network(forms, "pnp", PAPER).requires_grad_(False)
     outputs = torch.tensor([[[0.4, 0.0, 1.2]]])
-    found = dict(Belief(network, outputs, network.outside[:1]).probabilities())
+    found = dict(Belief(network, outputs, network.left_out(outputs)).probabilities())
     normal = stats.norm(0.4, 0.1 * 2**0.5)
     edges = normal.cdf(np.array([0.5, 1.5, 2.5]) / 3)
     expected = np.diff(np.concatenate([[0], edges, [1]]))
@@ -104,8 +104,7 @@ def test_every_row_gets_the_same_draws_of_z():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     twice = Posterior(torch.zeros(2, DEFAULT.latent), torch.zeros(2, DEFAULT.latent))
-    nothing = torch.zeros(2, len(FORMS))
-    outputs = Belief.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0), nothing).outputs
+    outputs = Belief.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0)).outputs
     assert torch.equal(outputs[:, 0], outputs[:, 1])
     assert outputs.std(0).min() > 0
 

@@ -40,7 +40,7 @@ def rows(network, *, surprise):
 
 def coverage(network, batch, variable):
     outputs = outputs_of(network, batch)
-    level = network.marginals.left_out(batch.observed)
+    level = network.marginals.left_out(outputs[None])
     low, high = (network.marginals.quantile(outputs, each)[:, variable] for each in (level, 1 - level))
     truth = batch.values[:, variable]
     return ((low <= truth + 1e-4) & (truth <= high + 1e-4)).float().mean().item()
@@ -49,7 +49,7 @@ def coverage(network, batch, variable):
 @pytest.mark.parametrize("surprise", [0.5, 1.0, 3.0])
 def test_the_interval_of_a_quantity_holds_nine_in_ten(network, surprise):
     batch = rows(network, surprise=surprise)
-    calibrate(network, batch)
+    calibrate(network, batch, N_ROWS)
     assert coverage(network, batch, 0) == pytest.approx(0.9, abs=0.01)
     assert coverage(network, batch, 3) > 0.89  # a count's interval holds whole numbers, so may hold more
 
@@ -57,7 +57,7 @@ def test_the_interval_of_a_quantity_holds_nine_in_ten(network, surprise):
 def test_the_spread_grows_with_the_surprise_and_the_mean_stays(network):
     batch = rows(network, surprise=3.0)
     before = network.marginals.moments(outputs_of(network, batch))
-    calibrate(network, batch)
+    calibrate(network, batch, N_ROWS)
     after = network.marginals.moments(outputs_of(network, batch))
     assert torch.allclose(before[0][:, 0], after[0][:, 0])
     ratio = (after[1] / before[1]).sqrt()[0, 0].item()
@@ -73,7 +73,7 @@ def test_overconfident_levels_are_cooled_and_keep_their_order(network):
     part = next(head.outputs for head in network.marginals.heads() if head.likelihood is likelihood)
     before = outputs_of(network, batch)[:, part]
     score = network.marginals.log_prob(outputs_of(network, batch), batch.values)[:, 1:3].sum(0)
-    calibrate(network, batch)
+    calibrate(network, batch, N_ROWS)
     after = outputs_of(network, batch)[:, part]
     assert torch.equal(before.argmax(-1), after.argmax(-1))
     assert after.abs().max() < 0.5 * before.abs().max()
@@ -85,11 +85,11 @@ def test_too_few_rows_change_nothing(network):
     batch = rows(network, surprise=3.0)
     few = (part[:10] for part in (batch.values, batch.known, batch.observed))
     state = {name: value.clone() for name, value in network.state_dict().items()}
-    calibrate(network, Batch(*few, batch.noise[:, :10]))
+    calibrate(network, Batch(*few, batch.noise[:, :10]), 10)
     assert all(torch.equal(value, state[name]) for name, value in network.state_dict().items())
 
 
-def test_rows_that_show_much_are_counted_apart(network):
+def test_broad_and_narrow_beliefs_are_counted_apart(network):
     torch.manual_seed(2)
     known = torch.ones(N_ROWS, 4)
     observed = torch.zeros(N_ROWS, 4)
@@ -103,10 +103,19 @@ def test_rows_that_show_much_are_counted_apart(network):
     light = torch.randn(N_ROWS)
     values[:, 0] = mean + variance.sqrt() * torch.where(observed[:, 1] > 0, heavy, light)
     batch = replace(drawn, values=values)
-    calibrate(network, batch)
-    outside = network.marginals.left_out(batch.observed)
+    calibrate(network, batch, N_ROWS)
     outputs = outputs_of(network, batch)
+    outside = network.marginals.left_out(outputs[None])
     low, high = (network.marginals.quantile(outputs, each)[:, 0] for each in (outside, 1 - outside))
     inside = (low <= values[:, 0]) & (values[:, 0] <= high)
     assert inside[::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
     assert inside[1::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
+
+
+@pytest.mark.parametrize(("n_rows", "n_groups"), [(9, 1), (19, 1), (20, 2), (4_000, 5)])
+def test_few_rows_make_few_groups(network, n_rows, n_groups):
+    batch = rows(network, surprise=1.0)
+    seen = replace(batch, observed=torch.rand(N_ROWS, 4).round() * torch.tensor([0.0, 1, 1, 1]))
+    calibrate(network, seen, n_rows)
+    assert network.marginals.edges[:, 0].isfinite().sum() == n_groups - 1
+    assert network.marginals.edges[:, 1].isinf().all()  # levels have no breadth

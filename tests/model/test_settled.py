@@ -35,7 +35,7 @@ def test_any_leading_shape_is_believed_row_by_row(people_model, people):
 
 @pytest.mark.parametrize("set_encoder", ["zi", "pnp"])
 @pytest.mark.parametrize("recipe", ["paper", "default"])
-def test_terms_add_up_in_a_code_that_has_entered(people_model, people, set_encoder, recipe):
+def test_terms_add_up_in_a_code_that_has_entered(people_model, set_encoder, recipe):
     settled = people_model(set_encoder=set_encoder, recipe=recipe).settled_
     code = torch.randn(4, settled.lines.offset.shape[-1])
     terms = torch.randn_like(code)

@@ -10,9 +10,7 @@ from eddi.model.summary import summarise
 def beliefs(model, n_rows):
     torch.manual_seed(0)
     outputs = torch.randn(16, n_rows, model.network_.n_outputs)
-    return outputs, lambda part: Belief(
-        model.network_, part, model.network_.outside[:1].expand(part.shape[1], -1)
-    )
+    return outputs, lambda part: Belief(model.network_, part, model.network_.left_out(part))
 
 
 def test_chunks_are_joined_in_order(model):

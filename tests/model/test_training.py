@@ -9,7 +9,6 @@ import torch
 
 from eddi import PartialVAE
 from eddi.errors import TrainingError
-from eddi.model.heads import share_of
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.model.training import (
     CALIBRATION_ROWS,
@@ -165,10 +164,3 @@ def test_the_papers_rate_is_one_for_each_batch_and_the_defaults_one_for_each_row
     by_batch, by_row = (draw_kept((1, 500, 400), recipe, random)[0] for recipe in (PAPER, DEFAULT))
     assert by_batch.mean(-1).std() < 0.05
     assert by_row.mean(-1).std() > 0.2
-
-
-@pytest.mark.parametrize(("n_seen", "share"), [(0, 0), (1, 1), (2, 2), (7, 5), (13, 10), (14, 10)])
-def test_rows_are_told_apart_by_how_much_they_show_and_nothing_is_apart(n_seen, share):
-    observed = torch.zeros(1, 14)
-    observed[:, :n_seen] = 1
-    assert share_of(observed).tolist() == [share]

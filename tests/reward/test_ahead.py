@@ -139,5 +139,25 @@ def test_only_candidates_are_looked_behind(xor):
     assert (all_[:2] > 0).all()
 
 
+@pytest.fixture(scope="module")
+def product():
+    """Whether the product of two quantities is above 0, and a third that has nothing to do with it."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(2000, 3)), columns=["a", "b", "c"])
+    table["above"] = (table.a * table.b > 0).astype(int)
+    return PartialVAE(target="above", recipe=RECIPE, max_steps=500, random_state=0).fit(table)
+
+
+def test_what_few_answers_claim_is_what_all_answers_say(product):
+    seen = product.evidence(
+        pd.DataFrame({"a": [np.nan, 1.2], "b": np.nan, "c": [0.1, np.nan]}), optional=["above"]
+    )
+    glance = Ahead(doubt=0.0).opened(product, seen, ["above"])
+    all_answers = Ahead(doubt=0.0, care=Care(n_draws=8)).opened(product, seen, ["above"])
+    claimed = glance > 0
+    assert claimed[0, 0]
+    torch.testing.assert_close(glance[claimed], all_answers[claimed], rtol=1e-4, atol=1e-5)
+
+
 def test_no_rows_are_no_rows(xor):
     assert WITHOUT_DOUBT.opened(xor, Evidence.nothing(0, 5), ["differ"]).shape == (0, 5)

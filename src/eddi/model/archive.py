@@ -36,7 +36,7 @@ from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
 FORMAT = "eddi-model"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 MANIFEST = "manifest.json"
 MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
 MAX_MEMBER_BYTES = 2 * 1024**3  # a Partial VAE of 5,000 variables is far below; a zip bomb is not

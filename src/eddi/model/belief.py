@@ -71,13 +71,13 @@ class Belief:
     outside: Tensor  # [rows, variables] what a 90% interval leaves out on either side
 
     @classmethod
-    def of(cls, network: Network, posterior: Posterior, noise: Tensor, observed: Tensor) -> "Belief":
-        """From standard normal noise [draws, latent], the same for every row, and what rows show.
+    def of(cls, network: Network, posterior: Posterior, noise: Tensor) -> "Belief":
+        """From standard normal noise [draws, latent], the same for every row.
 
         Shared draws make a row's belief the same alone and in any batch.
         """
         outputs = network.decode(posterior.draw(noise[:, None]))
-        return cls(network, outputs, network.left_out(observed))
+        return cls(network, outputs, network.left_out(outputs))
 
     def moments(self) -> tuple[Tensor, Tensor]:
         """Mean and sd of every variable in the table's own numbers [rows, variables]."""

@@ -8,7 +8,8 @@ each variable mend it, and leave every mean and every most likely level as it wa
 - the log odds of levels are divided by a temperature (Guo et al. 2017);
 - the 90% interval of a quantity runs between two quantiles chosen so that nine in ten of the truths that
   were hidden lie within, counted as conformal prediction counts (Chernozhukov et al. 2021): the promise
-  then holds for another such row whatever the belief's shape.
+  then holds for another such row whatever the belief's shape. Beliefs are counted among others as broad:
+  interviews ask for what tells most, and know more than as many answers picked at random would tell.
 """
 
 import math
@@ -17,9 +18,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from eddi.model.heads import share_of
 from eddi.model.likelihood import LevelLikelihood
-from eddi.model.network import Marginals, Network
+from eddi.model.network import N_GROUPS, Marginals, Network, group_of
 from eddi.model.objective import Batch
 from eddi.model.prediction import COVERAGE
 from eddi.table.variable import Kind
@@ -27,13 +27,14 @@ from eddi.table.variable import Kind
 ITERATIONS = 100  # of a descent over two numbers a variable
 RATE = 0.05  # of that descent, on a log scale: it ends within a few hundredths
 LEAST_ROWS = 20  # hidden values below which a variable's belief is left as it is
-LEAST_IN_SHARE = 50  # hidden values for which rows that show as much are counted apart
+LEAST_IN_GROUP = 50  # hidden values for which beliefs as broad are counted apart
+ROWS_A_GROUP = 10  # different rows needed for it: nine truths lie within, one outside
 LEAST_TAIL = 1e-5  # beyond it float32 cannot tell quantiles apart
 CAUTION = 3.0  # how many rows' worth of likelihood it takes to move a dial by one (on a log scale)
 
 
-def calibrate(network: Network, batch: Batch) -> None:
-    """Set the dials of the direct beliefs by what ``batch`` hides."""
+def calibrate(network: Network, batch: Batch, n_rows: int) -> None:
+    """Set the dials of the direct beliefs by what ``batch`` hides of so many different rows."""
     marginals = network.marginals
     if marginals is None:
         return
@@ -44,7 +45,7 @@ def calibrate(network: Network, batch: Batch) -> None:
     _set_spreads(marginals, outputs, batch.values, hidden)
     cooled = _set_temperatures(marginals, outputs, batch.values, hidden)
     with torch.no_grad():
-        marginals.outside.copy_(conformal_tails(marginals, cooled, batch, hidden))
+        count_outside(marginals, cooled, batch.values, hidden, n_rows)
 
 
 def _set_spreads(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
@@ -113,24 +114,24 @@ def _least(misfit: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
     return torch.where(torch.isfinite(found), found, start)  # a value beyond all reason moves nothing
 
 
-def conformal_tails(marginals: Marginals, outputs: Tensor, batch: Batch, hidden: Tensor) -> Tensor:
-    """What intervals must leave out for nine truths in ten to lie within [shares, variables].
-
-    Rows that show much and rows that show little are counted apart, where there are enough of them.
-    """
-    left = _left(marginals, outputs, batch.values)
-    shares = share_of(batch.observed)
-    tails = marginals.outside.clone()
+def count_outside(
+    marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor, n_rows: int
+) -> None:
+    """Set what intervals leave out so that nine truths in ten lie within, apart for broad and narrow."""
+    left, spread = _left(marginals, outputs, values), marginals.spread(outputs)
+    n_groups = min(max(n_rows // ROWS_A_GROUP, 1), N_GROUPS)
+    inner = torch.linspace(0, 1, n_groups + 1, device=spread.device)[1:-1]
     for variable, form in enumerate(marginals.forms):
-        if form.kind.has_levels:
+        if form.kind.has_levels or not (some := hidden[:, variable] > 0).any():
             continue  # the interval of ordered levels is the belief's own: it holds whole levels
-        some = hidden[:, variable] > 0
-        tails[:, variable] = _tail(left[some, variable])
-        for share in range(len(tails)):
-            here = some & (shares == share)
-            if here.sum() >= LEAST_IN_SHARE:
-                tails[share, variable] = _tail(left[here, variable])
-    return tails.clamp(LEAST_TAIL, 0.5 - LEAST_TAIL)
+        edges, tails = marginals.edges[:, variable], marginals.outside[:, variable]
+        edges[: n_groups - 1] = torch.quantile(spread[some, variable], inner)
+        groups = group_of(spread[some, variable, None], edges[:, None])[:, 0]
+        tails.fill_(_tail(left[some, variable]))
+        for group in range(n_groups):
+            if (here := groups == group).sum() >= LEAST_IN_GROUP:
+                tails[group] = _tail(left[some, variable][here])
+        tails.clamp_(LEAST_TAIL, 0.5 - LEAST_TAIL)
 
 
 def _left(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tensor:

@@ -31,12 +31,12 @@ class FreeGaussian(nn.Module):
         self.n_outputs, self.floor = 2 * len(forms), floor
         self.register_buffer("dial", torch.ones(2, len(forms)))
 
-    def mean_and_sd(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         mean, spread = outputs.chunk(2, dim=-1)
         return mean, _dialled(self.floor + F.softplus(spread), self.dial)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         return -0.5 * ((values - mean) / sd).square() - sd.log() - LOG_SQRT_2PI
 
     def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ class FreeGaussian(nn.Module):
         By likelihood alone a mean that is hard to learn is given up: its spread grows, and with it the
         gradient vanishes.
         """
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         return (-0.5 * ((values - mean) / sd).square() - sd.log()) * sd.detach()
 
     def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
@@ -54,22 +54,22 @@ class FreeGaussian(nn.Module):
         Proper as the likelihood is, but a belief that is too narrow does not hide how good its mean is;
         widths are put right after training.
         """
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         z = (values - mean) / sd
         density = torch.exp(-0.5 * z.square() - LOG_SQRT_2PI)
         score: Tensor = sd * (z * (2 * torch.special.ndtr(z) - 1) + 2 * density - math.pi**-0.5)
         return -score
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         return torch.special.ndtr((values - mean) / sd)  # type: ignore[no-any-return]
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         return mean + sd * torch.special.ndtri(level)  # type: ignore[no-any-return]
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, sd = self.mean_and_sd(outputs)
+        mean, sd = self.place_and_spread(outputs)
         return mean * self.scale + self.shift, (sd * self.scale).square()
 
     def rows_of(self, places: Sequence[int]) -> list[int]:
@@ -78,7 +78,7 @@ class FreeGaussian(nn.Module):
 
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
         """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
-        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
+        (mean, sd), (mean2, sd2) = self.place_and_spread(outputs), self.place_and_spread(other)
         return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
 
 
@@ -93,7 +93,7 @@ class FreeCount(Count):
         self.n_outputs = 2 * len(forms)
         self.register_buffer("dial", torch.ones(2, len(forms)))
 
-    def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         place, spread = outputs.chunk(2, dim=-1)
         return place, _dialled(self.floor + F.softplus(spread), self.dial)
 

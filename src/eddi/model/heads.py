@@ -11,7 +11,6 @@ from eddi.model.likelihood import Form, Likelihood
 from eddi.model.prediction import COVERAGE
 from eddi.table.variable import Kind
 
-N_SHARES = 10  # how finely calibration tells apart how much of a row is seen, besides nothing at all
 Maker = Callable[[list[Form]], nn.Module]
 
 
@@ -39,13 +38,10 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.sorted = by_kind == sorted(by_kind)
-        outside = torch.full((N_SHARES + 1, len(self.forms)), (1 - COVERAGE) / 2)
-        self.register_buffer("outside", outside)
         self.has_levels = any(form.kind.has_levels for form in self.forms)
 
     by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
     back: Tensor  # [variables] the inverse of by_kind
-    outside: Tensor  # [shares, variables] what a 90% interval leaves out on either side
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
@@ -78,9 +74,9 @@ class Heads(nn.Module):
         """P(X_d <= coded value | z) of every variable [..., variables]."""
         return self._each(lambda head, out, x: head.cdf(out, x), outputs, values)
 
-    def left_out(self, observed: Tensor) -> Tensor:
-        """What 90% intervals leave out on either side, for rows that show so much [rows, variables]."""
-        return self.outside[share_of(observed)]
+    def left_out(self, outputs: Tensor) -> Tensor:
+        """What 90% intervals leave out on either side [rows, variables], of [draws, rows, outputs]."""
+        return outputs.new_full((outputs.shape[1], len(self.forms)), (1 - COVERAGE) / 2)
 
     def _each(
         self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
@@ -95,12 +91,6 @@ class Heads(nn.Module):
             parts.append(verb(head.likelihood, outputs[..., head.outputs], *given))
         joined = torch.cat(parts, dim=-1)
         return joined if self.sorted else joined[..., self.back]
-
-
-def share_of(observed: Tensor) -> Tensor:
-    """Which tenth of its variables each row shows, 0 for none, of 0/1 ``observed`` [rows, variables]."""
-    n_variables = observed.shape[1]
-    return (observed.sum(1).long() * N_SHARES + n_variables - 1) // n_variables
 
 
 def _of(verb: str, likelihood: Likelihood) -> Callable[[Tensor, Tensor], Tensor]:

@@ -264,7 +264,7 @@ class Count(nn.Module):
     def spread(self) -> Tensor:
         return self.floor + torch.exp(self.log_spread)
 
-    def _place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         return outputs, self.spread()
 
     def _number(self, values: Tensor) -> Tensor:
@@ -275,7 +275,7 @@ class Count(nn.Module):
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         number = self._number(values)
-        outputs, spread = self._place_and_spread(outputs)
+        outputs, spread = self.place_and_spread(outputs)
         lower = torch.where(number > 0, self._code((number - 0.5).clamp(min=0)) - outputs, -FAR)
         upper = self._code(number + 0.5) - outputs
         # The edges of a large number differ by less than float32 tells apart, so not upper - lower.
@@ -284,12 +284,12 @@ class Count(nn.Module):
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         whole = torch.expm1(values * self.scale + self.shift) + 1e-3  # float32 keeps whole ones so
-        outputs, spread = self._place_and_spread(outputs)
+        outputs, spread = self.place_and_spread(outputs)
         reached = torch.sigmoid((self._code(whole.floor() + 0.5) - outputs) / spread)
         return torch.where(whole < 0, 0.0, reached)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        outputs, spread = self._place_and_spread(outputs)
+        outputs, spread = self.place_and_spread(outputs)
         point = outputs + spread * torch.logit(level)
         number = torch.expm1((point * self.scale + self.shift).clamp(max=LARGEST_LOG)) - 0.5
         return self._code(number.ceil().clamp(min=0))

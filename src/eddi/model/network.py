@@ -9,9 +9,18 @@ from torch import Tensor, nn
 from eddi.model.atoms import Atoms
 from eddi.model.free_spread import FreeCount, FreeGaussian
 from eddi.model.heads import Heads, Maker
-from eddi.model.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
+from eddi.model.likelihood import (
+    Bernoulli,
+    Categorical,
+    Count,
+    Form,
+    Gaussian,
+    LevelLikelihood,
+    Ordinal,
+)
 from eddi.model.perceptron import Perceptron
 from eddi.model.posterior import Posterior
+from eddi.model.prediction import COVERAGE
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.residual import Residual
 from eddi.model.set_encoder import SetEncoder
@@ -19,6 +28,7 @@ from eddi.model.splines import some_rows
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
+N_GROUPS = 5  # of beliefs, by how broad they are, for which calibration counts apart
 LOG_VAR_RANGE = (-12.0, 8.0)  # keeps exp(log_var) a number whatever the tail says
 
 
@@ -92,6 +102,8 @@ class Marginals(Heads):
     """
 
     quantities: Tensor  # positions of the variables without levels, which have atoms
+    edges: Tensor  # [groups - 1, variables] spreads that part beliefs into groups, narrow ones first
+    outside: Tensor  # [groups, variables] what a 90% interval leaves out on either side
 
     def __init__(self, forms: Sequence[Form], recipe: Recipe, width: int) -> None:
         super().__init__(forms, _given_seen(recipe.noise_floor))
@@ -100,6 +112,8 @@ class Marginals(Heads):
         quantities = [place for place, form in enumerate(forms) if not form.kind.has_levels]
         self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
         self.atoms = Atoms(len(quantities), width) if quantities else None
+        self.register_buffer("edges", torch.full((N_GROUPS - 1, len(forms)), torch.inf))
+        self.register_buffer("outside", torch.full((N_GROUPS, len(forms)), (1 - COVERAGE) / 2))
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The likelihoods' parameters [..., outputs] for what the tail made of a code."""
@@ -121,6 +135,19 @@ class Marginals(Heads):
         values, wanted = (each.index_select(1, self.quantities) for each in (values, wanted))
         return (self.atoms.fit_score(hidden.detach(), values) * wanted).sum()
 
+    def spread(self, outputs: Tensor) -> Tensor:
+        """How broad the belief about each quantity is [..., variables], in coded units; 0 for levels."""
+        found = outputs.new_zeros((*outputs.shape[:-1], len(self.forms)))
+        for head in self.heads():
+            if not isinstance(head.likelihood, LevelLikelihood):
+                part = outputs[..., head.outputs]
+                found[..., head.variables] = head.likelihood.place_and_spread(part)[1]  # type: ignore[attr-defined]
+        return found
+
+    def left_out(self, outputs: Tensor) -> Tensor:
+        """As calibrated, among beliefs as broad."""
+        return self.outside.gather(0, group_of(self.spread(outputs[0]), self.edges))
+
     def alone(self, variables: Sequence[int]) -> Heads:
         """The same likelihoods, as calibrated, for some variables."""
         some = Heads([self.forms[variable] for variable in variables], _given_seen(self.floor))
@@ -140,6 +167,11 @@ class Marginals(Heads):
         """Where variables of one kind stand in their head."""
         head = next(h for h in self.heads() if variables[0] in h.variables.tolist())
         return [head.variables.tolist().index(variable) for variable in variables]
+
+
+def group_of(spread: Tensor, edges: Tensor) -> Tensor:
+    """Which group beliefs so broad [rows, variables] belong to, the narrowest being 0."""
+    return (spread > edges[:, None]).sum(0)
 
 
 def _given_z(recipe: Recipe) -> dict[Kind, Maker]:

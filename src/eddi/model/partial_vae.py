@@ -313,12 +313,12 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         marginals = self.network_.marginals
         noise = standard_normal(n_draws, self.network_.latent, seed=0)
         for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
-            code, seen = self.code(chunk), self._tensors(chunk)[1]
+            code = self.code(chunk)
             if marginals is not None:
                 outputs = marginals(self.settled_.hidden(code))[None]
-                yield Belief(marginals, outputs, marginals.left_out(seen))
+                yield Belief(marginals, outputs, marginals.left_out(outputs))
             else:
-                yield Belief.of(self.network_, self.posterior(code), noise.to(code.device), seen)
+                yield Belief.of(self.network_, self.posterior(code), noise.to(code.device))
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(form.kind is Kind.COUNT for form in self.network_.forms)

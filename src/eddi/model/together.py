@@ -82,7 +82,7 @@ def train_together(runs: Sequence[Run], recipe: Recipe, *, device: torch.device)
     weights.use_best()
     for run, exam in zip(runs, exams, strict=True):
         if exam:
-            calibrate(run.network, exam.for_calibration())
+            calibrate(run.network, exam.for_calibration(), len(exam))
     return [course.history for course in courses]
 
 

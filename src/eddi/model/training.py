@@ -89,7 +89,7 @@ def train(
         kept.save(weights, course)
     weights.use_best()
     if examination:
-        calibrate(network, examination.for_calibration())
+        calibrate(network, examination.for_calibration(), len(examination))
     return course.history
 
 
@@ -252,6 +252,9 @@ class _Examination:
         self._evidence, self._recipe, self._seed = evidence, recipe, seed
         self._device, self._targets = device, list(targets) if recipe.objective == "direct" else []
         self.batch = self.part_known(MAX_VALIDATION_ROWS)
+
+    def __len__(self) -> int:
+        return len(self._evidence)
 
     def part_known(self, n: int) -> Batch:
         """The held-out rows with parts of them hidden, each in as many ways as to be ``n`` or so."""
