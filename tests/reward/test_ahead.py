@@ -1,5 +1,6 @@
 """What an answer opens, against going through all pairs of answers by hand."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from eddi import PartialVAE, Schema, Variable
+from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
 from eddi.reward.ahead import Ahead
 from eddi.reward.target import Care, information
@@ -129,6 +130,16 @@ def test_rows_in_a_batch_and_alone_are_alike(xor):
     for row in (0, 1, 3, 79):
         alone = ahead.opened(xor, seen[row : row + 1], ["differ"])
         torch.testing.assert_close(together[row], alone[0], rtol=1e-3, atol=1e-5)
+
+
+def test_what_is_never_asked_is_not_opened(xor):
+    other = copy.copy(xor)
+    never = Question("right", ("right",), never=True)
+    other.schema_ = dataclasses.replace(SCHEMA, explicit_questions=(never,))
+    (opened,) = WITHOUT_DOUBT.opened(other, Evidence.nothing(1, 5), ["differ"])
+    names = [question.name for question in other.schema_.questions]
+    assert opened[names.index("left")] < 0.05
+    assert opened[names.index("right")] > 0.4  # it may be volunteered
 
 
 def test_only_candidates_are_looked_behind(xor):

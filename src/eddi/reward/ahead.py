@@ -82,7 +82,8 @@ class Ahead:
         return torch.cat(parts)
 
     def _of(self, now: Now, care: Care, claimed: Tensor | None) -> Tensor:
-        rewards = now.rewards(care)  # [rows, questions]
+        askable = _askable(Same(now.model.schema_)).to(now.entered.device)
+        rewards = now.rewards(care) * askable  # [rows, questions]
         best_other = _best_other(rewards)
         first = rewards.argmax(1, keepdim=True)
         candidates = self._candidates(now, rewards, care) if claimed is None else claimed
@@ -91,7 +92,7 @@ class Ahead:
         for heard in now.heard(care, PASSES):
             some = heard.where(among[heard.rows, heard.questions])
             if len(some.rows):
-                ahead = now.after(some, _known(now, some)).rewards(care)
+                ahead = now.after(some, _known(now, some)).rewards(care) * askable
                 some.add(ahead.amax(1), best_after)
         greedy = (rewards + best_after).gather(1, first)  # nats of two questions, the greedy one first
         opened = (best_after - best_other - self.doubt * greedy).clamp_min(0)
@@ -157,7 +158,13 @@ def _known(now: Now, heard: Heard) -> NDArray[np.bool_]:
     return np.asarray(now.observed[rows] | _reveals(Same(now.model.schema_))[questions])
 
 
-@lru_cache(16)
+@lru_cache(MAX_KEPT)
+def _askable(key: Same) -> Tensor:
+    """1 for each question that may ever be asked: what is only recorded opens nothing."""
+    return torch.tensor([0.0 if question.never else 1.0 for question in key.schema.questions])
+
+
+@lru_cache(MAX_KEPT)
 def _reveals(key: Same) -> NDArray[np.bool_]:
     """Which question reveals which variable [questions, variables]."""
     schema = key.schema

@@ -15,6 +15,8 @@ from eddi.reward import target as target_space
 from eddi.reward.ahead import opening
 from eddi.table.evidence import Evidence
 
+MOST_AHEAD = 128  # questions among which the first is chosen with the next in mind: half a second, once
+
 
 @dataclass(frozen=True)
 class Information:
@@ -24,7 +26,7 @@ class Information:
         reward: "latent", the paper's; "target", the same in the space of the target, which needs a model
             with direct beliefs; None takes the best the model allows. That is the latter, and the very
             first question, the same for all rows, is chosen with the one after it in mind: it counts
-            what an answer opens too, if that is much (see `Lookahead`).
+            what an answer opens too, if that is much (see `Lookahead`), among up to 128 questions.
         n_draws: Monte Carlo draws of answers and target.
         seed: of those draws; they change with the number of answers, and rows that have answered as
             much share them, so that a row scores the same alone and in any batch.
@@ -62,6 +64,10 @@ class Information:
             )
         reward = latent.information if wanted == "latent" else target_space.information
         nats = reward(model, evidence, target, n_draws=self.n_draws, seed=seed)
-        if n_seen == 0 and self.reward is None and wanted == "target":
+        if n_seen == 0 and self.reward is None and self._looks_ahead(model):
             nats = nats + opening(model, target)
         return nats.cpu()
+
+    @staticmethod
+    def _looks_ahead(model: Model) -> bool:
+        return model.direct_ is not None and len(model.schema_.questions) <= MOST_AHEAD
