@@ -7,7 +7,7 @@ import torch
 
 from eddi.model.calibration import calibrate
 from eddi.model.likelihood import Form
-from eddi.model.network import Network
+from eddi.model.network import Network, group_of
 from eddi.model.objective import Batch
 from eddi.model.recipe import DEFAULT
 from eddi.table.variable import Kind
@@ -119,3 +119,23 @@ def test_few_rows_make_few_groups(network, n_rows, n_groups):
     calibrate(network, seen, n_rows)
     assert network.marginals.edges[:, 0].isfinite().sum() == n_groups - 1
     assert network.marginals.edges[:, 1].isinf().all()  # levels have no breadth
+
+
+def test_beliefs_that_differ_by_rounding_are_of_one_group(network):
+    batch = rows(network, surprise=1.0)  # nothing is seen, so that all spreads are the same
+    calibrate(network, batch, N_ROWS)
+    spread = network.marginals.spread(outputs_of(network, batch))[:1]
+    groups = [
+        group_of(spread * shift, network.marginals.edges)[0, 0] for shift in (1 - 1e-6, 1, 1 + 1e-6)
+    ]
+    assert len(set(map(int, groups))) == 1
+
+
+def test_only_rows_that_know_a_variable_make_groups(network):
+    batch = rows(network, surprise=1.0)
+    known = batch.known.clone()
+    known[:, 0] = 0
+    known[:15, 0] = 1
+    calibrate(network, replace(batch, known=known.repeat(4, 1)[:N_ROWS]), 100)
+    assert network.marginals.edges[:, 0].isinf().all()
+    assert network.marginals.edges[:, 3].isfinite().all()

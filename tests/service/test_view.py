@@ -224,5 +224,10 @@ def test_why_does_not_boast_of_a_question_that_tells_nothing_or_less_than_anothe
     assert "tells most" not in " ".join(view.why(second, SCHEMA))
 
 
+def test_why_says_that_an_answer_opens_the_next_question():
+    told = Explanation(Question("age", ("age",)), "pain", 0.0, 0.3, 0.3, True, ("weight", 0.2), 0.4)
+    assert "what to ask you after it" in " ".join(view.why(told, SCHEMA))
+
+
 def test_numbers_have_as_many_decimals_as_their_belief_deserves():
     assert [view.decimals([quantity(0, width)]) for width in (500, 20, 0.3)] == [0, 1, 3]

@@ -10,7 +10,7 @@ import eddi
 from eddi import PartialVAE, Schema, Variable
 from eddi.errors import StrategyError
 from eddi.model.recipe import DEFAULT
-from eddi.strategy import Information, Lookahead
+from eddi.strategy import Information, Lookahead, PerCost
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
@@ -48,18 +48,49 @@ def test_two_questions_are_enough_where_one_says_which_the_other_is(context):
     assert greedy.accuracy[2] < 0.9
 
 
+def first_question(model, **rules):
+    return eddi.Interview(model, "truth", **rules).ask().name
+
+
 def test_the_first_question_of_all_is_asked_with_the_next_in_mind(context):
-    """All rows share it, so that looking ahead costs nobody any time; from there on answers tell."""
-    rows = context_rows(200, 1)
-    asked = eddi.simulate(context, rows, strategy=Information(), max_steps=2)
+    """All share it, so that looking ahead costs nobody any time; from there on answers tell."""
+    asked = eddi.simulate(context, context_rows(200, 1), max_steps=2)
     assert asked.accuracy[2] > 0.97
-    ahead, greedy = (
-        strategy.score(context, Evidence.nothing(1, 6), ["truth"])
-        for strategy in (Information(), Information(reward="target"))
-    )
-    questions = [question.name for question in context.schema_.questions]
-    assert (ahead - greedy).argmax() == questions.index("context")
-    assert (ahead >= greedy).all()
+    assert first_question(context) == "context"
+    assert first_question(context, strategy=Information(reward="target")) != "context"
+    assert first_question(context, strategy=PerCost(Information())) != "context"
+
+
+def test_what_is_opened_counts_only_while_all_may_be_asked(context):
+    assert first_question(context, stop=eddi.Stop(after=1)) != "context"
+    assert first_question(context, stop=eddi.Stop(after=1) | eddi.Stop(after=3)) != "context"
+    assert first_question(context, stop=eddi.Stop(after=1) & eddi.Stop(after=3)) == "context"
+    assert first_question(context, stop=eddi.Stop(budget=1)) != "context"  # of questions that cost 1
+    assert first_question(context, stop=eddi.Stop(budget=2)) == "context"
+    interview = eddi.Interview(context, "truth")
+    interview.tell("first", eddi.DECLINED)
+    assert interview.ask().name != "context"
+
+
+def test_a_reward_is_what_is_told_and_an_explanation_names_what_is_opened(context):
+    interview = eddi.Interview(context, "truth")
+    assert interview.rewards()["context"] < 0.02
+    why = interview.explain()
+    assert why.nats < 0.02
+    assert why.opens > 0.2
+    assert "It also says what to ask after it" in str(why)
+    interview.tell("context", 1, 0)
+    assert interview.explain().opens == 0
+
+
+def test_many_questions_are_not_looked_behind_unasked(context, monkeypatch):
+    monkeypatch.setattr("eddi.strategy.information.MOST_AHEAD", 3)
+    assert (Information().opening(context, ["truth"]) == 0).all()
+
+
+def test_all_variables_may_be_wanted(context):
+    names = list(context.schema_.names)
+    assert Lookahead(n_candidates=2).score(context, Evidence.nothing(1, 6), names).sum() == 0
 
 
 def test_the_score_is_the_reward_where_nothing_is_opened(model, people):

@@ -144,11 +144,7 @@ def _states(
 
 def score(model: PartialVAE, evidence: Evidence, target: str, settings: Settings) -> Numbers:
     """The information reward of every variable in every state [states, variables]."""
-    strategy = eddi.strategy.Information(
-        "latent" if model.direct_ is None else "target",  # what is told alone, not what is opened
-        n_draws=int(settings["n_draws"]),
-        seed=int(settings["seed"]),
-    )
+    strategy = eddi.strategy.Information(n_draws=int(settings["n_draws"]), seed=int(settings["seed"]))
     return np.asarray(strategy.score(model, evidence, [target]), np.float64)
 
 

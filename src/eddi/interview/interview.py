@@ -116,9 +116,17 @@ class Interview:
         if question is None:
             return None
         rivals = [name for name in self._ranked(self.turns) if name != question.name]
-        return explain(
+        why = explain(
             self.model, self.evidence(), self.target, question, rivals[:1], rewards=self.rewards()
         )
+        return replace(why, opens=self._opens(question))
+
+    def _opens(self, question: Question) -> float:
+        """What counts of a question besides its reward."""
+        seen, n_asked = self.evidence(), np.array([len(self.record.answers)])
+        open_ = self.turns.open(seen, self.closed(), spent=self.spent())
+        place = self.model.schema_.questions.index(question)
+        return float(self.turns.opened(seen, open_, n_asked)[0, place])
 
     def evidence(self) -> Evidence:
         """All answers so far as one row of evidence."""

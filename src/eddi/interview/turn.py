@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.model.partial_vae import PartialVAE
-from eddi.strategy.base import Strategy
-from eddi.strategy.stopping import Situation, StoppingRule, promises
+from eddi.strategy.base import Farsighted, Strategy
+from eddi.strategy.stopping import Situation, StoppingRule, most_asked, promises
 from eddi.table.evidence import Evidence
 from eddi.table.variable import level_position
 
@@ -52,6 +52,7 @@ class Turns:
         """
         scores = self.scores(seen)
         open_ = self.open(seen, closed, spent=spent) & (self._always | (scores > -np.inf))
+        scores = scores + self.opened(seen, open_, n_asked)
         if self._promises:
             pinned = open_ & self._always
             open_ = np.where(pinned.any(1, keepdims=True), pinned, open_)
@@ -65,6 +66,16 @@ class Turns:
         scores = self.strategy.score(self.model, seen, self.target).cpu().numpy().astype(np.float64)
         # An answer far beyond all rows may be more than the network can add up; it tells nothing then.
         return np.where(np.isnan(scores), 0.0, scores)
+
+    def opened(
+        self, seen: Evidence, open_: NDArray[np.bool_], n_asked: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """What a first answer opens [rows, questions]: 0 but for those who begin with all open."""
+        begins = (n_asked == 0) & ~seen.observed.any(1)
+        if begins.any() and self._is_farsighted:
+            begins &= (open_ == self._free).all(1)
+            return np.where(begins[:, None], self._opening, 0.0)
+        return np.zeros(open_.shape)
 
     def open(
         self,
@@ -114,6 +125,24 @@ class Turns:
     @cached_property
     def _always(self) -> NDArray[np.bool_]:
         return np.array([question.always for question in self.model.schema_.questions], dtype=bool)
+
+    @cached_property
+    def _free(self) -> NDArray[np.bool_]:
+        """Questions that may be asked of anybody at once."""
+        required = np.array([bool(question.requires) for question in self.model.schema_.questions])
+        return np.asarray(self._askable & ~required)
+
+    @cached_property
+    def _is_farsighted(self) -> bool:
+        """Whether the strategy looks ahead at the first question, and any may come second."""
+        dearest = np.sort(self._costs[self._free])[-2:].sum()
+        is_long = most_asked(self.stop) > 1 and dearest <= self.stop.budget + ROUNDING
+        return isinstance(self.strategy, Farsighted) and is_long
+
+    @cached_property
+    def _opening(self) -> NDArray[np.float64]:
+        assert isinstance(self.strategy, Farsighted)  # noqa: S101  # `_is_farsighted` was asked before
+        return self.strategy.opening(self.model, self.target).double().numpy()
 
     @cached_property
     def _promises(self) -> bool:

@@ -28,13 +28,14 @@ ITERATIONS = 100  # of a descent over two numbers a variable
 RATE = 0.05  # of that descent, on a log scale: it ends within a few hundredths
 LEAST_ROWS = 20  # hidden values below which a variable's belief is left as it is
 LEAST_IN_GROUP = 50  # hidden values for which beliefs as broad are counted apart
+SAME_SPREAD = 1e-4  # relative difference below which two beliefs are as broad
 ROWS_A_GROUP = 10  # different rows needed for it: nine truths lie within, one outside
 LEAST_TAIL = 1e-5  # beyond it float32 cannot tell quantiles apart
 CAUTION = 3.0  # how many rows' worth of likelihood it takes to move a dial by one (on a log scale)
 
 
 def calibrate(network: Network, batch: Batch, n_rows: int) -> None:
-    """Set the dials of the direct beliefs by what ``batch`` hides of so many different rows."""
+    """Set the dials by what ``batch`` hides: ``n_rows`` different ones, over and over."""
     marginals = network.marginals
     if marginals is None:
         return
@@ -45,7 +46,7 @@ def calibrate(network: Network, batch: Batch, n_rows: int) -> None:
     _set_spreads(marginals, outputs, batch.values, hidden)
     cooled = _set_temperatures(marginals, outputs, batch.values, hidden)
     with torch.no_grad():
-        count_outside(marginals, cooled, batch.values, hidden, n_rows)
+        count_outside(marginals, cooled, batch.values, hidden, (batch.known[:n_rows] > 0).sum(0))
 
 
 def _set_spreads(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
@@ -115,17 +116,22 @@ def _least(misfit: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
 
 
 def count_outside(
-    marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor, n_rows: int
+    marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor, n_rows: Tensor
 ) -> None:
-    """Set what intervals leave out so that nine truths in ten lie within, apart for broad and narrow."""
+    """Set what intervals leave out so that nine truths in ten lie within, apart for broad and narrow.
+
+    ``n_rows`` [variables] are the different rows in which each variable is known.
+    """
     left, spread = _left(marginals, outputs, values), marginals.spread(outputs)
-    n_groups = min(max(n_rows // ROWS_A_GROUP, 1), N_GROUPS)
-    inner = torch.linspace(0, 1, n_groups + 1, device=spread.device)[1:-1]
     for variable, form in enumerate(marginals.forms):
         if form.kind.has_levels or not (some := hidden[:, variable] > 0).any():
             continue  # the interval of ordered levels is the belief's own: it holds whole levels
         edges, tails = marginals.edges[:, variable], marginals.outside[:, variable]
-        edges[: n_groups - 1] = torch.quantile(spread[some, variable], inner)
+        n_groups = min(max(int(n_rows[variable]) // ROWS_A_GROUP, 1), N_GROUPS)
+        inner = torch.linspace(0, 1, n_groups + 1, device=spread.device)[1:-1]
+        edges.fill_(torch.inf)
+        # Many rows may share a spread, as all do that show nothing; rounding must not part them.
+        edges[: n_groups - 1] = torch.quantile(spread[some, variable], inner) * (1 + SAME_SPREAD)
         groups = group_of(spread[some, variable, None], edges[:, None])[:, 0]
         tails.fill_(_tail(left[some, variable]))
         for group in range(n_groups):

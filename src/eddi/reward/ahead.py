@@ -58,7 +58,7 @@ class Ahead:
             found = self._look(model, evidence, positions, self.care)
             claimed = found > 0
             rows = claimed.any(1).nonzero()[:, 0]
-            if len(rows):
+            if len(rows) and self.care.n_points < N_ATOMS:
                 all_answers = replace(self.care, n_points=N_ATOMS)
                 some = evidence[rows.cpu().numpy()]
                 found[rows] = self._look(model, some, positions, all_answers, claimed[rows])
@@ -133,6 +133,8 @@ def influence(now: Now, care: Care) -> Tensor:
     """Nats each answer tells about every other variable that is neither known nor wanted, summed."""
     found = now.entered.new_zeros((len(now.entered), len(now.model.schema_.questions)))
     others = [place for place in range(now.observed.shape[1]) if place not in now.target]
+    if not others:
+        return found
     told = now.direct.told(others)
     order = torch.cat([head.variables for head in told.heads.heads()])  # the order of `kl_each`
     columns = np.array(others)[order.cpu().numpy()]
@@ -160,8 +162,9 @@ def _known(now: Now, heard: Heard) -> NDArray[np.bool_]:
 
 @lru_cache(MAX_KEPT)
 def _askable(key: Same) -> Tensor:
-    """1 for each question that may ever be asked: what is only recorded opens nothing."""
-    return torch.tensor([0.0 if question.never else 1.0 for question in key.schema.questions])
+    """1 for each question that may be asked of anybody: what may not be asked is not opened."""
+    barred = [question.never or bool(question.requires) for question in key.schema.questions]
+    return torch.tensor([0.0 if each else 1.0 for each in barred])
 
 
 @lru_cache(MAX_KEPT)

@@ -13,7 +13,7 @@ from eddi.table.schema import Schema
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64], bool]
 
-MAX_KEPT = 16  # combinations of schema and target whose edges are kept at hand
+MAX_KEPT = 16  # combinations of model, schema and target whose edges and openings are kept at hand
 
 
 @dataclass(frozen=True)

@@ -312,6 +312,8 @@ def why(explanation: Explanation, schema: Schema, decimals: int = 0) -> list[str
     else:
         words.append(f"It is expected to tell little more about {target}.")
     words.append(_expected_change(explanation, schema[target], decimals))
+    if explanation.opens > 0:
+        words.append("It also says what to ask you after it.")
     if explanation.runner_up is None:
         words.append("Nothing else is left to ask.")
     return words

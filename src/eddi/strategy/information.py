@@ -25,8 +25,8 @@ class Information:
     Args:
         reward: "latent", the paper's; "target", the same in the space of the target, which needs a model
             with direct beliefs; None takes the best the model allows. That is the latter, and the very
-            first question, the same for all rows, is chosen with the one after it in mind: it counts
-            what an answer opens too, if that is much (see `Lookahead`), among up to 128 questions.
+            first question of an interview, the same for everybody, is chosen with the one after it in
+            mind: what an answer opens counts then, if it is much (see `Lookahead`).
         n_draws: Monte Carlo draws of answers and target.
         seed: of those draws; they change with the number of answers, and rows that have answered as
             much share them, so that a row scores the same alone and in any batch.
@@ -63,11 +63,14 @@ class Information:
                 'reward="target" needs a model with direct beliefs: fit one with recipe="default".'
             )
         reward = latent.information if wanted == "latent" else target_space.information
-        nats = reward(model, evidence, target, n_draws=self.n_draws, seed=seed)
-        if n_seen == 0 and self.reward is None and self._looks_ahead(model):
-            nats = nats + opening(model, target)
-        return nats.cpu()
+        return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 
-    @staticmethod
-    def _looks_ahead(model: Model) -> bool:
-        return model.direct_ is not None and len(model.schema_.questions) <= MOST_AHEAD
+    def opening(self, model: Model, target: Sequence[str]) -> Tensor:
+        """Nats that each answer opens to whoever begins [questions]; it is worked out once.
+
+        Nothing of a reward that was asked for by name, or among more than 128 questions.
+        """
+        n_questions = len(model.schema_.questions)
+        if self.reward is not None or model.direct_ is None or n_questions > MOST_AHEAD:
+            return torch.zeros(n_questions)
+        return opening(model, target).cpu()

@@ -18,9 +18,10 @@ N_DRAWS = 50  # of a first answer that reveals several variables, for its own re
 class Lookahead:
     """What an answer tells about the target, and what it opens: how much better the next question gets.
 
-    `Information` takes the best answer at hand. That fails where one answer says nothing of the target
-    but says which others do: the context of a measurement, half of an exclusive or. Where no answer
-    opens anything the two choose alike. It needs a model with direct beliefs, and far more time.
+    `Information` takes the best answer at hand, but for its first question. That fails where one answer
+    says nothing of the target but says which others do: the context of a measurement, half of an
+    exclusive or. Where no answer opens anything the two choose alike. It needs a model with direct
+    beliefs, and far more time.
 
     Args:
         doubt: how much must be opened to count, as a share of what two greedy questions tell.

@@ -194,6 +194,15 @@ class AllOf(_Combines):
         return np.asarray(np.all([rule.reached(situation) for rule in self.rules], axis=0))
 
 
+def most_asked(rule: StoppingRule) -> float:
+    """How many questions a rule lets be asked, whatever the answers."""
+    if isinstance(rule, AnyOf):
+        return min(map(most_asked, rule.rules))
+    if isinstance(rule, AllOf):
+        return max(map(most_asked, rule.rules))
+    return rule.after if isinstance(rule, Stop) and rule.after is not None else math.inf
+
+
 def promises(rule: StoppingRule) -> bool:
     """Whether a promise was made of how a rule ends interviews."""
     if isinstance(rule, AnyOf | AllOf):
