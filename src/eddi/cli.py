@@ -227,9 +227,9 @@ def describe(
 
     For example: eddi describe people.eddi, or eddi describe people.csv
     """
-    from eddi.verbs.describe import describe as told
+    from eddi.verbs.describe import describe as say
 
-    told(path, json=json)
+    say(path, json=json)
 
 
 @_verb
@@ -292,7 +292,7 @@ def simulate(
     ] = None,
     strategy: Annotated[
         StrategyName, typer.Option(help="EDDI, two questions ahead, or a random order.")
-    ] = (StrategyName.INFORMATION),
+    ] = StrategyName.INFORMATION,
     steps: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Questions a row; all if left out.")
     ] = None,

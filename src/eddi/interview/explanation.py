@@ -24,8 +24,8 @@ class Explanation:
             wrong with the most likely one.
         after: the same, expected after the answer.
         runner_up: the next best question, and what it is worth.
-        opens: by how many nats its answer is expected to better the question after it, where that
-            counts: at the first question.
+        opens: by how many nats its answer is expected to better the question after it, less a doubt,
+            where that counts: at the first question.
     """
 
     question: Question
@@ -49,7 +49,7 @@ class Explanation:
             f"and to change {spread}."
         )
         if self.opens > 0:
-            words += f" It also says what to ask after it, which is worth {_nats(self.opens)} more."
+            words += f" It also says what to ask after it, which is worth {_nats(self.opens)} or more."
         if self.runner_up is None:
             return words + " Nothing else is left to ask."
         return words + f" Next best: {self.runner_up[0]!r} ({_nats(self.runner_up[1])})."

@@ -20,9 +20,8 @@ from torch import Tensor
 
 from eddi.model.atoms import N_ATOMS
 from eddi.model.base import Model
-from eddi.model.direct import Direct
 from eddi.reward.pairs import MAX_KEPT, Same
-from eddi.reward.target import PASSES, Care, Heard, Now
+from eddi.reward.target import PASSES, Beginning, Care, Heard, Now
 from eddi.table.evidence import Evidence
 
 GLANCE = Care(n_points=2, n_draws=8)  # little and much: cheap, and shows what may depend on an answer
@@ -113,20 +112,13 @@ class Ahead:
 
 def opening(model: Model, target: Sequence[str]) -> Tensor:
     """Nats that each answer opens to whoever has said nothing yet [questions], worked out once."""
-    positions = model.schema_.positions(dict.fromkeys(target))
-    key = (model.direct_, Same(model.schema_), tuple(positions))
-    return _opening(model, *key)  # type: ignore[arg-type]  # a model is one of its own
+    return _opening(Beginning.of(model, target))
 
 
 @lru_cache(MAX_KEPT)
-def _opening(
-    model: Model,
-    direct: Direct | None,  # noqa: ARG001  # it changes when the model is fitted again
-    schema: Same,
-    target: tuple[int, ...],
-) -> Tensor:
-    names = [schema.schema.names[place] for place in target]
-    return Ahead().opened(model, Evidence.nothing(1, len(schema.schema.variables)), names)[0]
+def _opening(beginning: Beginning) -> Tensor:
+    names = [beginning.schema.schema.names[place] for place in beginning.target]
+    return Ahead().opened(beginning.model, beginning.nothing, names)[0]
 
 
 def influence(now: Now, care: Care) -> Tensor:

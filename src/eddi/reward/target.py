@@ -33,12 +33,10 @@ def information(
     The model must have direct beliefs. A question that would show nothing new, or that touches the
     target, is worth 0. Of several target variables, what is told of each is added up.
     """
-    positions = model.schema_.positions(dict.fromkeys(target))
     care = Care(n_draws=n_draws, seed=seed)
     if len(evidence) == 1 and not evidence.observed.any():
-        key = (model.direct_, Same(model.schema_), tuple(positions), care)
-        return _opening(model, *key).clone()  # type: ignore[arg-type]  # a model is one of its own
-    return _information(model, evidence, positions, care)
+        return _first(Beginning.of(model, target), care).clone()
+    return _information(model, evidence, model.schema_.positions(dict.fromkeys(target)), care)
 
 
 def _information(model: Model, evidence: Evidence, target: list[int], care: "Care") -> Tensor:
@@ -46,17 +44,30 @@ def _information(model: Model, evidence: Evidence, target: list[int], care: "Car
         return Now.known(model, evidence, target).rewards(care)
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """Where every interview about a target begins: a key by which what is worked out there is kept."""
+
+    model: Model
+    direct: Direct | None  # it changes when the model is fitted again
+    schema: Same
+    target: tuple[int, ...]  # positions
+
+    @classmethod
+    def of(cls, model: Model, target: Sequence[str]) -> "Beginning":
+        positions = model.schema_.positions(dict.fromkeys(target))
+        return cls(model, model.direct_, Same(model.schema_), tuple(positions))
+
+    @property
+    def nothing(self) -> Evidence:
+        """One row of which nothing is known."""
+        return Evidence.nothing(1, len(self.schema.schema.variables))
+
+
 @lru_cache(MAX_KEPT)
-def _opening(
-    model: Model,
-    direct: Direct | None,  # noqa: ARG001  # it changes when the model is fitted again
-    schema: Same,
-    target: tuple[int, ...],
-    care: "Care",
-) -> Tensor:
+def _first(beginning: Beginning, care: "Care") -> Tensor:
     """The rewards of whoever has said nothing yet: every interview begins with them."""
-    nothing = Evidence.nothing(1, len(schema.schema.variables))
-    return _information(model, nothing, list(target), care)
+    return _information(beginning.model, beginning.nothing, list(beginning.target), care)
 
 
 @dataclass(frozen=True)
