@@ -13,26 +13,26 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plots,web]"
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+$(VENV)/.dev: $(VENV)/.run benchmarks/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./benchmarks
 	@touch $@
 
 run: $(VENV)/.run  ## Serve a questionnaire on an embedded table, trained first if it is not yet
 	$(BIN)/eddi demo --serve
 
 test: $(VENV)/.dev  ## Lint, types, and every test
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev  ## Lint and types only
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## Prove the claims: imputation against peers, training speed
-	$(BIN)/python -m eddi.bench
+	$(BIN)/python -m eddi_benchmarks
 
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves as Curves
     from eddi.evaluate.simulate import simulate as simulate
     from eddi.interview.interview import Interview as Interview
-    from eddi.interview.promise import certify as certify
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
-    from eddi.model.archive import load as load
+    from eddi.interview.risk_control import certify as certify
+    from eddi.model.files.archive import load as load
     from eddi.model.partial_vae import PartialVAE as PartialVAE
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
@@ -38,8 +38,8 @@ _HOMES = {
     "Stop": "eddi.strategy.stopping",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
-    "certify": "eddi.interview.promise",
-    "load": "eddi.model.archive",
+    "certify": "eddi.interview.risk_control",
+    "load": "eddi.model.files.archive",
     "simulate": "eddi.evaluate.simulate",
     "strategy": "eddi",
 }

@@ -21,7 +21,7 @@ from torch import Tensor
 
 import eddi
 from eddi.errors import EddiError
-from eddi.model.likelihood import LevelLikelihood, Likelihood
+from eddi.model.network.likelihood import LevelLikelihood, Likelihood
 from eddi.store.base import (
     FORGOTTEN,
     Event,

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from eddi import Stop
-from eddi.model.free_spread import FreeCount, FreeGaussian
-from eddi.model.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
+from eddi.model.network.heteroscedastic import FreeCount, FreeGaussian
+from eddi.model.network.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
 from eddi.table.variable import Kind
 from eddi.testing import ContractError, check_likelihood, check_stopping_rule
 

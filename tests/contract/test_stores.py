@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from eddi.store.base import Event, Fault, Store, StoreConflict
+from eddi.store.factory import open_store
 from eddi.store.memory import MemoryStore
-from eddi.store.opening import open_store
 from eddi.testing import ContractError, check_store
 
 

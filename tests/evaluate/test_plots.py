@@ -11,9 +11,9 @@ import pytest
 import eddi
 from eddi import Schema, Variable
 from eddi.errors import EvaluationError, MissingExtraError, TableError
-from eddi.evaluate import canvas, plots
+from eddi.evaluate import figures, plots
 from eddi.evaluate.curves import Curves
-from eddi.evaluate.decision import decisions
+from eddi.evaluate.decision_trace import decisions
 from eddi.evaluate.simulate import simulate
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy import Information, PerCost, Random
@@ -116,13 +116,13 @@ def test_names_are_drawn_as_they_are_long_or_strange(tmp_path: Path) -> None:
 
 
 def test_a_label_keeps_both_ends_of_a_long_name() -> None:
-    assert canvas.label("short") == "short"
-    long = canvas.label("the mean radius of the nucleus, in micrometres (worst)")
-    assert len(long) <= canvas.LONGEST_LABEL
+    assert figures.label("short") == "short"
+    long = figures.label("the mean radius of the nucleus, in micrometres (worst)")
+    assert len(long) <= figures.LONGEST_LABEL
     assert long.startswith("the mean radius")
     assert long.endswith("s (worst)")
-    assert canvas.label("a $b$\n c") == r"a \$b\$ c"
-    assert not canvas.label("_hidden").startswith("_")
+    assert figures.label("a $b$\n c") == r"a \$b\$ c"
+    assert not figures.label("_hidden").startswith("_")
 
 
 def test_decisions_are_those_of_the_interview(model: PartialVAE, full: pd.DataFrame) -> None:

@@ -11,11 +11,11 @@ from eddi.engine import Engine
 from eddi.errors import StopError, TargetError
 from eddi.evaluate import sharded
 from eddi.evaluate.sharded import joined, simulate_shards
-from eddi.evaluate.tally import Tally
+from eddi.evaluate.streaming_curves import Tally
 from eddi.strategy import Random
 from eddi.strategy.stopping import Stop
 from eddi.table import formats
-from eddi.table.stream import Stream
+from eddi.table.streaming import Stream
 
 
 @pytest.fixture

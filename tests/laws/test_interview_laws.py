@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.interview.record import Record
-from eddi.interview.turn import Turns
+from eddi.interview.rules import Turns
 from eddi.strategy import FixedOrder, Information
 from eddi.table.evidence import Evidence
 

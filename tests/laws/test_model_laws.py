@@ -6,8 +6,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eddi.model.likelihood import Form
-from eddi.model.network import Network
+from eddi.model.network.likelihood import Form
+from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.evidence import Evidence
 

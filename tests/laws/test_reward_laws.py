@@ -6,7 +6,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eddi.reward.latent import information
+from eddi.reward.paper.latent_information import information
 from eddi.table.evidence import Evidence
 
 N_VARIABLES = 8

@@ -6,7 +6,7 @@ import torch
 from scipy import stats
 
 from eddi import PartialVAE
-from eddi.model.training import draw_kept
+from eddi.model.training.loop import draw_kept
 from eddi.table.evidence import Evidence
 
 LOADINGS = np.array([[1.0, 0.0], [0.8, 0.3], [0.0, 1.0], [-0.5, 0.8], [0.9, -0.4], [0.4, 0.7]])

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from eddi import PartialVAE, Schema, Variable
-from eddi.reward.latent import information
+from eddi.reward.paper.latent_information import information
 from eddi.table.evidence import Evidence
 
 NAMES = ("smoker", "cancer", "bronchitis", "shadow", "cough", "breathless")

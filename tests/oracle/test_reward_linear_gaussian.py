@@ -18,9 +18,9 @@ import pytest
 import torch
 
 from eddi import Schema, Variable
-from eddi.model.belief import uniform
-from eddi.model.posterior import Posterior
-from eddi.reward.latent import information
+from eddi.model.inference.predictive import uniform
+from eddi.model.network.posterior import Posterior
+from eddi.reward.paper.latent_information import information
 from eddi.table.evidence import Evidence
 
 DIMENSION = np.array([0, 0, 0, 1, 1, 1, 1, 2])  # which latent dimension each variable loads on

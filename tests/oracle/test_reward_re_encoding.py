@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.reward.latent import information
-from eddi.reward.options import MAX_LEVELS
+from eddi.reward.paper.latent_information import information
+from eddi.reward.paper.options import MAX_LEVELS
 from eddi.table.evidence import Evidence
 
 N_DRAWS = 6

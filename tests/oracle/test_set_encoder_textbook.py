@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 import torch
 
-from eddi.model.likelihood import Form
-from eddi.model.set_encoder import SetEncoder
+from eddi.model.network.likelihood import Form
+from eddi.model.network.set_encoder import SetEncoder
 from eddi.table.variable import Kind
 
 ENCODERS = ("zi", "zi-m", "pn", "pnp")

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from eddi.service.app import build
-from eddi.service.questionnaire import Questionnaire
+from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.settings import Settings
 
 TARGET = "stage"

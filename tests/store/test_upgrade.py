@@ -16,12 +16,12 @@ from sqlalchemy import text
 
 from eddi.store import tables
 from eddi.store import upgrade as upgrading
-from eddi.store.address import parsed
 from eddi.store.base import StoreSchemaError
 from eddi.store.connection import connect, reading, writing
-from eddi.store.opening import open_store
+from eddi.store.factory import open_store
 from eddi.store.sql import SqlStore
 from eddi.store.upgrade import upgrade
+from eddi.store.url import parsed
 
 NOW = tables.REVISIONS[-1]
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from eddi import demo
+from eddi.cli import demo
 
 from .conftest import start
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eddi.cli import app
+from eddi.cli.app import app
 
 from .conftest import COMMAND, ENVIRONMENT, Eddi
 

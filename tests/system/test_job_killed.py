@@ -12,8 +12,8 @@ import httpx
 import numpy as np
 
 from eddi import PartialVAE, Schema
-from eddi.model.archive import load
-from eddi.service.analyst.worker import set_aside
+from eddi.model.files.archive import load
+from eddi.service.analyst.job_worker import set_aside
 from eddi.table import formats
 
 from .test_serve_killed import LOCAL, Server, served

@@ -15,7 +15,7 @@ from .conftest import Eddi, start
 # The command as installed, but looking after its checkpoint ten times a second rather than every 5 s.
 EAGER = """
 import eddi.model.training
-eddi.model.training.SECONDS_BETWEEN_SAVES = 0.1
+eddi.model.training.loop.SECONDS_BETWEEN_SAVES = 0.1
 from eddi.cli import main
 main()
 """

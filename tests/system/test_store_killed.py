@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from eddi.store.opening import open_store
+from eddi.store.factory import open_store
 
 STREAM = "interview/7"
 WRITER = """

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from eddi.errors import EvaluationError
-from eddi.evaluate import canvas
+from eddi.evaluate import figures
 from eddi.evaluate.calibration import Calibration
-from eddi.evaluate.canvas import COLOURS, FAINT, INK, MARKERS, SMALL
+from eddi.evaluate.cost_frontier import Frontier
 from eddi.evaluate.curves import Curves, Metric, Numbers
-from eddi.evaluate.decision import decision_process as decision_process
-from eddi.evaluate.frontier import Frontier
+from eddi.evaluate.decision_trace import decision_process as decision_process
+from eddi.evaluate.figures import COLOURS, FAINT, INK, MARKERS, SMALL
 from eddi.model.prediction import COVERAGE
 
 MAX_COSTS = 1_000  # points of the cost axis: more than a line of print can show
@@ -52,27 +52,27 @@ def information_curves(
         raise EvaluationError("there is no curve to draw. Give at least one simulation.")
     if against not in ("steps", "cost"):
         raise EvaluationError(f"curves are drawn against 'steps' or 'cost', not {against!r}.")
-    where = canvas.check_path(path)
-    figure = canvas.figure(6.4, 4.0)
+    where = figures.check_path(path)
+    figure = figures.figure(6.4, 4.0)
     axes = figure.subplots()
-    canvas.tidy(axes)
+    figures.tidy(axes)
     lines = [
         _line(axes, curve, metric, against, place=place) for place, curve in enumerate(curves.values())
     ]
     first = next(iter(curves.values()))
     axes.set_xlabel("questions asked" if against == "steps" else "cost spent", color=INK)
     axes.set_ylabel(_metric_label(metric, target or first.target, unit or first.unit), color=INK)
-    canvas.title(axes, "What each answer is worth")
+    figures.title(axes, "What each answer is worth")
     axes.margins(x=0.02)
     if against == "steps":
         axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(lines, [canvas.label(name, 40) for name in curves], frameon=False, fontsize=SMALL + 1)
-    canvas.save(figure, where)
+    axes.legend(lines, [figures.label(name, 40) for name in curves], frameon=False, fontsize=SMALL + 1)
+    figures.save(figure, where)
 
 
 def _metric_label(metric: Metric, target: str, unit: str) -> str:
-    words = f"{canvas.label(target)}: {NAMES[metric]}"
-    return f"{words}, {canvas.label(unit)}" if unit and metric in ("rmse", "draw_rmse") else words
+    words = f"{figures.label(target)}: {NAMES[metric]}"
+    return f"{words}, {figures.label(unit)}" if unit and metric in ("rmse", "draw_rmse") else words
 
 
 def _line(axes: Any, curve: Curves, metric: Metric, against: str, *, place: int) -> Any:
@@ -102,20 +102,20 @@ def cost_frontier(
     """
     if not frontiers:
         raise EvaluationError("there is no frontier to draw. Give at least one.")
-    where = canvas.check_path(path)
-    figure = canvas.figure(6.4, 4.0)
+    where = figures.check_path(path)
+    figure = figures.figure(6.4, 4.0)
     axes = figure.subplots()
-    canvas.tidy(axes)
+    figures.tidy(axes)
     for place, (name, each) in enumerate(frontiers.items()):
         style = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
-        bars = {"yerr": each.standard_error(metric), "elinewidth": 1, "label": canvas.label(name, 40)}
+        bars = {"yerr": each.standard_error(metric), "elinewidth": 1, "label": figures.label(name, 40)}
         axes.errorbar(each.cost, each.error(metric), lw=1.6, ms=5, mec="white", mew=0.6, **style, **bars)
     first = next(iter(frontiers.values())).curves[0]
     axes.set_xlabel("mean cost of an interview", color=INK)
     axes.set_ylabel(_metric_label(metric, first.target, first.unit), color=INK)
-    canvas.title(axes, "What certainty costs")
+    figures.title(axes, "What certainty costs")
     axes.legend(frameon=False, fontsize=SMALL + 1)
-    canvas.save(figure, where)
+    figures.save(figure, where)
 
 
 def choices(curves: Curves, path: str | PathLike[str], *, n_steps: int | None = None) -> None:
@@ -123,7 +123,7 @@ def choices(curves: Curves, path: str | PathLike[str], *, n_steps: int | None = 
 
     Questions that were never asked are left out; those asked earliest stand on top.
     """
-    where = canvas.check_path(path)
+    where = figures.check_path(path)
     order = curves.order[:, :n_steps]
     asked = [place for place in range(len(curves.questions)) if (order == place).any()]
     if not asked:
@@ -133,14 +133,14 @@ def choices(curves: Curves, path: str | PathLike[str], *, n_steps: int | None = 
     # Whoever is asked of few rows counts as asked after the last step for the others.
     when = shares @ steps + (1 - shares.sum(1)) * (len(steps) + 1)
     first = np.argsort(when, kind="stable")
-    names = [canvas.label(curves.questions[asked[place]]) for place in first]
-    figure = canvas.figure(2.6 + 0.42 * max(len(steps), 5), 1.2 + 0.27 * len(names))
+    names = [figures.label(curves.questions[asked[place]]) for place in first]
+    figure = figures.figure(2.6 + 0.42 * max(len(steps), 5), 1.2 + 0.27 * len(names))
     axes = figure.subplots()
     _heat_map(figure, axes, shares[first], names)
     axes.set_xticks(np.arange(len(steps)), steps)
     axes.set_xlabel("question number", color=INK)
-    canvas.title(axes, f"What was asked when, of {curves.n_rows:,} rows")
-    canvas.save(figure, where)
+    figures.title(axes, f"What was asked when, of {curves.n_rows:,} rows")
+    figures.save(figure, where)
 
 
 def _heat_map(figure: Any, axes: Any, shares: Numbers, names: list[str]) -> None:
@@ -154,7 +154,7 @@ def _heat_map(figure: Any, axes: Any, shares: Numbers, names: list[str]) -> None
     axes.spines[:].set_visible(False)
     axes.set_xticks(np.arange(shares.shape[1] + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(names) + 1) - 0.5, minor=True)
-    axes.grid(which="minor", color=canvas.PALE, lw=0.8)
+    axes.grid(which="minor", color=figures.PALE, lw=0.8)
     axes.tick_params(which="minor", length=0)
     for (row, column), share in np.ndenumerate(shares if shares.size <= MAX_FIGURES else shares[:0]):
         if share >= 0.005:
@@ -176,11 +176,11 @@ def calibration(
     otherwise of the most likely one). Quantities: how often central intervals hold the truth, against
     how often they should. On the diagonal all is well.
     """
-    where = canvas.check_path(path)
+    where = figures.check_path(path)
     shown = steps or tuple(sorted({0, (curves.n_steps + 1) // 2, curves.n_steps}))
-    figure = canvas.figure(4.6, 5.0)
+    figure = figures.figure(4.6, 5.0)
     axes = figure.subplots()
-    canvas.tidy(axes, grid="both")
+    figures.tidy(axes, grid="both")
     axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)), label="perfect")
     draw = _nominal if curves.rank is not None else _reliability
     for place, step in enumerate(shown):
@@ -190,9 +190,9 @@ def calibration(
         draw(axes, Calibration.at(curves, step), style)
     _calibration_labels(axes, curves)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    canvas.title(axes, f"Calibration of {canvas.label(curves.target)}")
+    figures.title(axes, f"Calibration of {figures.label(curves.target)}")
     figure.legend(frameon=False, fontsize=SMALL + 0.5, loc="outside lower center", ncols=2)
-    canvas.save(figure, where)
+    figures.save(figure, where)
 
 
 def _after(step: int) -> str:
@@ -204,7 +204,7 @@ def _after(step: int) -> str:
 def _nominal(axes: Any, found: Calibration, style: dict[str, Any]) -> None:
     axes.fill_between(found.stated, found.low, found.high, color=style["color"], alpha=0.15, lw=0)
     axes.plot(found.stated, found.came, ms=3.5, mec="white", mew=0.5, lw=1.5, **style)
-    axes.axvline(COVERAGE, color=canvas.PALE, lw=1.2, zorder=0)
+    axes.axvline(COVERAGE, color=figures.PALE, lw=1.2, zorder=0)
 
 
 def _reliability(axes: Any, found: Calibration, style: dict[str, Any]) -> None:
@@ -217,6 +217,6 @@ def _calibration_labels(axes: Any, curves: Curves) -> None:
         axes.set_xlabel("how often the interval should hold the truth", color=INK)
         axes.set_ylabel("how often it does", color=INK)
         return
-    what = canvas.label(str(curves.levels[1])) if len(curves.levels) == 2 else "the most likely level"
+    what = figures.label(str(curves.levels[1])) if len(curves.levels) == 2 else "the most likely level"
     axes.set_xlabel(f"stated probability of {what}", color=INK)
     axes.set_ylabel("how often it came true", color=INK)

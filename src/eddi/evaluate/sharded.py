@@ -11,14 +11,14 @@ from eddi.engine import Engine, map_shards
 from eddi.errors import StopError
 from eddi.evaluate.curves import BY_STEP, Curves
 from eddi.evaluate.simulate import follow, refuse_unjudged, the_target
-from eddi.evaluate.tally import Tally
-from eddi.model.archive import load_once
+from eddi.evaluate.streaming_curves import Tally
+from eddi.model.files.archive import load_once
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.columns import table_numbers
 from eddi.table.evidence import Evidence
-from eddi.table.stream import Stream, batches_of
+from eddi.table.streaming import Stream, batches_of
 
 SHARD_ROWS = 1_000  # of a simulation; more gain nothing in speed, and take memory
 

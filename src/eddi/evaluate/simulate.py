@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from eddi.errors import TargetError
 from eddi.evaluate.curves import Curves
-from eddi.evaluate.measure import Measured, actual, measure
-from eddi.interview.rehearsal import Rehearsal
-from eddi.interview.turn import Turns
+from eddi.evaluate.step_metrics import Measured, actual, measure
+from eddi.interview.rules import Turns
+from eddi.interview.simulated import Rehearsal
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from eddi.errors import AnswerError, TargetError
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.record import Answer, NoAnswer, Record
-from eddi.interview.turn import Turns
+from eddi.interview.rules import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from torch import Tensor
 
-from eddi.model.alone import Alone
-from eddi.model.direct import Direct
-from eddi.model.posterior import Posterior
+from eddi.model.inference.marginal_predictor import Direct
+from eddi.model.inference.single_row import Alone
+from eddi.model.network.posterior import Posterior
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 

@@ -17,28 +17,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from eddi.errors import TableError, TrainingError
-from eddi.model import preparation
 from eddi.model import recipe as recipes
-from eddi.model.alone import Alone
-from eddi.model.belief import Belief, shared_noise, standard_normal
 from eddi.model.certificate import Certificate, Key
-from eddi.model.chain import completed
-from eddi.model.checkpoint import Checkpoint, Progress
-from eddi.model.direct import Direct
-from eddi.model.likelihood import N_QUANTILES, LevelLikelihood
-from eddi.model.network import Network
-from eddi.model.posterior import Posterior
+from eddi.model.inference.frozen import Settled
+from eddi.model.inference.marginal_predictor import Direct
+from eddi.model.inference.predictive import Belief, shared_noise, standard_normal
+from eddi.model.inference.sampling import completed
+from eddi.model.inference.single_row import Alone
+from eddi.model.inference.summary import known, summarise
+from eddi.model.network.likelihood import N_QUANTILES, LevelLikelihood
+from eddi.model.network.network import Network
+from eddi.model.network.posterior import Posterior
 from eddi.model.prediction import Predictions
-from eddi.model.ranks import own_device
 from eddi.model.recipe import Recipe
-from eddi.model.settled import Settled
-from eddi.model.summary import known, summarise
-from eddi.model.training import OnProgress, draw_kept, split, train
+from eddi.model.training import preparation
+from eddi.model.training.checkpoint import Checkpoint, Progress
+from eddi.model.training.distributed import own_device
+from eddi.model.training.loop import OnProgress, draw_kept, split, train
 from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.stream import opened
+from eddi.table.streaming import opened
 from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points like
@@ -190,7 +190,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as one file that cannot run code; `eddi.load` reads it."""
-        from eddi.model import archive
+        from eddi.model.files import archive
 
         check_is_fitted(self)
         archive.save(self, Path(path))

@@ -8,18 +8,18 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 from eddi import __version__
-from eddi.service import api, pages, problem
 from eddi.service.analyst import api as analyst_api
-from eddi.service.analyst import pages as analyst_pages
+from eddi.service.analyst.pages import home as analyst_pages
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.batcher import Batcher
-from eddi.service.desk import Desk
-from eddi.service.guard import Guard
-from eddi.service.keys import Keys
-from eddi.service.metrics import Metrics
-from eddi.service.questionnaire import Questionnaire
+from eddi.service.interviews.batcher import Batcher
+from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.metrics import Metrics
+from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.settings import Settings
-from eddi.store.opening import open_store
+from eddi.service.web import api, pages, problem_details
+from eddi.service.web.api_keys import Keys
+from eddi.service.web.middleware.guard import Guard
+from eddi.store.factory import open_store
 from eddi.strategy.stopping import Stop
 
 ABOUT = """\
@@ -84,7 +84,7 @@ def assemble(desk: Desk, workshop: Workshop, settings: Settings) -> FastAPI:
     )
     app.state.desk, app.state.workshop = desk, workshop
     app.add_middleware(Guard, settings=settings, metrics=desk.metrics)
-    problem.install(app)
+    problem_details.install(app)
     keys = Keys(desk.store) if settings.needs_keys else None
     app.include_router(api.router(desk, keys))
     app.include_router(analyst_api.router(workshop, keys))

@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from eddi.errors import MissingExtraError
-from eddi.store.address import SQLITE, shown
 from eddi.store.base import StoreBusyError, StoreError, StoreUnreachableError
+from eddi.store.url import SQLITE, shown
 
 BUSY_SECONDS = 30  # how long to wait for others before giving up
 CONNECT_SECONDS = 10

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from eddi.store.address import SQLITE, parsed, shown
+from eddi.store.backup import copy_file
 from eddi.store.base import FORGOTTEN, Event, Fault, StoreBusyError, StoreError, StreamNotFoundError
 from eddi.store.chain import (
     START,
@@ -24,10 +24,10 @@ from eddi.store.chain import (
     tombstone,
 )
 from eddi.store.connection import alone, connect, in_words, reading, writing
-from eddi.store.copies import copy_file
+from eddi.store.group_commit import Together, Wish
 from eddi.store.tables import events, heads
-from eddi.store.together import Together, Wish
 from eddi.store.upgrade import make_ready
+from eddi.store.url import SQLITE, parsed, shown
 
 N_STREAMS = 1000  # names fetched at a time; between them no transaction stays open
 N_ROWS = 500  # events in memory at a time while all are checked
@@ -41,7 +41,7 @@ class SqlStore:
     """Events in a database. Open one a process; threads share it."""
 
     def __init__(self, url: str, *, create: bool = True) -> None:
-        """Open the store at ``url``; see `eddi.store.opening.open_store`."""
+        """Open the store at ``url``; see `eddi.store.factory.open_store`."""
         self._engine = connect(parsed(url))
         self.kind = self._engine.dialect.name  # "sqlite" or "postgresql"
         self.address = shown(self._engine.url)  # without a password

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from eddi.store.address import SQLITE, parsed, shown
 from eddi.store.base import StoreNotFoundError, StoreSchemaError
 from eddi.store.connection import connect, make_private, reading, writing
 from eddi.store.tables import REVISIONS, VERSION_TABLE
+from eddi.store.url import SQLITE, parsed, shown
 
 LOCK = 0x_EDD1  # names our lock among those of other programs in the same PostgreSQL
 

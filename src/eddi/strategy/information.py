@@ -10,9 +10,9 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.reward import latent
-from eddi.reward import target as target_space
-from eddi.reward.ahead import opening
+from eddi.reward import mutual_information as target_space
+from eddi.reward.lookahead import opening
+from eddi.reward.paper import latent_information
 from eddi.table.evidence import Evidence
 
 MOST_AHEAD = 128  # questions among which the first is chosen with the next in mind: half a second, once
@@ -62,7 +62,7 @@ class Information:
             raise StrategyError(
                 'reward="target" needs a model with direct beliefs: fit one with recipe="default".'
             )
-        reward = latent.information if wanted == "latent" else target_space.information
+        reward = latent_information.information if wanted == "latent" else target_space.information
         return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 
     def opening(self, model: Model, target: Sequence[str]) -> Tensor:

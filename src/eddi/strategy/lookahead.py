@@ -7,8 +7,8 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.reward.ahead import GLANCE, Ahead
-from eddi.reward.target import Care, information
+from eddi.reward.lookahead import GLANCE, Ahead
+from eddi.reward.mutual_information import Care, information
 from eddi.table.evidence import Evidence
 
 N_DRAWS = 50  # of a first answer that reveals several variables, for its own reward

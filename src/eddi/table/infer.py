@@ -12,19 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError, TargetError
-from eddi.table.census import MOST_VALUES, Census
+from eddi.table.column_stats import MOST_VALUES, Census
 from eddi.table.columns import MISSING_WORDS, is_text, listing, refuse_infinite, shown
 from eddi.table.schema import Schema, SetAside
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.words import (
-    BEFORE,
-    IDENTIFIER,
-    MOMENT,
-    NEGATIONS,
-    VOCABULARIES,
-    band,
-    natural,
-)
+from eddi.table.vocabulary import BEFORE, IDENTIFIER, MOMENT, NEGATIONS, VOCABULARIES, band, natural
 
 MAX_STEPS = 12  # whole numbers with at most this many values are steps of a scale, not quantities
 MAX_ODD_STEPS = 6  # a longer scale counts by ones from near 0; 50, 60, ..., 180 is a measurement

@@ -62,10 +62,10 @@ class Schema:
                 Excel file; a large Parquet file is read in one pass and never held whole.
             targets: variables one may want to know; kept even where they look like an identifier.
         """
-        from eddi.table import infer, stream
+        from eddi.table import infer, streaming
 
-        rows = stream.opened(table)
-        if isinstance(rows, stream.Stream):
+        rows = streaming.opened(table)
+        if isinstance(rows, streaming.Stream):
             return infer.infer_stream(rows.columns, rows.batches(), targets=tuple(targets))
         return infer.infer(rows, targets=tuple(targets))
 

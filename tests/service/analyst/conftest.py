@@ -8,11 +8,11 @@ import time
 import pytest
 import uvicorn
 
-from eddi.model.archive import load
+from eddi.model.files.archive import load
 from eddi.service.analyst import evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.app import assemble
-from eddi.service.desk import Desk
+from eddi.service.interviews.interview_service import Desk
 from eddi.service.settings import Settings
 from eddi.store.memory import MemoryStore
 from eddi.table.variable import Variable

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from eddi.service.keys import Keys, Role
+from eddi.service.web.api_keys import Keys, Role
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from eddi import Stop
 from eddi.service.analyst import catalogue as module
 from eddi.service.analyst.publishing import QuestionnaireNotFoundError
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.desk import Desk, QuestionnaireMissingError
-from eddi.service.questionnaire import NothingPublishedError, Questionnaire
+from eddi.service.interviews.interview_service import Desk, QuestionnaireMissingError
+from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire
 
 
 @pytest.fixture

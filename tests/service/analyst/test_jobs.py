@@ -13,8 +13,8 @@ from eddi.service.analyst.jobs import (
     read_json,
     write_json,
 )
+from eddi.store.factory import open_store
 from eddi.store.memory import MemoryStore
-from eddi.store.opening import open_store
 
 
 @pytest.fixture

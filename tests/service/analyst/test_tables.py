@@ -7,7 +7,7 @@ import pytest
 
 from eddi.errors import TableError
 from eddi.service.analyst import tables as module
-from eddi.service.analyst.shelf import NotOnShelfError
+from eddi.service.analyst.blob_store import NotOnShelfError
 from eddi.service.analyst.tables import TableMovedError, TableNotFoundError
 
 

@@ -9,15 +9,15 @@ from pydantic import Field
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError
-from eddi.model.archive import load
-from eddi.service import problem
-from eddi.service.analyst import wire
-from eddi.service.analyst.cautions import cautions
-from eddi.service.analyst.made import Made
+from eddi.model.files.archive import load
+from eddi.service.analyst import schemas
+from eddi.service.analyst.data_warnings import cautions
 from eddi.service.analyst.tables import KeptTable, keep_upload
+from eddi.service.analyst.trained_model import Made
 from eddi.service.analyst.workshop import ModelNotFoundError, Workshop
-from eddi.service.api import ANALYSTS, IfMatch, JsonRoute, needs, version_of
-from eddi.service.keys import Keys, Role
+from eddi.service.web import problem_details
+from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, needs, version_of
+from eddi.service.web.api_keys import Keys, Role
 from eddi.table.schema import Schema
 
 MAKERS = frozenset({Role.ANALYST})
@@ -35,8 +35,8 @@ MULTIPART = {
         },
     }
 }
-REFUSED = problem.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
-JobIn = Annotated[wire.FitIn | wire.EvaluateIn, Field(discriminator="kind")]
+REFUSED = problem_details.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
+JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
 
 
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
@@ -63,7 +63,7 @@ def _add_uploads(routes: APIRouter, workshop: Workshop, makes: dict[str, Any]) -
         openapi_extra=MULTIPART,
         **makes,
     )
-    async def add_table(request: Request, response: Response) -> wire.TableOut:
+    async def add_table(request: Request, response: Response) -> schemas.TableOut:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "multipart/form-data":
             raise HTTPException(415, f"the body must be multipart/form-data, got {kind[:100]!r}.")
@@ -73,7 +73,7 @@ def _add_uploads(routes: APIRouter, workshop: Workshop, makes: dict[str, Any]) -
                 raise TableError("there is no file. Send it as the part 'file', with its name.")
             kept = await keep_upload(workshop.tables, file)
         response.headers["Location"] = f"/tables/{kept.key}"
-        return wire.table(kept)
+        return schemas.table(kept)
 
 
 def _add_tables(
@@ -82,17 +82,17 @@ def _add_tables(
     tables = workshop.tables
 
     @routes.get("/tables", tags=["tables"], summary="All tables", **reads)
-    def list_tables() -> list[wire.TableOut]:
-        return [wire.table(one) for one in tables.all()]
+    def list_tables() -> list[schemas.TableOut]:
+        return [schemas.table(one) for one in tables.all()]
 
     @routes.get("/tables/{key}", tags=["tables"], summary="A table with its schema", **reads)
-    def read_table(key: str, response: Response) -> wire.TableDetailOut:
+    def read_table(key: str, response: Response) -> schemas.TableDetailOut:
         return _detail(tables.get(key), response)
 
     @routes.put("/tables/{key}/schema", tags=["tables"], summary="Correct a schema", **makes)
     def correct(
         key: str, schema: dict[str, Any], response: Response, if_match: IfMatch = None
-    ) -> wire.TableDetailOut:
+    ) -> schemas.TableDetailOut:
         corrected = Schema.from_document(schema)
         return _detail(tables.correct(key, corrected, after=version_of(if_match)), response)
 
@@ -100,9 +100,9 @@ def _add_tables(
     def forget(key: str) -> None:
         tables.forget(key)
 
-    def _detail(kept: KeptTable, response: Response) -> wire.TableDetailOut:
+    def _detail(kept: KeptTable, response: Response) -> schemas.TableDetailOut:
         response.headers["ETag"] = f'"{kept.version}"'
-        return wire.table_detail(kept, cautions(kept, tables.rows(kept.seal)))
+        return schemas.table_detail(kept, cautions(kept, tables.rows(kept.seal)))
 
 
 def _add_jobs(
@@ -111,29 +111,29 @@ def _add_jobs(
     jobs = workshop.jobs
 
     @routes.get("/jobs", tags=["jobs"], summary="All jobs, the newest first", **reads)
-    def list_jobs() -> list[wire.JobOut]:
-        return [wire.job(one, jobs.progress(one.key)) for one in jobs.all()]
+    def list_jobs() -> list[schemas.JobOut]:
+        return [schemas.job(one, jobs.progress(one.key)) for one in jobs.all()]
 
     @routes.post("/jobs", status_code=201, tags=["jobs"], summary="Fit or evaluate a model", **makes)
-    def ask(wanted: JobIn, response: Response) -> wire.JobOut:
-        if isinstance(wanted, wire.FitIn):
+    def ask(wanted: JobIn, response: Response) -> schemas.JobOut:
+        if isinstance(wanted, schemas.FitIn):
             job = workshop.fit(**wanted.model_dump(exclude={"kind"}))
         else:
             job = jobs.get(workshop.evaluate(wanted.model))
         response.headers["Location"] = f"/jobs/{job.key}"
-        return wire.job(job, {})
+        return schemas.job(job, {})
 
     @routes.get("/jobs/{key}", tags=["jobs"], summary="A job with its course", **reads)
-    def read_job(key: str) -> wire.JobDetailOut:
-        return wire.job_detail(jobs.get(key), jobs.progress(key))
+    def read_job(key: str) -> schemas.JobDetailOut:
+        return schemas.job_detail(jobs.get(key), jobs.progress(key))
 
     @routes.delete("/jobs/{key}", tags=["jobs"], summary="Cancel a job", **makes)
-    def cancel(key: str) -> wire.JobOut:
-        return wire.job(workshop.cancel(key), jobs.progress(key))
+    def cancel(key: str) -> schemas.JobOut:
+        return schemas.job(workshop.cancel(key), jobs.progress(key))
 
     @routes.post("/jobs/{key}/resume", tags=["jobs"], summary="Go on with a cancelled job", **makes)
-    def resume(key: str) -> wire.JobOut:
-        return wire.job(workshop.resume(key), jobs.progress(key))
+    def resume(key: str) -> schemas.JobOut:
+        return schemas.job(workshop.resume(key), jobs.progress(key))
 
 
 def _add_models(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) -> None:
@@ -144,13 +144,13 @@ def _add_models(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) ->
         return made
 
     @routes.get("/models", tags=["models"], summary="All models, the newest first", **reads)
-    def list_models() -> list[wire.ModelOut]:
-        return [wire.model(one) for one in workshop.models()]
+    def list_models() -> list[schemas.ModelOut]:
+        return [schemas.model(one) for one in workshop.models()]
 
     @routes.get("/models/{seal}", tags=["models"], summary="A model and its variables", **reads)
-    def read_model(seal: str) -> wire.ModelDetailOut:
+    def read_model(seal: str) -> schemas.ModelDetailOut:
         made = found(seal)
-        return wire.model_detail(made, load(workshop.shelf.path(made.seal)))
+        return schemas.model_detail(made, load(workshop.shelf.path(made.seal)))
 
     @routes.get("/models/{seal}/evaluation", tags=["models"], summary="How well it does", **reads)
     def evaluation(seal: str) -> dict[str, Any]:
@@ -177,8 +177,8 @@ def _add_versions(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) 
     @routes.get(
         "/questionnaires/{name}", tags=["questionnaires"], summary="All versions of one", **reads
     )
-    def read_questionnaire(name: str) -> wire.PublishedOut:
-        return wire.published(workshop.publishing.get(name))
+    def read_questionnaire(name: str) -> schemas.PublishedOut:
+        return schemas.published(workshop.publishing.get(name))
 
     @routes.post(
         "/questionnaires/{name}/versions",
@@ -187,9 +187,9 @@ def _add_versions(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) 
         summary="Publish a model",
         **reads,
     )
-    def publish(name: str, version: wire.VersionIn) -> wire.PublishedOut:
+    def publish(name: str, version: schemas.VersionIn) -> schemas.PublishedOut:
         made = workshop.publish(name, version.model, target=version.target, rules=version.rules())
-        return wire.published(made)
+        return schemas.published(made)
 
     @routes.post(
         "/questionnaires/{name}/rollback",
@@ -197,5 +197,5 @@ def _add_versions(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) 
         summary="Go back to a version",
         **reads,
     )
-    def roll_back(name: str, to: wire.RollbackIn) -> wire.PublishedOut:
-        return wire.published(workshop.roll_back(name, to.version))
+    def roll_back(name: str, to: schemas.RollbackIn) -> schemas.PublishedOut:
+        return schemas.published(workshop.roll_back(name, to.version))

@@ -10,9 +10,9 @@ import time
 from collections import OrderedDict
 from pathlib import Path
 
+from eddi.service.analyst.blob_store import Shelf
 from eddi.service.analyst.publishing import Published, Publishing, Version, called
-from eddi.service.analyst.shelf import Shelf
-from eddi.service.questionnaire import NothingPublishedError, Questionnaire, rules_of
+from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire, rules_of
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes a megabyte or two
 FRESH_S = 1.0  # how long what was read of the store is believed

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from eddi.evaluate.decision import Decision, decisions
+from eddi.evaluate.decision_trace import Decision, decisions
 from eddi.interview.record import Answer, NoAnswer
-from eddi.interview.turn import Turns
+from eddi.interview.rules import Turns
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.information import Information

@@ -19,8 +19,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import EddiError, EddiWarning, TableError
-from eddi.service.analyst.profile import profile
-from eddi.service.analyst.shelf import Shelf
+from eddi.service.analyst.blob_store import Shelf
+from eddi.service.analyst.column_profile import profile
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
 from eddi.table.columns import table_numbers

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from eddi.errors import EddiError
+from eddi.service.analyst.blob_store import NotOnShelfError, Shelf
 from eddi.service.analyst.catalogue import ShelfCatalogue
+from eddi.service.analyst.job_supervisor import Supervisor, evaluation_order
 from eddi.service.analyst.jobs import Job, JobConflictError, JobKind, Jobs, State
-from eddi.service.analyst.made import Made
 from eddi.service.analyst.publishing import Published, Publishing
-from eddi.service.analyst.shelf import NotOnShelfError, Shelf
-from eddi.service.analyst.supervisor import Supervisor, evaluation_order
 from eddi.service.analyst.tables import Tables
+from eddi.service.analyst.trained_model import Made
 from eddi.service.settings import Settings
 from eddi.store.base import Store
 

@@ -1,0 +1,70 @@
+"""What the tests of the benchmarks share: a folder of datasets that are small and made up."""
+
+import gzip
+import struct
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+import torch
+
+from eddi_benchmarks import download
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small networks on a busy machine are many times slower with several threads than with one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """No test asks the world for a file."""
+
+    def refuse(request, _schemes):
+        raise URLError(f"tests have no network, so {request.full_url} is out of reach")
+
+    monkeypatch.setattr(download, "open_url", refuse)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """An empty EDDI_DATA folder, and an empty cache beside it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("EDDI_DATA", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.fixture
+def yacht(data):
+    """A made-up table of 40 rows under the name of yacht: two related numbers and a whole one."""
+    random = np.random.default_rng(0)
+    first = random.normal(size=40)
+    rows = zip(first, 2 * first + 0.1 * random.normal(size=40), random.integers(0, 9, 40), strict=True)
+    lines = ["length,width,crew", *(f"{a:.6f},{b:.6f},{c}" for a, b, c in rows)]
+    (data / "yacht").mkdir()
+    (data / "yacht" / "data.csv").write_text("\n".join(lines) + "\n")
+    return data / "yacht"
+
+
+@pytest.fixture
+def mnist(data):
+    """Three training images and two test images of 28 x 28 under the name of mnist."""
+    folder = data / "mnist"
+    folder.mkdir()
+    for part, n_images in (("train", 3), ("t10k", 2)):
+        images = np.arange(n_images * 784).astype(np.uint8)
+        header = struct.pack(">BBBBIII", 0, 0, 8, 3, n_images, 28, 28)
+        _zip(folder / f"{part}-images-idx3-ubyte.gz", header + images.tobytes())
+        header = struct.pack(">BBBBI", 0, 0, 8, 1, n_images)
+        _zip(folder / f"{part}-labels-idx1-ubyte.gz", header + bytes(range(7, 7 + n_images)))
+    return folder
+
+
+def _zip(path, content):
+    path.write_bytes(gzip.compress(content))

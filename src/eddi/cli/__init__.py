@@ -1,0 +1,5 @@
+"""The command line: one module per command, assembled in `app`."""
+
+from eddi.cli.app import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,121 @@
+"""Keys are kept as hashes, are of one role, and end."""
+
+import hashlib
+import re
+
+import pytest
+
+from eddi.service.web.api_keys import (
+    Key,
+    KeyForbiddenError,
+    KeyMissingError,
+    KeyNotFoundError,
+    Keys,
+    Role,
+)
+from eddi.store.memory import MemoryStore
+
+ALL = frozenset(Role)
+
+
+@pytest.fixture
+def keys():
+    return Keys(MemoryStore())
+
+
+def name_of(text):
+    return text.split("_")[1]
+
+
+def test_a_key_opens_what_its_role_may(keys):
+    text = keys.issue(Role.RESPONDENT, days=1)
+    keys.check(text, ALL)
+    keys.check(text, frozenset({Role.RESPONDENT}))
+    with pytest.raises(
+        KeyForbiddenError, match="needs a key of role analyst or operator; yours is of role r"
+    ):
+        keys.check(text, frozenset({Role.ANALYST, Role.OPERATOR}))
+
+
+def test_only_the_hash_is_kept(keys):
+    text = keys.issue(Role.OPERATOR, days=1)
+    secret = text.split("_", 2)[2]
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", secret)
+    [event] = keys.store.read(f"key/{name_of(text)}")
+    assert secret not in str(event)
+    assert event.facts["sha256"] == hashlib.sha256(secret.encode()).hexdigest()
+
+
+def test_no_two_keys_are_alike(keys):
+    assert len({keys.issue(Role.ANALYST, days=1) for _ in range(50)}) == 50
+
+
+def test_a_key_ends_when_it_expires_or_is_revoked(keys):
+    with pytest.raises(KeyMissingError, match="neither expired nor revoked"):
+        keys.check(keys.issue(Role.ANALYST, days=0), ALL)
+    text = keys.issue(Role.ANALYST, days=1)
+    keys.revoke(name_of(text))
+    with pytest.raises(KeyMissingError):
+        keys.check(text, ALL)
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda text: text[:-1] + "~"])
+def test_a_key_must_be_right_to_the_letter(keys, change):
+    text = keys.issue(Role.ANALYST, days=1)
+    with pytest.raises(KeyMissingError):
+        keys.check(change(text), ALL)
+
+
+@pytest.mark.parametrize("text", ["", "secret", "eddi__", "eddi_" + "0" * 12 + "_" + "A" * 43])
+def test_what_is_no_key_opens_nothing(keys, text):
+    keys.issue(Role.ANALYST, days=1)
+    with pytest.raises(KeyMissingError, match="Authorization: Bearer"):
+        keys.check(text, ALL)
+
+
+def test_the_secret_of_another_key_opens_nothing(keys):
+    one, other = (keys.issue(Role.ANALYST, days=1) for _ in range(2))
+    mixed = f"eddi_{name_of(one)}_{other.split('_', 2)[2]}"
+    with pytest.raises(KeyMissingError):
+        keys.check(mixed, ALL)
+
+
+def test_keys_are_listed_and_revoked_by_name(keys):
+    names = {name_of(keys.issue(role, days=1)) for role in Role}
+    keys.revoke(min(names))
+    listed = list(keys.all())
+    assert all(isinstance(key, Key) for key in listed)
+    assert {key.name for key in listed} == names
+    assert {key.name for key in listed if key.revoked} == {min(names)}
+    with pytest.raises(KeyNotFoundError, match="there is no key 'nobody'"):
+        keys.revoke("nobody")
+
+
+def test_routes_ask_for_keys_of_their_roles(serving):
+    with serving(keys="required") as client:
+        keys = Keys(client.app.state.desk.store)
+        bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
+        may = {
+            ("POST", "/interviews"): {Role.RESPONDENT, Role.ANALYST},
+            ("POST", "/ask"): {Role.RESPONDENT, Role.ANALYST},
+            ("GET", "/questionnaires"): set(Role),
+            ("GET", "/models"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/tables"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/jobs"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/metrics"): {Role.OPERATOR},
+        }
+        for (method, path), roles in may.items():
+            json = {} if method == "POST" else None
+            refused = client.request(method, path, json=json)
+            assert refused.status_code == 401
+            assert refused.headers["www-authenticate"] == "Bearer"
+            for role in Role:
+                status = client.request(method, path, json=json, headers=bearer[role]).status_code
+                assert (status < 300) is (role in roles), (method, path, role, status)
+                assert status in (200, 201, 403)
+        key = client.post("/interviews", headers=bearer[Role.RESPONDENT]).json()["id"]
+        assert client.get(f"/interviews/{key}").status_code == 401
+        assert client.delete(f"/interviews/{key}", headers=bearer[Role.OPERATOR]).status_code == 403
+        assert "security" in client.get("/openapi.json").json()["paths"]["/ask"]["post"]
+        for path in ("/healthz", "/readyz", "/openapi.json"):
+            assert client.get(path).status_code == 200
