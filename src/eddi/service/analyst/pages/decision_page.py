@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.decision import Trail
 from eddi.service.analyst.model_viewer import Exhibits, RowNotFoundError, about
+from eddi.service.analyst.pages import decision_context
 from eddi.service.analyst.pages.layout import Frame, see
 from eddi.service.analyst.trained_model import Made
 from eddi.service.web import wording
