@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
-    from eddi.model.files.archive import load as load
-    from eddi.model.partial_vae import PartialVAE as PartialVAE
+    from eddi.partial_vae import load as load
+    from eddi.partial_vae import PartialVAE as PartialVAE
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
     from eddi.strategy.stopping import Stop as Stop
@@ -30,7 +30,7 @@ _HOMES = {
     "EddiError": "eddi.errors",
     "EddiWarning": "eddi.errors",
     "Interview": "eddi.interview.interview",
-    "PartialVAE": "eddi.model.partial_vae",
+    "PartialVAE": "eddi.partial_vae",
     "Prediction": "eddi.model.prediction",
     "Question": "eddi.table.question",
     "Recipe": "eddi.model.recipe",
@@ -39,7 +39,7 @@ _HOMES = {
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
-    "load": "eddi.model.files.archive",
+    "load": "eddi.partial_vae",
     "simulate": "eddi.evaluate.simulate",
     "strategy": "eddi",
 }

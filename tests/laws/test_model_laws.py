@@ -6,7 +6,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.evidence import Evidence
@@ -134,19 +134,19 @@ def test_a_prediction_is_always_a_distribution(any_model, row, observed):
 def test_any_mixture_of_kinds_has_finite_gradients(name, kinds, recipe, data):
     from eddi.table.variable import Kind
 
-    forms = [
-        Form(
+    specs = [
+        VariableSpec(
             Kind(kind),
             data.draw(st.integers(2, 5)) if kind in ("ordinal", "category") else 2 * (kind == "binary"),
         )
         for kind in kinds
     ]
     torch.manual_seed(0)
-    network = Network(forms, name, recipe)
+    network = Network(specs, name, recipe)
     values = torch.tensor(
-        [[float(data.draw(st.integers(0, max(1, f.n_levels - 1)))) for f in forms]] * 2
+        [[float(data.draw(st.integers(0, max(1, f.n_levels - 1)))) for f in specs]] * 2
     )
     outputs = network.decode(network.posterior(network.code(values, torch.ones_like(values))).mean)
     network.log_prob(outputs, values).sum().backward()
     assert all(p.grad is None or torch.isfinite(p.grad).all() for p in network.parameters())
-    assert network.log_prob(outputs, values).shape == (2, len(forms))
+    assert network.log_prob(outputs, values).shape == (2, len(specs))

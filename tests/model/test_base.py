@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from eddi.model.base import Model
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.table.evidence import Evidence
 
 

@@ -288,7 +288,7 @@ def test_a_table_that_lacks_columns_is_refused_unless_they_are_the_target(model,
 
 def test_rows_beyond_a_chunk_are_predicted_the_same(model, whole, monkeypatch):
     expected = model.predict(whole)
-    monkeypatch.setattr("eddi.model.partial_vae.CHUNK_CELLS", 128 * 128 * 3)
+    monkeypatch.setattr("eddi.partial_vae.CHUNK_CELLS", 128 * 128 * 3)
     found = model.predict(whole)
     assert np.allclose(found["age"].mean, expected["age"].mean, atol=1e-4)
     assert np.allclose(found["town"].probabilities, expected["town"].probabilities, atol=1e-5)

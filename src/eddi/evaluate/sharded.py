@@ -12,8 +12,8 @@ from eddi.errors import StopError
 from eddi.evaluate.curves import BY_STEP, Curves
 from eddi.evaluate.simulate import follow, refuse_unjudged, the_target
 from eddi.evaluate.streaming_curves import Tally
-from eddi.model.files.archive import load_once
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.files.archive import load_cached
+from eddi.model.base import Model
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.columns import table_numbers
@@ -63,7 +63,7 @@ def simulate_shards(
     Raises:
         TargetError: there is not one target, or no row of the table knows it.
     """
-    model = load_once(path)
+    model = load_cached(path)
     name = the_target(model, target)
     if max_steps is not None and max_steps < 0:
         raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
@@ -83,7 +83,7 @@ def simulate_shards(
     )
     if whole:
         shards = list(shards)
-        position = model.schema_.position(name)
+        position = model.schema.position(name)
         refuse_unjudged(name, sum(int(s.truth.observed[:, position].sum()) for s in shards))
     results = map_shards(_play, shards, engine=engine, on_done=tell)
     if whole:
@@ -93,14 +93,14 @@ def simulate_shards(
     return tally
 
 
-def _truths(model: PartialVAE, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
+def _truths(model: Model, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
     for batch in batches:
-        yield model.coding_.encode(table_numbers(batch, model.schema_, optional=(target,)))
+        yield model.coding.encode(table_numbers(batch, model.schema, optional=(target,)))
 
 
 def _play(shard: Shard) -> Curves | Tally:
     """In a worker: follow the interviews of a shard's rows."""
-    model = load_once(shard.model)
+    model = load_cached(shard.model)
     curves = follow(model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps)
     return curves if shard.whole else Tally.of(curves)
 

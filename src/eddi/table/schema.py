@@ -113,6 +113,15 @@ class Schema:
         return np.array([question.cost for question in self.questions])  # [questions]
 
     @cached_property
+    def reveals_matrix(self) -> NDArray[np.bool_]:
+        """Which question reveals which variable [questions, variables]; read-only."""
+        matrix = np.zeros((len(self.questions), len(self.variables)), dtype=bool)
+        for place, question in enumerate(self.questions):
+            matrix[place, self.positions(question.reveals)] = True
+        matrix.flags.writeable = False
+        return matrix
+
+    @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: position for position, name in enumerate(self.names)}
 

@@ -15,7 +15,7 @@ def hidden(model, people):
 
 def test_what_is_told_of_some_is_what_is_told_of_all(model, hidden):
     marginals = model.network_.marginals
-    for variable in range(len(marginals.forms)):
+    for variable in range(len(marginals.specs)):
         told = model.direct_.told([variable])
         wanted = marginals.rows_of([variable])
         torch.testing.assert_close(told(hidden), marginals(hidden)[:, wanted])

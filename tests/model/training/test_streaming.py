@@ -12,7 +12,7 @@ from eddi import PartialVAE, Schema, Variable
 from eddi.errors import TableError
 from eddi.model.recipe import PAPER
 from eddi.model.training import loop, streaming
-from eddi.model.training.streaming import Windows
+from eddi.model.training.streaming import StreamedEvidence
 from eddi.table import formats
 from eddi.table import streaming as stream_module
 from eddi.table.coding import Coding
@@ -40,7 +40,7 @@ def flat(lists):
 
 
 def of(stream, n_held_out=0, seed=0):
-    return Windows.of(stream, SCHEMA, PLAIN, n_held_out=n_held_out, seed=seed)
+    return StreamedEvidence.of(stream, SCHEMA, PLAIN, n_held_out=n_held_out, seed=seed)
 
 
 def test_windows_show_all_rows_before_any_comes_again(stream, monkeypatch):
@@ -136,13 +136,13 @@ def test_a_streamed_fit_that_is_taken_up_again_ends_with_the_same_bits(
 
 def test_a_large_file_is_streamed_by_itself(people_file, people_schema, monkeypatch):
     monkeypatch.setattr(stream_module, "LARGE", 1_000)
-    seen, window = [], Windows.window
+    seen, window = [], StreamedEvidence.window
 
     def watched(self, number):
         seen.append(number)
         return window(self, number)
 
-    monkeypatch.setattr(Windows, "window", watched)
+    monkeypatch.setattr(StreamedEvidence, "window", watched)
     fit(people_file, people_schema, max_steps=5)
     assert seen == [0]
 

@@ -69,12 +69,12 @@ class _Example:
     def __init__(self, network: Network, n_rows: int) -> None:
         random = torch.Generator().manual_seed(n_rows)
         self.z = torch.randn((n_rows, network.latent), generator=random)
-        self.variables = torch.arange(n_rows) % len(network.forms)
-        n_levels = torch.tensor([max(1, form.n_levels) for form in network.forms])[self.variables]
-        quantity = torch.tensor([not form.kind.has_levels for form in network.forms])[self.variables]
+        self.variables = torch.arange(n_rows) % len(network.specs)
+        n_levels = torch.tensor([max(1, spec.n_levels) for spec in network.specs])[self.variables]
+        quantity = torch.tensor([not spec.kind.has_levels for spec in network.specs])[self.variables]
         drawn = torch.randn(n_rows, generator=random)
         self.answers = torch.where(quantity, drawn, (drawn.abs() * n_levels).floor() % n_levels)
-        everything = torch.ones((n_rows, len(network.forms)))
+        everything = torch.ones((n_rows, len(network.specs)))
         values = torch.zeros_like(everything)
         values[torch.arange(n_rows), self.variables] = self.answers
         self.code = network.code(values, everything)
@@ -158,7 +158,7 @@ def _level_heads(heads: Heads) -> list[tuple[str, list[int]]]:
 
 
 def _facts(model: PartialVAE, network: Network) -> dict[str, Any]:
-    nothing = torch.zeros((1, len(network.forms)))
+    nothing = torch.zeros((1, len(network.specs)))
     parts = _parts(network, _Example(network, 1))
     likelihoods: dict[str, Heads] = {"decoder": network}
     if network.marginals is not None:

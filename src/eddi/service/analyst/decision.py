@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from eddi.evaluate.decision_trace import Decision, decisions
 from eddi.interview.record import Answer, NoAnswer
-from eddi.interview.rules import Turns
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.rules import InterviewRules
+from eddi.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop
@@ -124,7 +124,7 @@ class Trail:
 
     def worths_of(self, seen: Evidence, step: int) -> dict[str, float]:
         """What could be asked next were ``seen`` known after so many answers, best first."""
-        turns = Turns(self.model, (self.target,), Information(), Stop())
+        turns = InterviewRules(self.model, (self.target,), Information(), Stop())
         questions = self.model.schema_.questions
         closed = np.zeros((1, len(questions)), dtype=bool)
         closed[0, [taken.chosen for taken in self.taken[:step]]] = True

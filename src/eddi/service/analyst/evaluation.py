@@ -14,7 +14,7 @@ from eddi.evaluate.calibration import Calibration, held
 from eddi.evaluate.comparison import compare, wilcoxon
 from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.simulate import known_rows, simulate, the_target
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information

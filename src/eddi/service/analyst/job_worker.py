@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
 
 def fit(folder: Path, order: Mapping[str, Any]) -> dict[str, Any]:
     """Learn from the rows that are not held out; gives the seals of the model and of the rest."""
-    from eddi.model.partial_vae import PartialVAE
+    from eddi.partial_vae import PartialVAE
     from eddi.model.training.checkpoint import Progress
     from eddi.table.schema import Schema
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from eddi.errors import EddiError
 from eddi.model.files.archive import load
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.service.analyst.decision import Trail
 from eddi.service.analyst.tables import read_rows
 from eddi.service.analyst.trained_model import Made, Models

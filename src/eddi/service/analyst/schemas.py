@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from eddi.interview.documents import variable_document
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.service.analyst.data_warnings import Caution
 from eddi.service.analyst.jobs import Job
 from eddi.service.analyst.pages.page_context import share_done

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import AnswerError, EddiError
 from eddi.interview.interview import Interview
-from eddi.interview.rules import Turns
+from eddi.interview.rules import InterviewRules
 from eddi.model.prediction import Prediction
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
@@ -91,7 +91,7 @@ class _Waiting:
     standing: "Future[Standing]" = field(default_factory=Future)
 
     @property
-    def rules(self) -> Turns:
+    def rules(self) -> InterviewRules:
         return self.row.interview.turns
 
 
@@ -194,7 +194,7 @@ class Remembered:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._standings: OrderedDict[bytes, tuple[Turns, Standing]] = OrderedDict()
+        self._standings: OrderedDict[bytes, tuple[InterviewRules, Standing]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -279,7 +279,7 @@ def _ranked(
 
 
 @dataclass(frozen=True)
-class _Scored(Turns):
+class _Scored(InterviewRules):
     """Rules whose scores are known already, so that they are worked out once."""
 
     known: NDArray[np.float64]  # [rows, questions]
@@ -288,7 +288,7 @@ class _Scored(Turns):
         return self.known
 
 
-def _nats(turns: Turns, seen: Evidence) -> NDArray[np.float64]:
+def _nats(turns: InterviewRules, seen: Evidence) -> NDArray[np.float64]:
     scores = Information().score(turns.model, seen, turns.target)
     return np.asarray(scores.cpu().numpy(), dtype=np.float64)
 

@@ -21,7 +21,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from eddi.interview.record import Answer
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind, Variable

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, Record
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule
 from eddi.table.evidence import Evidence
@@ -139,7 +139,7 @@ def most_left(interview: Interview) -> int:
     return int(max(most, n_always))
 
 
-def ends_early(turns: Turns) -> bool:
+def ends_early(turns: InterviewRules) -> bool:
     """Whether some respondents are asked less than the most: by what is believed, or prerequisites."""
     questions = turns.model.schema_.questions
     if len(questions) > MAX_QUESTIONS_REHEARSED:
@@ -147,12 +147,12 @@ def ends_early(turns: Turns) -> bool:
     return _heeds_belief(turns.stop) or any(question.requires for question in questions)
 
 
-def lengths(turns: Turns) -> NDArray[np.int64]:
+def lengths(turns: InterviewRules) -> NDArray[np.int64]:
     """How many questions some imagined respondents, drawn from the model, would be asked [people]."""
     model = turns.model
     nothing = Evidence.nothing(N_IMAGINED, len(model.schema_.variables))
     people = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
-    rehearsal = Rehearsal(turns, people)
+    rehearsal = SimulatedInterviews(turns, people)
     chosen = [turn.chosen for turn in rehearsal.play(rehearsal.n_steps(MAX_REHEARSED))]
     return np.asarray((np.array(chosen) >= 0).sum(0))
 

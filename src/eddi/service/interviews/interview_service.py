@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eddi.errors import EddiError
-from eddi.interview.documents import heard
+from eddi.interview.documents import parse_answer
 from eddi.interview.documents import resume as resume_step
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record

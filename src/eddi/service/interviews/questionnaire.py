@@ -9,9 +9,9 @@ from typing import Protocol
 from eddi.errors import EddiError, TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
-from eddi.interview.rules import Turns
+from eddi.interview.rules import InterviewRules
 from eddi.model.files.archive import load
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
@@ -80,9 +80,9 @@ class Questionnaire:
         wanted = self.target if target is None and record is None else target
         return Interview(self.model, wanted, strategy=self.strategy, stop=self.stop, record=record)
 
-    def turns(self, target: tuple[str, ...]) -> Turns:
+    def turns(self, target: tuple[str, ...]) -> InterviewRules:
         """The rules by which interviews about ``target`` go on."""
-        return Turns(self.model, target, self.strategy, self.stop)
+        return InterviewRules(self.model, target, self.strategy, self.stop)
 
 
 class Catalogue(Protocol):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.service.analyst.model_viewer import Exhibit
 from eddi.service.analyst.pages import charts, evaluation_context, page_context
 from eddi.service.web import wording
