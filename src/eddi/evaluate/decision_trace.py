@@ -67,7 +67,7 @@ def decisions(
     rehearsal = Rehearsal(turns, truth)
     played = list(rehearsal.play(rehearsal.n_steps(n_steps)))
     turns_taken = [turn for turn in played if turn.chosen[0] >= 0]
-    first = _draws(model, Evidence.nothing(1, truth.n_variables))
+    first = _draws(model, Evidence.empty(1, truth.n_variables))
     centre, spread = first.mean(0), np.maximum(first.std(0), 1e-9)
     found = [_decision(model, turns, turn, (centre, spread)) for turn in turns_taken]
     return found, np.asarray((truth.numbers()[0] - centre) / spread)

@@ -38,7 +38,7 @@ class Rehearsal:
     def play(self, n_steps: int) -> Iterator[Turn]:
         """How things stand before each question, and what is asked; at last, that nothing is."""
         n_rows, n_questions = len(self.truth), len(self._reveals)
-        seen = Evidence.nothing(n_rows, self.truth.n_variables)
+        seen = Evidence.empty(n_rows, self.truth.n_variables)
         asked = np.zeros((n_rows, n_questions), dtype=bool)
         going = np.ones(n_rows, dtype=bool)
         for _ in range(n_steps):

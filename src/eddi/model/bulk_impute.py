@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from eddi.engine import Engine, map_shards
 from eddi.model.files.archive import load_once
 from eddi.model.partial_vae import PartialVAE
-from eddi.table.columns import filled_types, table_numbers, with_numbers
-from eddi.table.streaming import Stream, batches_of, written
+from eddi.table.columns import fill_missing, table_to_numbers, types_after_filling
+from eddi.table.streaming import ParquetStream, iter_batches, open_writer
 
 SHARD_CELLS = 200_000  # filled at once; more gain nothing in speed, and take memory
 
@@ -43,31 +43,31 @@ class Filling:
         """The table filled, once or ``n_draws`` times; what was observed is untouched."""
         parts = [part for _, part in self._parts(table)]
         schema = self._fitted.schema_
-        return [with_numbers(table, schema, one) for one in np.concatenate(parts, axis=1)]
+        return [fill_missing(table, schema, one) for one in np.concatenate(parts, axis=1)]
 
-    def files(self, table: Stream, outputs: Sequence[Path]) -> None:
+    def files(self, table: ParquetStream, outputs: Sequence[Path]) -> None:
         """Write the filled tables to Parquet ``outputs``, a row group a shard, and hold none whole."""
         schema = self._fitted.schema_
-        types = filled_types(table.columns, schema, table.has_holes)
+        types = types_after_filling(table.columns, schema, table.has_missing)
         with ExitStack() as stack:
-            writers = [stack.enter_context(written(output, types)) for output in outputs]
+            writers = [stack.enter_context(open_writer(output, types)) for output in outputs]
             for batch, part in self._parts(table):
                 for writer, one in zip(writers, part, strict=True):
-                    writer.add(with_numbers(batch, schema, one))
+                    writer.write(fill_missing(batch, schema, one))
 
-    def _parts(self, table: pa.Table | Stream) -> Iterator[tuple[pa.Table, Filled]]:
+    def _parts(self, table: pa.Table | ParquetStream) -> Iterator[tuple[pa.Table, Filled]]:
         """Some rows after the other, and the numbers that fill them."""
         fitted = self._fitted
-        n_rows = table.n_rows if isinstance(table, Stream) else table.num_rows
+        n_rows = table.n_rows if isinstance(table, ParquetStream) else table.num_rows
         size = max(1, SHARD_CELLS // (len(fitted.schema_.variables) * (self.n_draws or 1)))
         n_shards = max(1, -(-n_rows // size))
         done = iter(range(1, n_shards + 1))
         waiting: list[pa.Table] = []
 
         def shards() -> Iterator[_Shard]:
-            for place, batch in enumerate(batches_of(table, size)):
+            for place, batch in enumerate(iter_batches(table, size)):
                 waiting.append(batch)
-                numbers = table_numbers(batch, fitted.schema_)
+                numbers = table_to_numbers(batch, fitted.schema_)
                 yield _Shard(self.model, numbers, self.n_draws, (self.seed, place))
 
         def tell(*_: object) -> None:

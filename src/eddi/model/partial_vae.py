@@ -38,7 +38,7 @@ from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import opened
+from eddi.table.streaming import open_table
 from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points like
@@ -142,10 +142,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The container is the one given. Columns that were set aside pass through as they are.
         """
         table, evidence = self._table_and_evidence(X)
-        filled = columns.with_numbers(table, self.schema_, self.guesses(evidence))
+        filled = columns.fill_missing(table, self.schema_, self.guesses(evidence))
         library = _get_output_config("transform", self)["dense"]
         if library == "default":
-            return formats.like(filled, X)
+            return formats.convert_like(filled, X)
         return preparation.framed(filled, X, library, self.columns_)
 
     def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
@@ -155,7 +155,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         drawn = self.draw_tables(evidence, n_draws, seed=seed)
-        return [formats.like(columns.with_numbers(table, self.schema_, one), X) for one in drawn]
+        return [formats.convert_like(columns.fill_missing(table, self.schema_, one), X) for one in drawn]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
         """Beliefs about the target given what each row shows of the rest.
@@ -264,7 +264,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         positions = self.schema_.positions(names)
         if not evidence.observed[:, positions].any():
             return beliefs
-        numbers = columns.possible(self.coding_.decode(evidence.values), self.schema_)
+        numbers = columns.round_to_valid(self.coding_.decode(evidence.values), self.schema_)
         return known(beliefs, numbers[:, positions], evidence.observed[:, positions])
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
@@ -288,7 +288,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             level = torch.rand(shape, generator=random).clamp(1e-6, 1 - 1e-6).to(self.settled_.device)
             with torch.inference_mode():
                 parts.append(self._completed(chunk, level, random).cpu().numpy())
-        return columns.possible(self.coding_.decode(np.concatenate(parts, axis=1)), self.schema_)
+        return columns.round_to_valid(self.coding_.decode(np.concatenate(parts, axis=1)), self.schema_)
 
     def _completed(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         if self.direct_ is not None:
@@ -306,7 +306,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for variable, chances in belief.probabilities():
                 guess[:, variable] = chances.argmax(-1).to(guess.dtype)
             parts.append(guess.cpu().numpy())
-        return columns.possible(np.concatenate(parts).astype(np.float64), self.schema_)
+        return columns.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema_)
 
     def beliefs(self, evidence: Evidence, n_draws: int = N_DRAWS) -> Iterator[Belief]:
         """What is believed of every variable, for a chunk of rows after the other."""
@@ -334,7 +334,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
         table = self._read(X, reset=False)
-        numbers = columns.table_numbers(table, self.schema_, optional=optional)
+        numbers = columns.table_to_numbers(table, self.schema_, optional=optional)
         return table, self.coding_.encode(numbers)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
@@ -348,7 +348,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not reset:  # an array has no names of its own: its columns are those of fit, in order
                 table = table.rename_columns(self.columns_)
         else:
-            table = opened(X) if reset else formats.read(X)
+            table = open_table(X) if reset else formats.read(X)
             if reset:
                 self.n_features_in_ = len(table.column_names)
                 self.feature_names_in_ = np.array(table.column_names, dtype=object)

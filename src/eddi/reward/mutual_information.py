@@ -61,7 +61,7 @@ class Beginning:
     @property
     def nothing(self) -> Evidence:
         """One row of which nothing is known."""
-        return Evidence.nothing(1, len(self.schema.schema.variables))
+        return Evidence.empty(1, len(self.schema.schema.variables))
 
 
 @lru_cache(MAX_KEPT)

@@ -61,7 +61,7 @@ class FixedOrder:
         schema = model.schema_
         goal = schema.target_names(model.target_ if target is None else target)
         left = [q for q in schema.questions if not set(q.reveals) & set(goal)]
-        seen = Evidence.nothing(len(truth), truth.n_variables)
+        seen = Evidence.empty(len(truth), truth.n_variables)
         order: list[str] = []
         while left:
             scores = strategy.score(model, seen, goal).mean(0)

@@ -170,7 +170,7 @@ class _Rows:
         self.recipe, self.latent, self.seed, self.device = recipe, latent, seed, device
         self.windows = evidence if isinstance(evidence, Windows) else None
         self.window = -1  # the number of the one held; none yet
-        self._hold(evidence if isinstance(evidence, Evidence) else Evidence.nothing(0, 0))
+        self._hold(evidence if isinstance(evidence, Evidence) else Evidence.empty(0, 0))
         cells = recipe.batch_size * (evidence.n_variables + recipe.draws * latent)
         self.steps_a_block = max(1, min(STEPS_A_ROUND, BLOCK_CELLS // cells))
 

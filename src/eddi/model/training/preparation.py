@@ -17,10 +17,11 @@ from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.loop import n_validation
 from eddi.model.training.streaming import Windows
 from eddi.table import columns, formats
-from eddi.table.coding import Coding, Spread, logarithmic
+from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
+from eddi.table.text import format_names
 from eddi.table.variable import Kind, Variable
 
 
@@ -34,26 +35,26 @@ class Prepared:
     fingerprint: str
 
 
-def prepare(table: pa.Table | Stream, schema: Schema, recipe: Recipe, *, seed: int) -> Prepared:
+def prepare(table: pa.Table | ParquetStream, schema: Schema, recipe: Recipe, *, seed: int) -> Prepared:
     """Check and code a training table; one on disk is read once, and held nowhere."""
-    if isinstance(table, Stream):
+    if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
-    numbers = columns.table_numbers(table, schema)
+    numbers = columns.table_to_numbers(table, schema)
     check_known(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = Coding.fit(schema, numbers, recipe.scaling)
     evidence = coding.encode(numbers)
     return Prepared(coding, evidence, len(numbers), fingerprint(schema, evidence))
 
 
-def _prepare_stream(stream: Stream, schema: Schema, recipe: Recipe, seed: int) -> Prepared:
+def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> Prepared:
     digest = hashlib.sha256(schema.to_toml().encode())
-    bends = logarithmic(schema, recipe.scaling)
-    spread = Spread.of(np.zeros((0, len(schema.variables))), bends)
-    for numbers in stream.numbers(schema):
+    bends = find_logarithmic(schema, recipe.scaling)
+    spread = RunningStats.from_numbers(np.zeros((0, len(schema.variables))), bends)
+    for numbers in stream.iter_numbers(schema):
         digest.update(numbers.tobytes())
-        spread = spread.plus(Spread.of(numbers, bends))
-    check_known(schema, stream.n_rows, spread.n)
-    coding = Coding.of(schema, spread, recipe.scaling)
+        spread = spread.merge(RunningStats.from_numbers(numbers, bends))
+    check_known(schema, stream.n_rows, spread.n_observed)
+    coding = Coding.from_stats(schema, spread, recipe.scaling)
     n_held_out = n_validation(stream.n_rows, recipe)
     windows = Windows.of(stream, schema, coding, n_held_out=n_held_out, seed=seed)
     return Prepared(coding, windows, stream.n_rows, digest.hexdigest())
@@ -133,11 +134,11 @@ def framed(table: pa.Table, X: Any, library: str, names: Sequence[str]) -> Any:
     lacking = [name for name in names if name not in table.column_names]
     if lacking:
         raise TableError(
-            f"the table has no column {columns.listing([repr(name) for name in lacking])}, which "
+            f"the table has no column {format_names(lacking)}, which "
             "the table given to fit had and set_output promises. Add it, or drop set_output."
         )
     table = table.select(list(names))
-    frame = formats.like(table, X)
+    frame = formats.convert_like(table, X)
     if type(frame).__module__.split(".")[0] == library:
         return frame
     return table.to_pandas() if library == "pandas" else table
