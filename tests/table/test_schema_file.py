@@ -90,8 +90,8 @@ def test_all_sections_except_variables_are_optional():
 @pytest.mark.parametrize("level", [True, 1, 1.0, "1", "true"])
 def test_levels_keep_their_types(level):
     schema = Schema((Variable("v", Kind.CATEGORY, ("other", level)),))
-    back = schema_file.read(schema_file.write(schema)).variables[0].levels[1]
-    assert (back, type(back)) == (level, type(level))
+    restored = schema_file.read(schema_file.write(schema)).variables[0].levels[1]
+    assert (restored, type(restored)) == (level, type(level))
 
 
 def test_numpy_levels_become_python_values():
@@ -142,9 +142,9 @@ def exact_levels(schema):
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(schemas())
 def test_every_schema_is_read_back_exactly(schema):
-    back = schema_file.read(schema_file.write(schema))
-    assert back == schema
-    assert exact_levels(back) == exact_levels(schema)
+    restored = schema_file.read(schema_file.write(schema))
+    assert restored == schema
+    assert exact_levels(restored) == exact_levels(schema)
 
 
 @given(schemas())

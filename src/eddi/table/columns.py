@@ -1,4 +1,4 @@
-"""Arrow columns as clean values and as numbers, and imputed numbers back into a table."""
+"""Clean Arrow columns, convert them to numbers, and fill missing values with numbers."""
 
 import math
 from collections.abc import Callable, Collection
@@ -354,9 +354,9 @@ def _level_to_cell(level: Level, data_type: pa.DataType) -> Any:
 
 def _encode_like(column: pa.ChunkedArray, original: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column as a dictionary in the order of the original's, with new values at the end."""
-    known = original.unify_dictionaries().chunk(0).dictionary.cast(column.type, safe=False)
-    new = [value for value in column.unique().drop_null() if not pc.is_in(value, known).as_py()]
-    values = pa.concat_arrays([known, pa.array(new, column.type)])
+    old = original.unify_dictionaries().chunk(0).dictionary.cast(column.type, safe=False)
+    new = [value for value in column.unique().drop_null() if not pc.is_in(value, old).as_py()]
+    values = pa.concat_arrays([old, pa.array(new, column.type)])
     codes = pa.concat_arrays(pc.index_in(column, value_set=values).chunks)
     ordered = original.type.ordered
     return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)])

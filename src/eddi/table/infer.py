@@ -1,8 +1,8 @@
 """Infer the schema of a table from its values.
 
-The rules are those of a careful person: numbers with few values are a scale, words with few values are
-categories, a column that numbers the rows is an identifier, and so on. A column that cannot be modelled
-is set aside with a reason.
+The rules follow common sense: whole numbers with few values are a scale, text with few values is a
+category, and a column that numbers the rows is an identifier. A column that cannot be modelled is set
+aside with a reason.
 """
 
 import math
@@ -33,7 +33,7 @@ from eddi.table.vocabulary import (
 )
 
 MAX_STEPS = 12  # whole numbers with at most this many values are steps of a scale, not quantities
-MAX_UNUSUAL_STEPS = 6  # the limit for a scale not in ones from near 0; 50, 60, ..., 180 is measured
+MAX_UNUSUAL_STEPS = 6  # limit for steps not of 1 from near 0: 50, 60, ..., 180 is a measurement
 MAX_LEVELS = 64  # text with more values than this is free text: each level would be too rare
 MIN_COUNT_PER_VALUE = 2  # on average; a column of many values with fewer is as good as all different
 MIN_NUMBERED_ROWS = 10  # rows that count 1, 2, 3, ... before we conclude that they number the rows
@@ -255,8 +255,8 @@ def _infer_text(column: _Column) -> Variable | SetAside:
     if ranks and len(levels) <= MAX_LEVELS:
         ordered = sorted(levels, key=ranks.__getitem__)
         return column.as_levels(Kind.ORDINAL, ordered)
-    is_category = column.is_target and len(levels) <= MAX_LEVELS
-    set_aside = None if is_category else _set_aside_free_text(column, levels)
+    must_be_modelled = column.is_target and len(levels) <= MAX_LEVELS
+    set_aside = None if must_be_modelled else _set_aside_free_text(column, levels)
     levels.sort(key=natural_sort_key)
     return set_aside or column.as_levels(Kind.CATEGORY, levels)
 

@@ -121,7 +121,7 @@ class Schema:
 
     @cached_property
     def reveals_mask(self) -> NDArray[np.bool_]:
-        """Whether each question reveals each variable [questions, variables]. The array is read-only."""
+        """Which question reveals which variable, as a read-only mask [questions, variables]."""
         mask = np.zeros((len(self.questions), len(self.variables)), dtype=np.bool_)
         for row, question in zip(mask, self.questions, strict=True):
             row[self.positions(question.reveals)] = True
@@ -228,10 +228,10 @@ class Schema:
 
 def _check_required_level(question: str, variable: Variable, level: Level) -> None:
     if not variable.kind.has_levels or level_position(variable.levels, level) is None:
-        known = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
+        levels = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
         raise SchemaError(
             f"question {question!r} requires {variable.name!r} to be {level!r}, "
-            f"which is not one of its levels ({known})."
+            f"which is not one of its levels ({levels})."
         )
 
 

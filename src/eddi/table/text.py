@@ -12,11 +12,11 @@ def format_value(value: object) -> str:
 
 
 def format_list(values: Sequence[object]) -> str:
-    """Return the first few values of a list and the number of further ones, for an error message."""
+    """Return the first few values and how many more there are, for an error message."""
     more = f" and {len(values) - MAX_LISTED} more" if len(values) > MAX_LISTED else ""
     return (", ".join(map(format_value, values[:MAX_LISTED])) or "none") + more
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Return the first few names in quotes and the number of further ones, for an error message."""
+    """Return the first few names in quotes and how many more there are, for an error message."""
     return format_list([repr(name) for name in names])
