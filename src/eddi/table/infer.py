@@ -251,9 +251,9 @@ def _infer_text(column: _Column) -> Variable | SetAside:
         return column.as_levels(Kind.BINARY, _sort_opposites(levels))
     if pc.all(pc.match_substring_regex(column.stats.values, DATE_OR_TIME)).as_py():
         return column.set_aside("dates and times are not modelled")
-    ranks = _rank_levels(levels)
-    if ranks and len(levels) <= MAX_LEVELS:
-        ordered = sorted(levels, key=ranks.__getitem__)
+    rank_by_level = _rank_levels(levels)
+    if rank_by_level and len(levels) <= MAX_LEVELS:
+        ordered = sorted(levels, key=rank_by_level.__getitem__)
         return column.as_levels(Kind.ORDINAL, ordered)
     must_be_modelled = column.is_target and len(levels) <= MAX_LEVELS
     set_aside = None if must_be_modelled else _set_aside_free_text(column, levels)
@@ -290,9 +290,9 @@ def _merge_spellings(stats: ColumnStats) -> list[str]:
 def _sort_opposites(levels: list[str]) -> list[str]:
     """Return two levels with the one that means "no", "none" or "less" first."""
     first, second = sorted(levels, key=natural_sort_key)
-    ranks = _rank_levels(levels)
-    if ranks:
-        return sorted(levels, key=ranks.__getitem__)
+    rank_by_level = _rank_levels(levels)
+    if rank_by_level:
+        return sorted(levels, key=rank_by_level.__getitem__)
     no, yes = second.casefold(), first.casefold()
     is_reversed = (no, yes) in OPPOSITES or any(no == prefix + yes for prefix in NEGATION_PREFIXES)
     return [second, first] if is_reversed else [first, second]

@@ -179,8 +179,8 @@ class Schema:
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
         question = Question(name, names, text, cost, always, dict(requires or {}))  # type: ignore[arg-type]
-        others = [other for other in self.explicit_questions if other.name != name]
-        return replace(self, explicit_questions=(*others, question))
+        other_questions = [other for other in self.explicit_questions if other.name != name]
+        return replace(self, explicit_questions=(*other_questions, question))
 
     def with_variable(self, variable: Variable) -> "Schema":
         """Return a copy in which ``variable`` replaces the variable or set-aside column of its name."""
