@@ -28,7 +28,7 @@ from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 from eddi.table.variable import Kind, Variable
 from eddi_benchmarks import results
 from eddi_benchmarks.runner import peak_memory
@@ -204,7 +204,9 @@ def write_rows(path: Path, n_rows: int, n_variables: int, *, at_once: int = 50_0
 def _fit_and_weigh(path: Path) -> float:
     """In a process of its own: fit a file as a stream; returns the process's peak memory."""
     torch.set_num_threads(1)
-    PartialVAE(_schema(FIT_VARIABLES), max_steps=STEPS, random_state=0, device="cpu").fit(Stream(path))
+    PartialVAE(_schema(FIT_VARIABLES), max_steps=STEPS, random_state=0, device="cpu").fit(
+        ParquetStream(path)
+    )
     return float(peak_memory() or 0)
 
 

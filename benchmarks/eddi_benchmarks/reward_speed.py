@@ -296,7 +296,7 @@ def _errors(repeats: int) -> list[Figure]:
     """Standard errors at 50 draws, as plain draws that would give the same."""
     model = eddi.PartialVAE(max_steps=100 * repeats, random_state=0, device=str(CPU))
     model.fit(mixed_table(500))
-    nothing = Evidence.nothing(1, len(model.schema_.variables))
+    nothing = Evidence.empty(1, len(model.schema_.variables))
     n_seeds = N_ERROR_SEEDS
     figures = []
     for target in ("real1", "yes1"):

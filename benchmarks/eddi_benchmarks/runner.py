@@ -123,7 +123,7 @@ def _spread(tasks: Sequence[_Task], engine: Engine, on_progress: OnProgress) -> 
                 warnings.warn(note, EddiWarning, stacklevel=2)
         on_progress(next(n_done), len(tasks), name, played.seconds)
 
-    for _ in map_shards(_play, tasks, engine=engine, on_done=settle, lost=_killed):
+    for _ in map_shards(_play, tasks, engine=engine, on_done=settle, fallback=_killed):
         pass
     return failures
 

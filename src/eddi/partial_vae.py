@@ -35,7 +35,7 @@ from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import opened
+from eddi.table.streaming import open_table
 
 
 class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -165,10 +165,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The result has the type of ``X``. Columns that are not modelled are passed through.
         """
         table, evidence = self._table_and_evidence(X)
-        filled = columns.with_numbers(table, self.schema_, self.model_.best_guesses(evidence))
+        filled = columns.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
         library = _get_output_config("transform", self)["dense"]
         if library == "default":
-            return formats.like(filled, X)
+            return formats.convert_like(filled, X)
         return preparation.to_frame(filled, X, library, self.model_.training.columns)
 
     def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
@@ -178,7 +178,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
-        return [formats.like(columns.with_numbers(table, self.schema_, draw), X) for draw in draws]
+        return [formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws]
 
     def predict(
         self, X: Any, target: str | Sequence[str] | None = None
@@ -297,7 +297,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             table = formats.read(array)
             # An array has no column names: its columns are those given to fit, in order.
             return table if reset else table.rename_columns(self.model_.training.columns)
-        table = opened(X) if reset else formats.read(X)
+        table = open_table(X) if reset else formats.read(X)
         if reset:
             self.n_features_in_ = len(table.column_names)
             self.feature_names_in_ = np.array(table.column_names, dtype=object)

@@ -334,7 +334,7 @@ def _model() -> eddi.PartialVAE:
 def _some_rows(model: eddi.PartialVAE) -> Evidence:
     """Rows drawn from the model itself, of which half is hidden, the target among it."""
     n_variables = len(model.schema_.variables)
-    nothing = Evidence.nothing(N_ROWS, n_variables)
+    nothing = Evidence.empty(N_ROWS, n_variables)
     rows = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
     hidden = np.random.default_rng(1).random((N_ROWS, n_variables)) < 0.5
     hidden[:, model.schema_.positions(model.target_)] = True

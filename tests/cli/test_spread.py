@@ -24,7 +24,7 @@ def folder(model, people, tmp_path, monkeypatch):
 @pytest.fixture
 def streamed(monkeypatch):
     """Every Parquet file counts as large."""
-    monkeypatch.setattr(streaming, "LARGE", 10)
+    monkeypatch.setattr(streaming, "MAX_CELLS_IN_MEMORY", 10)
 
 
 def eddi(*words):
@@ -49,7 +49,7 @@ def test_a_large_file_is_filled_into_nothing_else():
 def test_a_simulation_of_a_large_file_is_a_tally(monkeypatch):
     words = ("simulate", "people.eddi", "people.parquet", "-t", "pain", "--steps", "2", "--json")
     whole = json.loads(eddi(*words).stdout)
-    monkeypatch.setattr(streaming, "LARGE", 10)
+    monkeypatch.setattr(streaming, "MAX_CELLS_IN_MEMORY", 10)
     tally = json.loads(eddi(*words).stdout)
     assert tally["rmse"] == pytest.approx(whole["rmse"])
     assert tally["n_rows"] == len(whole["truth"])

@@ -72,7 +72,7 @@ def test_what_kind_of_nan_a_hole_holds_never_matters(any_model, row, observed, p
 @given(row=coded(), order=st.permutations(range(N_VARIABLES)), n_told=st.integers(0, N_VARIABLES))
 def test_the_order_of_answers_never_matters(any_model, row, order, n_told):
     told = order[:n_told]
-    evidence = Evidence.nothing(1, N_VARIABLES)
+    evidence = Evidence.empty(1, N_VARIABLES)
     for variable in told:
         flags = np.zeros((1, N_VARIABLES), bool)
         flags[0, variable] = True
@@ -87,7 +87,7 @@ def test_the_order_of_answers_never_matters(any_model, row, order, n_told):
 @quick
 @given(row=coded(), order=st.permutations(range(N_VARIABLES)))
 def test_adding_answers_one_by_one_in_any_order_gives_the_code_of_all(any_model, row, order):
-    code = any_model.code(Evidence.nothing(1, N_VARIABLES))
+    code = any_model.code(Evidence.empty(1, N_VARIABLES))
     for variable in order:
         code = code + any_model.term(torch.from_numpy(row[:, [variable]]), [variable])[:, 0]
     whole = any_model.code(Evidence(row, np.ones((1, N_VARIABLES), bool)))

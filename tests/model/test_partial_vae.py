@@ -274,7 +274,7 @@ def test_another_target_than_the_declared_one_can_be_predicted(people_model, who
 
 
 def test_evidence_makes_predictions_surer(model, whole):
-    nothing = model.predict_evidence(Evidence.nothing(40, 8), ["age"])["age"]
+    nothing = model.predict_evidence(Evidence.empty(40, 8), ["age"])["age"]
     assert model.predict(whole, "age").sd.mean() < 0.97 * nothing.sd.mean()
     assert np.ptp(nothing.mean) == 0
 

@@ -214,4 +214,4 @@ def _spread(made: Gdfs | Dime, valid: Rows, n_steps: int) -> Numbers:
 
 
 def _numbers(problem: Problem, table: object) -> Numbers:
-    return columns.table_numbers(formats.read(table), problem.schema)
+    return columns.table_to_numbers(formats.read(table), problem.schema)

@@ -61,7 +61,7 @@ def test_the_published_divergence_divides_by_the_standard_deviation():
 
 
 def test_means_have_no_noise_and_do_not_change_with_the_step(model):
-    nobody = Evidence.nothing(3, 5)
+    nobody = Evidence.empty(3, 5)
     means, noisy = PublishedReward(draws="means"), PublishedReward(draws="noisy")
     now = model.posterior(model.code(nobody))
     with torch.no_grad():
@@ -130,7 +130,7 @@ def test_a_wrong_switch_is_named():
 
 def test_means_need_the_papers_coding(people_model):
     other = people_model()
-    nobody = Evidence.nothing(1, len(other.schema_.variables))
+    nobody = Evidence.empty(1, len(other.schema_.variables))
     with pytest.raises(StrategyError, match='recipe="paper"'):
         PublishedReward(draws="means").score(other, nobody, ("stage",))
 

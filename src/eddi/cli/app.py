@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from eddi.strategy.stopping import Stop
     from eddi.table.schema import Schema
-    from eddi.table.streaming import Stream
+    from eddi.table.streaming import ParquetStream
 
 app = typer.Typer(
     name="eddi",
@@ -357,11 +357,11 @@ def demo(
 
 def _table_and_schema(
     table: Path, path: Path | None, target: list[str] | None
-) -> tuple["pa.Table | Stream", "Schema"]:
+) -> tuple["pa.Table | ParquetStream", "Schema"]:
     from eddi.table.schema import Schema
-    from eddi.table.streaming import opened
+    from eddi.table.streaming import open_table
 
-    rows = opened(table)
+    rows = open_table(table)
     if path is not None:
         return rows, Schema.from_toml(path)
     found = Schema.infer(rows, targets=target or ())

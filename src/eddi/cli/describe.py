@@ -73,7 +73,7 @@ def _table(path: Path, *, json: bool) -> None:
 
 def _columns(table: "pa.Table") -> list[dict[str, Any]]:
     """Each column's name, kind, share of holes, and values in words."""
-    from eddi.table.columns import holes
+    from eddi.table.columns import find_missing
     from eddi.table.schema import Schema
 
     schema = Schema.infer(table)
@@ -83,7 +83,7 @@ def _columns(table: "pa.Table") -> list[dict[str, Any]]:
         {
             "name": name,
             "kind": str(variables[name].kind) if name in variables else "set aside",
-            "missing": round(float(holes(table.column(name)).mean()), 4),
+            "missing": round(float(find_missing(table.column(name)).mean()), 4),
             "values": terminal.values(variables[name]) if name in variables else reasons[name],
         }
         for name in table.column_names

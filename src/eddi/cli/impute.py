@@ -17,9 +17,10 @@ from eddi.engine import Engine
 from eddi.errors import EddiError
 from eddi.model.bulk_impute import Filling
 from eddi.table import formats
-from eddi.table.columns import holes, shown
+from eddi.table.columns import find_missing
 from eddi.table.delimited import DELIMITERS
-from eddi.table.streaming import Stream, opened
+from eddi.table.streaming import ParquetStream, open_table
+from eddi.table.text import format_value
 
 TEXT = (".csv", ".tsv", ".txt")
 
@@ -30,11 +31,11 @@ def fill(
     model: Path, table: Path, output: Path | None, *, draws: int | None, seed: int, engine: Engine
 ) -> None:
     """Fill the holes of the table at ``table`` by the best guess, or ``draws`` times at random."""
-    rows = opened(table)
+    rows = open_table(table)
     places = [output] if draws is None else [numbered(output, n + 1) for n in range(draws)]
     with terminal.counting("filling") as on_progress:
         filling = Filling(model, draws, seed, engine, on_progress)
-        if isinstance(rows, Stream):
+        if isinstance(rows, ParquetStream):
             return filling.files(rows, _parquet(rows, places))
         tables = filling.tables(rows)
     for place, filled in zip(places, tables, strict=True):
@@ -42,7 +43,7 @@ def fill(
     return None
 
 
-def _parquet(rows: Stream, places: list[Path | None]) -> list[Path]:
+def _parquet(rows: ParquetStream, places: list[Path | None]) -> list[Path]:
     files = [place for place in places if place is not None and formats.is_parquet(place)]
     if len(files) < len(places):
         raise EddiError(
@@ -100,7 +101,7 @@ def numbered(path: Path | None, number: int) -> Path | None:
 
 def _merged(spelled: list[str], old: pa.ChunkedArray, new: pa.ChunkedArray) -> list[str]:
     """Each cell as it was written where it was observed, else as filled in the file's spelling."""
-    missing = holes(old)
+    missing = find_missing(old)
     if not missing.any():
         return spelled
     known = zip(spelled, missing, strict=True)
@@ -139,4 +140,4 @@ def _decoded(raw: bytes) -> str:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    return str(cell).lower() if isinstance(cell, bool) else shown(cell)
+    return str(cell).lower() if isinstance(cell, bool) else format_value(cell)

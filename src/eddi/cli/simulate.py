@@ -14,7 +14,7 @@ from eddi.evaluate.sharded import StrategyOf, simulate_shards
 from eddi.evaluate.streaming_curves import Tally
 from eddi.model.files.archive import load
 from eddi.strategy import Information, Lookahead, Random
-from eddi.table.streaming import opened
+from eddi.table.streaming import open_table
 
 STRATEGIES: dict[str, StrategyOf] = {
     "information": lambda _: Information(),
@@ -40,7 +40,7 @@ def play(
     with terminal.counting("interviewing") as on_progress:
         curves = simulate_shards(
             model,
-            opened(table),
+            open_table(table),
             target,
             strategy_of=STRATEGIES[strategy],
             max_steps=steps,

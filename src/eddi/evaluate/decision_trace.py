@@ -68,7 +68,7 @@ def decisions(
     interviews = SimulatedInterviews(rules, truth)
     steps = list(interviews.run(interviews.n_steps(n_steps)))
     questions_asked = [step for step in steps if step.chosen[0] >= 0]
-    first = _draws(model, Evidence.nothing(1, truth.n_variables))
+    first = _draws(model, Evidence.empty(1, truth.n_variables))
     centre, spread = first.mean(0), np.maximum(first.std(0), 1e-9)
     found = [_decision(model, rules, step, (centre, spread)) for step in questions_asked]
     return found, np.asarray((truth.numbers()[0] - centre) / spread)

@@ -104,7 +104,7 @@ class InterviewRules:
 
     @property
     def _reveals(self) -> Mask:
-        return self.model.schema.reveals_matrix
+        return self.model.schema.reveals_mask
 
     @cached_property
     def _costs(self) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ class SimulatedInterviews:
     def run(self, n_steps: int) -> Iterator[SimulatedStep]:
         """Every step of all rows, and at last the state after the last answer."""
         n_rows, n_questions = len(self.truth), len(self._reveals)
-        evidence = Evidence.nothing(n_rows, self.truth.n_variables)
+        evidence = Evidence.empty(n_rows, self.truth.n_variables)
         asked = np.zeros((n_rows, n_questions), dtype=bool)
         is_active = np.ones(n_rows, dtype=bool)
         for _ in range(n_steps):
@@ -66,5 +66,5 @@ class SimulatedInterviews:
     def _reveals(self) -> Mask:
         """The variables each question reveals [questions, variables]; none if it reveals a target."""
         schema = self.rules.model.schema
-        reveals_target = schema.reveals_matrix[:, schema.positions(self.rules.target)].any(1)
-        return np.asarray(schema.reveals_matrix & ~reveals_target[:, None])
+        reveals_target = schema.reveals_mask[:, schema.positions(self.rules.target)].any(1)
+        return np.asarray(schema.reveals_mask & ~reveals_target[:, None])

@@ -127,7 +127,7 @@ class FittedModel:
                     f"{len(names)} columns. Give the same columns in the same order."
                 )
             rows = rows.rename_columns(list(names))
-        return self.coding.encode(columns.table_numbers(rows, self.schema, optional=optional))
+        return self.coding.encode(columns.table_to_numbers(rows, self.schema, optional=optional))
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
@@ -193,7 +193,7 @@ class FittedModel:
         positions = self.schema.positions(names)
         if not evidence.observed[:, positions].any():
             return predictions
-        numbers = columns.possible(self.coding.decode(evidence.values), self.schema)
+        numbers = columns.round_to_valid(self.coding.decode(evidence.values), self.schema)
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
 
     def predictive_distributions(
@@ -240,7 +240,7 @@ class FittedModel:
             with torch.inference_mode():
                 drawn = self._draw_missing(chunk, level.to(self.frozen.device), random)
                 parts.append(drawn.cpu().numpy())
-        return columns.possible(self.coding.decode(np.concatenate(parts, axis=1)), self.schema)
+        return columns.round_to_valid(self.coding.decode(np.concatenate(parts, axis=1)), self.schema)
 
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
@@ -259,7 +259,7 @@ class FittedModel:
             for variable, probabilities in chunk.probabilities():
                 guess[:, variable] = probabilities.argmax(-1).to(guess.dtype)
             parts.append(guess.cpu().numpy())
-        return columns.possible(np.concatenate(parts).astype(np.float64), self.schema)
+        return columns.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema)
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(spec.kind is Kind.COUNT for spec in self.network.specs)

@@ -161,7 +161,7 @@ def _best_other_reward(rewards: Tensor) -> Tensor:
 def _observed_after(context: RewardContext, answers: CandidateAnswers) -> NDArray[np.bool_]:
     """The observed variables after each answer [answers, variables]."""
     rows, questions = answers.rows.cpu().numpy(), answers.questions.cpu().numpy()
-    return np.asarray(context.observed[rows] | context.model.schema.reveals_matrix[questions])
+    return np.asarray(context.observed[rows] | context.model.schema.reveals_mask[questions])
 
 
 def _unconditional_questions(model: Model) -> Tensor:

@@ -64,7 +64,7 @@ def first_rewards(model: Model, target: Sequence[int], settings: EnumerationSett
 
 def empty_row(model: Model) -> Evidence:
     """One row without any observed value."""
-    return Evidence.nothing(1, len(model.schema.variables))
+    return Evidence.empty(1, len(model.schema.variables))
 
 
 def _rewards(

@@ -59,7 +59,7 @@ class FixedOrder:
         schema, truth = fitted.schema, fitted.evidence(table)
         names = schema.target_names(fitted.target if target is None else target)
         remaining = [q for q in schema.questions if not set(q.reveals) & set(names)]
-        evidence = Evidence.nothing(len(truth), truth.n_variables)
+        evidence = Evidence.empty(len(truth), truth.n_variables)
         order: list[str] = []
         while remaining:
             scores = strategy.score(fitted, evidence, names).mean(0)

@@ -36,7 +36,7 @@ def test_what_is_asked_for_again_is_kept(model):
 
 def test_the_chances_of_every_variable_add_up(model):
     possible = model.direct_.possible()
-    nothing = Evidence.nothing(1, len(model.schema_.variables))
+    nothing = Evidence.empty(1, len(model.schema_.variables))
     with torch.inference_mode():
         chances = possible(model.settled_.hidden(model.code(nothing))).chances
     assert float(chances.sum()) == pytest.approx(len(model.schema_.variables), rel=1e-5)

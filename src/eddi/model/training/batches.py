@@ -36,7 +36,7 @@ class BatchSampler:
         self.recipe, self.n_latent, self.seed, self.device = recipe, n_latent, seed, device
         self.stream = evidence if isinstance(evidence, StreamedEvidence) else None
         self.window = -1  # number of the window in memory; none yet
-        self._set_rows(evidence if isinstance(evidence, Evidence) else Evidence.nothing(0, 0))
+        self._set_rows(evidence if isinstance(evidence, Evidence) else Evidence.empty(0, 0))
         n_cells = recipe.batch_size * (evidence.n_variables + recipe.draws * n_latent)
         self.block_steps = max(1, min(ROUND_STEPS, BLOCK_CELLS // n_cells))
 

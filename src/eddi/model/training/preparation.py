@@ -17,10 +17,11 @@ from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.streaming import StreamedEvidence
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
-from eddi.table.coding import Coding, Spread, logarithmic
+from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
+from eddi.table.text import format_list
 from eddi.table.variable import Kind, Variable
 
 
@@ -34,26 +35,26 @@ class PreparedTable:
     fingerprint: str
 
 
-def prepare(table: pa.Table | Stream, schema: Schema, recipe: Recipe, *, seed: int) -> PreparedTable:
+def prepare(table: pa.Table | ParquetStream, schema: Schema, recipe: Recipe, *, seed: int) -> PreparedTable:
     """Check and code a training table; a table on disk is read once and never held in memory."""
-    if isinstance(table, Stream):
+    if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
-    numbers = columns.table_numbers(table, schema)
+    numbers = columns.table_to_numbers(table, schema)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = Coding.fit(schema, numbers, recipe.scaling)
     evidence = coding.encode(numbers)
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence))
 
 
-def _prepare_stream(stream: Stream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:
+def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:
     digest = hashlib.sha256(schema.to_toml().encode())
-    bends = logarithmic(schema, recipe.scaling)
-    spread = Spread.of(np.zeros((0, len(schema.variables))), bends)
-    for numbers in stream.numbers(schema):
+    is_logarithmic = find_logarithmic(schema, recipe.scaling)
+    stats = RunningStats.from_numbers(np.zeros((0, len(schema.variables))), is_logarithmic)
+    for numbers in stream.iter_numbers(schema):
         digest.update(numbers.tobytes())
-        spread = spread.plus(Spread.of(numbers, bends))
-    check_observed(schema, stream.n_rows, spread.n)
-    coding = Coding.of(schema, spread, recipe.scaling)
+        stats = stats.merge(RunningStats.from_numbers(numbers, is_logarithmic))
+    check_observed(schema, stream.n_rows, stats.n_observed)
+    coding = Coding.from_stats(schema, stats, recipe.scaling)
     n_held_out = count_validation_rows(stream.n_rows, recipe)
     rows = StreamedEvidence.split(stream, schema, coding, n_held_out=n_held_out, seed=seed)
     return PreparedTable(coding, rows, stream.n_rows, digest.hexdigest())
@@ -133,11 +134,11 @@ def to_frame(table: pa.Table, X: Any, library: str, names: Sequence[str]) -> Any
     missing = [name for name in names if name not in table.column_names]
     if missing:
         raise TableError(
-            f"the table has no column {columns.listing([repr(name) for name in missing])}, which "
+            f"the table has no column {format_list([repr(name) for name in missing])}, which "
             "the table given to fit had and set_output requires. Add it, or do not use set_output."
         )
     table = table.select(list(names))
-    frame = formats.like(table, X)
+    frame = formats.convert_like(table, X)
     if type(frame).__module__.split(".")[0] == library:
         return frame
     return table.to_pandas() if library == "pandas" else table

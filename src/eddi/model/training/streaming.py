@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 
 WINDOW_CELLS = 4_000_000  # in memory at once: 16 MB of values and 16 MB of weights
 HELD_OUT_GROUPS = 8  # row groups that held-out rows come from, so that few must be read
@@ -23,7 +23,7 @@ HELD_OUT_GROUPS = 8  # row groups that held-out rows come from, so that few must
 class StreamedEvidence:
     """The rows of a Parquet file as evidence, one window at a time; held-out rows are in no window."""
 
-    stream: Stream
+    stream: ParquetStream
     schema: Schema
     coding: Coding
     seed: int
@@ -31,11 +31,11 @@ class StreamedEvidence:
 
     @classmethod
     def split(
-        cls, stream: Stream, schema: Schema, coding: Coding, *, n_held_out: int, seed: int
+        cls, stream: ParquetStream, schema: Schema, coding: Coding, *, n_held_out: int, seed: int
     ) -> "StreamedEvidence":
         """Hold out about ``n_held_out`` random rows for validation."""
         random = np.random.default_rng((seed, 0))
-        sizes = np.array(stream.group_rows)
+        sizes = np.array(stream.group_sizes)
         groups = random.permutation(np.flatnonzero(sizes > 1))[: min(HELD_OUT_GROUPS, n_held_out)]
         held_out = {}
         for group, n in zip(groups.tolist(), _split_evenly(n_held_out, len(groups)), strict=True):
@@ -58,7 +58,7 @@ class StreamedEvidence:
         parts: list[Evidence] = []
         max_rows = max(1, WINDOW_CELLS // self.n_variables)
         for group in self._groups(number, max_rows):
-            rows = np.arange(self.stream.group_rows[group])
+            rows = np.arange(self.stream.group_sizes[group])
             rows = np.setdiff1d(rows, self.held_out.get(group, rows[:0]))
             if len(rows) > max_rows:  # a group larger than a window: a sample of its rows
                 rows = np.sort(random.choice(rows, max_rows, replace=False))
@@ -67,7 +67,7 @@ class StreamedEvidence:
 
     def _groups(self, number: int, max_rows: int) -> list[int]:
         """The row groups of a window: as many as fit, at least one; each epoch has a new order."""
-        sizes = np.array(self.stream.group_rows)
+        sizes = np.array(self.stream.group_sizes)
         n_groups = max(1, int(max_rows // max(1, sizes.mean())))
         n_groups = min(n_groups, len(sizes))
         first = number * n_groups
@@ -75,14 +75,14 @@ class StreamedEvidence:
         return [self._group(place) for place in places]
 
     def _group(self, place: int) -> int:
-        epoch, within = divmod(place, len(self.stream.group_rows))
-        order = np.random.default_rng((self.seed, 2, epoch)).permutation(len(self.stream.group_rows))
+        epoch, within = divmod(place, len(self.stream.group_sizes))
+        order = np.random.default_rng((self.seed, 2, epoch)).permutation(len(self.stream.group_sizes))
         return int(order[within])
 
     def _rows(self, group: int, rows: NDArray[np.int64]) -> Iterator[Evidence]:
         """The rows at these sorted positions of a row group."""
         start = 0
-        for numbers in self.stream.numbers(self.schema, groups=[group]):
+        for numbers in self.stream.iter_numbers(self.schema, row_groups=[group]):
             inside = rows[(rows >= start) & (rows < start + len(numbers))] - start
             start += len(numbers)
             if len(inside):
@@ -96,7 +96,7 @@ def _split_evenly(total: int, n: int) -> list[int]:
 
 def _concatenate(parts: list[Evidence], n_variables: int) -> Evidence:
     if not parts:
-        return Evidence.nothing(0, n_variables)
+        return Evidence.empty(0, n_variables)
     return Evidence(
         np.concatenate([part.values for part in parts]),
         np.concatenate([part.observed for part in parts]),

@@ -50,7 +50,7 @@ class Trail:
     def of(cls, model: PartialVAE, row: pa.Table, target: str) -> "Trail":
         """The interview with the only row of a table."""
         taken, _ = decisions(model, row, target, n_steps=MAX_STEPS)
-        numbers = columns.table_numbers(row, model.schema_, optional=(target,))[0]
+        numbers = columns.table_to_numbers(row, model.schema_, optional=(target,))[0]
         # A column of 32 bits says 106.5999985 where 106.6 was written.
         written = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
         return cls(model, target, written, tuple(taken))
@@ -149,7 +149,7 @@ class Trail:
         They hold the belief before any answer, and the truth. Levels have none.
         """
         schema = self.model.schema_
-        nothing = Evidence.nothing(1, len(schema.variables))
+        nothing = Evidence.empty(1, len(schema.variables))
         first = self.model.predict_evidence(nothing, schema.names)
         grids = np.zeros((N_POINTS, len(schema.variables)))
         for place, variable in enumerate(schema.variables):

@@ -134,7 +134,7 @@ def _longer(curves: Curves, n_steps: int) -> Curves:
 
 def _imagined(model: PartialVAE) -> dict[str, list[Any]]:
     """A table of rows as the model believes them to be."""
-    nothing = Evidence.nothing(N_IMAGINED, len(model.schema_.variables))
+    nothing = Evidence.empty(N_IMAGINED, len(model.schema_.variables))
     drawn = model.draw_tables(nothing, 1, seed=0)[0]  # [rows, variables]
     return {
         variable.name: [variable.answer(number) for number in column]

@@ -137,7 +137,7 @@ class _Watched:
 def learned(model: PartialVAE) -> dict[str, Learned]:
     """How every variable is believed to be distributed before any answer."""
     variables = model.schema_.variables
-    nothing = Evidence.nothing(N_QUANTILES, len(variables))
+    nothing = Evidence.empty(N_QUANTILES, len(variables))
     levels = (torch.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     parts, start = [], 0
     for belief in model.beliefs(nothing):

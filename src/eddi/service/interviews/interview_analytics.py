@@ -150,7 +150,7 @@ def ends_early(turns: InterviewRules) -> bool:
 def lengths(turns: InterviewRules) -> NDArray[np.int64]:
     """How many questions some imagined respondents, drawn from the model, would be asked [people]."""
     model = turns.model
-    nothing = Evidence.nothing(N_IMAGINED, len(model.schema_.variables))
+    nothing = Evidence.empty(N_IMAGINED, len(model.schema_.variables))
     people = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
     rehearsal = SimulatedInterviews(turns, people)
     chosen = [turn.chosen for turn in rehearsal.play(rehearsal.n_steps(MAX_REHEARSED))]
