@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
-    from eddi.partial_vae import load as load
-    from eddi.partial_vae import PartialVAE as PartialVAE
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
+    from eddi.partial_vae import PartialVAE as PartialVAE
+    from eddi.partial_vae import load as load
     from eddi.strategy.stopping import Stop as Stop
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema

@@ -26,9 +26,9 @@ from eddi.model.network.network import Network
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
+from eddi.model.training.batches import draw_visible
 from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.distributed import local_device
-from eddi.model.training.batches import draw_visible
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
 from eddi.table import columns, formats
@@ -178,11 +178,11 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
-        return [formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws]
+        return [
+            formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws
+        ]
 
-    def predict(
-        self, X: Any, target: str | Sequence[str] | None = None
-    ) -> Prediction | Predictions:
+    def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:
         """Predict the target from the rest of each row.
 
         Args:

@@ -21,7 +21,8 @@ from torch import Tensor
 
 import eddi
 from eddi.errors import EddiError
-from eddi.model.network.likelihood import LevelLikelihood, Likelihood
+from eddi.model.base import Model
+from eddi.model.network.likelihood import Likelihood
 from eddi.store.base import (
     FORGOTTEN,
     Event,
@@ -67,27 +68,28 @@ def check_strategy(strategy: Strategy, model: eddi.PartialVAE | None = None) -> 
     Raises:
         ContractError: a promise is broken; the message names it.
     """
-    model, target = (model, model.target_) if model else (_model(), TARGET)
-    evidence = _some_rows(model)
+    estimator, target = (model, model.target_) if model else (_model(), TARGET)
+    fitted = estimator.fitted()
+    evidence = _some_rows(fitted)
     before = evidence.values.copy()
-    scores = strategy.score(model, evidence, target)
-    n_questions = len(model.schema_.questions)
+    scores = strategy.score(fitted, evidence, target)
+    n_questions = len(fitted.schema.questions)
     _promise(
         scores.shape == (N_ROWS, n_questions),
         f"scores must be [rows, questions] = ({N_ROWS}, {n_questions}), got {tuple(scores.shape)}",
     )
     _promise(not torch.isnan(scores).any(), "a score must be a number; -inf means never, NaN nothing")
-    again = strategy.score(model, evidence, target)
+    again = strategy.score(fitted, evidence, target)
     _promise(torch.equal(scores, again), "the same rows must score the same when asked again")
     _promise(bool((evidence.values == before).all()), "scoring must leave the evidence as it was")
-    nobody = strategy.score(model, evidence[:0], target)
+    nobody = strategy.score(fitted, evidence[:0], target)
     _promise(nobody.shape == (0, n_questions), "no rows must give scores of shape (0, questions)")
-    _check_it_ends(strategy, model, target)
+    _check_it_ends(strategy, fitted, target)
 
 
-def _check_it_ends(strategy: Strategy, model: eddi.PartialVAE, target: Sequence[str]) -> None:
+def _check_it_ends(strategy: Strategy, model: Model, target: Sequence[str]) -> None:
     interview = eddi.Interview(model, target, strategy=strategy)
-    n_questions = len(model.schema_.questions)
+    n_questions = len(model.schema.questions)
     asked: list[str] = []
     while (question := interview.ask()) is not None and len(asked) <= n_questions:
         _promise(question.name not in asked, f"{question.name!r} was asked twice")
@@ -102,12 +104,12 @@ def check_stopping_rule(rule: StoppingRule) -> None:
     Raises:
         ContractError: a promise is broken; the message names it.
     """
-    model = _model()
+    model = _model().fitted()
     evidence = _some_rows(model)
     situation = Situation(
         n_asked=evidence.observed.sum(1),
         best=np.linspace(0.0, 1.0, N_ROWS),
-        believe=lambda: model.predict_evidence(evidence, TARGET),
+        predict=lambda: model.predict_evidence(evidence, TARGET),
     )
     reached = np.asarray(rule.reached(situation))
     _promise(reached.shape == (N_ROWS,), f"reached must be [rows] = ({N_ROWS},), got {reached.shape}")
@@ -141,7 +143,7 @@ def check_likelihood(likelihood: Likelihood, n_variables: int) -> None:
     )
     mean, variance = likelihood.moments(outputs)
     _promise(torch.isfinite(mean).all() and bool((variance >= 0).all()), "moments must be numbers")
-    if isinstance(likelihood, LevelLikelihood):
+    if likelihood.has_levels:
         total = likelihood.probabilities(outputs).sum(-1)
         _promise(torch.allclose(total, torch.ones(shape), atol=1e-4), "probabilities must sum to 1")
 
@@ -331,11 +333,11 @@ def _model() -> eddi.PartialVAE:
     return eddi.PartialVAE(target="risk", max_steps=50, random_state=0, device="cpu").fit(table)
 
 
-def _some_rows(model: eddi.PartialVAE) -> Evidence:
+def _some_rows(model: Model) -> Evidence:
     """Rows drawn from the model itself, of which half is hidden, the target among it."""
-    n_variables = len(model.schema_.variables)
+    n_variables = len(model.schema.variables)
     nothing = Evidence.empty(N_ROWS, n_variables)
-    rows = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
+    rows = model.coding.encode(model.draw_tables(nothing, 1, seed=0)[0])
     hidden = np.random.default_rng(1).random((N_ROWS, n_variables)) < 0.5
-    hidden[:, model.schema_.positions(model.target_)] = True
+    hidden[:, model.schema.positions(model.target)] = True
     return rows.hide(hidden)

@@ -15,8 +15,8 @@ from eddi.evaluate import figures
 from eddi.evaluate.curves import Numbers
 from eddi.evaluate.figures import BLUE, FAINT, GREEN, INK, PALE, SMALL, VERMILION
 from eddi.evaluate.simulate import the_target
-from eddi.interview.rules import InterviewRules
 from eddi.interview.next_step import InterviewStates, NextSteps
+from eddi.interview.rules import InterviewRules
 from eddi.interview.simulated import SimulatedInterviews, SimulatedStep
 from eddi.model.base import Model
 from eddi.strategy.base import Strategy

@@ -12,8 +12,8 @@ from eddi.errors import StopError
 from eddi.evaluate.curves import BY_STEP, Curves
 from eddi.evaluate.simulate import follow, refuse_unjudged, the_target
 from eddi.evaluate.streaming_curves import Tally
-from eddi.model.files.archive import load_cached
 from eddi.model.base import Model
+from eddi.model.files.archive import load_cached
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.columns import table_to_numbers

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.base import Model
+from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.network.heads import log_mean_exp
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind

@@ -42,7 +42,9 @@ def resume(
         AnswerError: the document does not have this shape, or an answer is not valid.
     """
     if not isinstance(document, Mapping) or not set(document) <= {"key", "target", "answers"}:
-        raise AnswerError(f"the document must be an object of answers, got {_shorten(document)}. {SHAPE}")
+        raise AnswerError(
+            f"the document must be an object of answers, got {_shorten(document)}. {SHAPE}"
+        )
     answers = document.get("answers", {})
     if isinstance(answers, list):
         record = Record.from_document(document)

@@ -71,9 +71,9 @@ def certify_validation_rows(model: Model) -> None:
     if not (model.target and has_levels and is_short) or model.validation_rows is None:
         return
     strategy = Information()
-    if CertificateKey.create(model.target, strategy, None) not in model.certificates:
-        if _with_target(model, model.validation_rows, model.target).n_rows:
-            _certify_rows(model, model.validation_rows, model.target, strategy, None)
+    is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates
+    if not is_certified and len(_with_target(model, model.validation_rows, model.target)):
+        _certify_rows(model, model.validation_rows, model.target, strategy, None)
 
 
 def resolve_risk(

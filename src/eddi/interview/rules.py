@@ -30,9 +30,7 @@ class InterviewRules:
     strategy: Strategy
     stop: StoppingRule
 
-    def open_questions(
-        self, evidence: Evidence, closed: Mask, spent: NDArray[np.float64]
-    ) -> Mask:
+    def open_questions(self, evidence: Evidence, closed: Mask, spent: NDArray[np.float64]) -> Mask:
         """The questions that may be asked [rows, questions].
 
         They would reveal something new, do not reveal the target, are not closed, are affordable, and

@@ -66,5 +66,5 @@ class SimulatedInterviews:
     def _reveals(self) -> Mask:
         """The variables each question reveals [questions, variables]; none if it reveals a target."""
         schema = self.rules.model.schema
-        reveals_target = schema.reveals_mask[:, schema.positions(self.rules.target)].any(1)
+        reveals_target = np.asarray(schema.reveals_mask[:, schema.positions(self.rules.target)].any(1))
         return np.asarray(schema.reveals_mask & ~reveals_target[:, None])

@@ -16,12 +16,12 @@ from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
-from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
 from eddi.model.inference.sampling import sample_missing
 from eddi.model.inference.summary import insert_observed, summarise
 from eddi.model.network.likelihood import N_QUANTILES
 from eddi.model.network.network import Network
 from eddi.model.network.posterior import Posterior
+from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
 from eddi.model.prediction import Predictions
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training.checkpoint import Progress
@@ -149,9 +149,7 @@ class FittedModel:
         outputs, level = self._decode_draws(posterior, n_draws, seed)
         return self.network.quantile(outputs, level)
 
-    def level_probabilities(
-        self, posterior: Posterior, n_draws: int, *, seed: int
-    ) -> dict[int, Tensor]:
+    def level_probabilities(self, posterior: Posterior, n_draws: int, *, seed: int) -> dict[int, Tensor]:
         """Probabilities of the levels behind the same draws [draws, ..., levels], by position."""
         if not self.network.has_levels:
             return {}

@@ -134,9 +134,7 @@ class RewardContext:
 
     def rewards(self, settings: EnumerationSettings) -> Tensor:
         """Expected information of each question about the target, in nats [rows, questions]."""
-        rewards = self.first_layer.new_zeros(
-            (len(self.first_layer), len(self.model.schema.questions))
-        )
+        rewards = self.first_layer.new_zeros((len(self.first_layer), len(self.model.schema.questions)))
         before = self.target_head(self.features)  # [rows, outputs of the target]
         for answers in self.candidate_answers(settings):
             after = self.target_head(self.features_after(answers))

@@ -181,9 +181,7 @@ class ConfidenceThreshold(_Combinable):
     def reached(self, situation: Situation) -> Mask:
         if self.threshold > 1:
             return np.zeros(len(situation.n_asked), dtype=bool)
-        return situation.all_targets(
-            lambda p: decision_confidence(p, self.within) >= self.threshold
-        )
+        return situation.all_targets(lambda p: decision_confidence(p, self.within) >= self.threshold)
 
 
 @dataclass(frozen=True)

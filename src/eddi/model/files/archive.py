@@ -126,9 +126,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
 
 
 def _build_model(version: int, members: dict[str, bytes], device: str) -> FittedModel:
-    stored = ModelData(
-        json.loads(members["model.json"]), read_weights(members["weights.safetensors"])
-    )
+    stored = ModelData(json.loads(members["model.json"]), read_weights(members["weights.safetensors"]))
     data = migrate(stored, version)
     metadata = data.metadata
     recipe = Recipe(**{name: _as_tuple(value) for name, value in metadata["recipe"].items()})

@@ -56,7 +56,8 @@ def _rename_weight(name: str) -> str:
 
 def _parse_strategy(text: str) -> dict[str, Any]:
     """The settings of a strategy from its repr, such as ``Information(reward=None, n_draws=50)``."""
-    return _parse_call(ast.parse(text, mode="eval").body)
+    settings: dict[str, Any] = _parse_call(ast.parse(text, mode="eval").body)
+    return settings
 
 
 def _parse_call(node: ast.expr) -> Any:

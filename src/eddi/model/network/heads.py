@@ -111,7 +111,9 @@ def log_mean_exp(log_prob: Tensor) -> Tensor:
     return torch.logsumexp(log_prob, dim=0) - math.log(len(log_prob))
 
 
-def _extents(specs: Sequence[VariableSpec], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:
+def _extents(
+    specs: Sequence[VariableSpec], likelihoods: nn.ModuleDict
+) -> list[tuple[str, slice, slice]]:
     """For each kind, the slices of its variables (grouped by kind) and of its outputs."""
     extents, variable, output = [], 0, 0
     for kind, likelihood in likelihoods.items():

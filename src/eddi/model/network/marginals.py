@@ -72,9 +72,7 @@ class Marginals(Heads):
 
     def subset(self, variables: Sequence[int]) -> Heads:
         """The calibrated likelihoods of some variables alone."""
-        heads = Heads(
-            [self.specs[variable] for variable in variables], marginal_likelihoods(self.floor)
-        )
+        heads = Heads([self.specs[variable] for variable in variables], marginal_likelihoods(self.floor))
         for head in heads.heads():
             own = [variables[place] for place in head.variables.tolist()]
             likelihood = self.head_of(own[0])[0].likelihood

@@ -274,9 +274,7 @@ class EncoderWeights:
             is_line[self.encoder.nonlinear] = False
         slots, variables = self.encoder.slot[is_line], is_line.nonzero()[:, 0]
         start = self.slope.new_zeros(len(slots))
-        return TermGroup(
-            variables, torch.ones_like(slots), start, self.offset[slots], self.slope[slots]
-        )
+        return TermGroup(variables, torch.ones_like(slots), start, self.offset[slots], self.slope[slots])
 
     def _level_group(self) -> TermGroup:
         """Categories: a constant segment for each level."""

@@ -56,9 +56,7 @@ class Splines(nn.Module):
         hats = F.pad(position, (1, 0), value=1.0) - F.pad(position, (0, 1))  # weight of each knot
         return torch.bmm((hats * observed[..., None]).transpose(0, 1), heights)
 
-    def segments(
-        self, heights: Tensor, slope: Tensor, offset: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def segments(self, heights: Tensor, slope: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Linear terms [variables, width] plus their splines as segments, one more than knots.
 
         Returns the start of each segment [variables, segments], and its height at the start and its

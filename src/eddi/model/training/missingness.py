@@ -44,7 +44,9 @@ def _propensities(evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.
     rest = np.concatenate([evidence.values.clip(-3, 3), evidence.observed], axis=1, dtype=np.float32)
     step = max(1, len(rest) // MAX_ROWS)
     inputs, observed = torch.from_numpy(rest), torch.from_numpy(evidence.observed[:, columns]).float()
-    own = torch.zeros(len(columns), rest.shape[1], dtype=torch.bool)  # inputs a column must not use: itself
+    own = torch.zeros(
+        len(columns), rest.shape[1], dtype=torch.bool
+    )  # inputs a column must not use: itself
     place = torch.from_numpy(columns)
     own.scatter_(1, torch.stack([place, place + evidence.n_variables], dim=1), True)
     weight, bias = _fit_logistic(inputs[::step], observed[::step], own)

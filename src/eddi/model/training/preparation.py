@@ -35,7 +35,9 @@ class PreparedTable:
     fingerprint: str
 
 
-def prepare(table: pa.Table | ParquetStream, schema: Schema, recipe: Recipe, *, seed: int) -> PreparedTable:
+def prepare(
+    table: pa.Table | ParquetStream, schema: Schema, recipe: Recipe, *, seed: int
+) -> PreparedTable:
     """Check and code a training table; a table on disk is read once and never held in memory."""
     if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
@@ -74,7 +76,9 @@ def build_network(
     ``rows`` are the training rows; None if the weights are loaded from a file.
     """
     scales = zip(schema.variables, coding.shift, coding.scale, strict=True)
-    specs = [_variable_spec(v, shift, scale, as_number=recipe.scaling == "unit") for v, shift, scale in scales]
+    specs = [
+        _variable_spec(v, shift, scale, as_number=recipe.scaling == "unit") for v, shift, scale in scales
+    ]
     with torch.random.fork_rng(devices=[]):  # torch initialises layers from its global generator
         torch.manual_seed(seed)
         network = Network(specs, check_set_encoder(set_encoder), recipe)

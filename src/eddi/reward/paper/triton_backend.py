@@ -186,9 +186,7 @@ def compute_gains(
     n_each = -(-(n_draws + 1) * n_blocks // n_programs)
     target_terms = values
     if not questions.has_one_target:
-        target_terms = _sum_terms(
-            packed, questions.target_range, questions.target, values, unobserved
-        )
+        target_terms = _sum_terms(packed, questions.target_range, questions.target, values, unobserved)
     kernels.encode_targets[(n_blocks, -(-(n_draws + 1) // n_each))](
         *(values, target_terms, *lines, questions.target, *layers, code, codes, posteriors),
         *(n_rows, n_draws + 1, n_variables, packed.width, n_each),

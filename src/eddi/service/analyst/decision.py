@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from eddi.evaluate.decision_trace import Decision, decisions
 from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
-from eddi.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction, Predictions
+from eddi.partial_vae import PartialVAE
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop
 from eddi.table import columns

@@ -45,8 +45,8 @@ def main(folder: Path) -> None:
 
 def fit(folder: Path, order: Mapping[str, Any]) -> dict[str, Any]:
     """Learn from the rows that are not held out; gives the seals of the model and of the rest."""
-    from eddi.partial_vae import PartialVAE
     from eddi.model.training.checkpoint import Progress
+    from eddi.partial_vae import PartialVAE
     from eddi.table.schema import Schema
 
     table, shelf = read_rows(Path(order["rows"])), Shelf(Path(order["shelf"]))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eddi.errors import EddiError
-from eddi.interview.documents import parse_answer
 from eddi.interview.documents import resume as resume_step
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
@@ -384,7 +383,7 @@ class Desk:
 
 def _said(values: Any) -> list[Any]:
     """What `Interview.tell` takes for an answer as JSON has it."""
-    return [heard(one) for one in values] if isinstance(values, list) else [heard(values)]
+    return [parse_answer(one) for one in values] if isinstance(values, list) else [parse_answer(values)]
 
 
 def _check_version(past: Past, after: int | None) -> None:
