@@ -40,7 +40,7 @@ def test_only_the_main_process_prints_messages(
     rank: str, is_main: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RANK", rank)
-    with silence_other_ranks() as found:
+    with silence_other_ranks() as yielded:
         print("training", file=sys.stderr)
-    assert found == is_main
+    assert yielded == is_main
     assert capsys.readouterr().err == ("training\n" if is_main else "")

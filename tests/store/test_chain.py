@@ -58,8 +58,8 @@ def test_edited_facts_are_the_only_fault() -> None:
 @pytest.mark.parametrize("field", ["kind", "at", "digest", "before", "hash"])
 def test_an_edit_of_any_other_field_is_found(field: str) -> None:
     chain = make_chain(3)
-    found = messages([chain[0], edit(chain[1], **{field: "x"}), chain[2]], head_of(chain))
-    assert any("event 2" in fault for fault in found), found
+    faults = messages([chain[0], edit(chain[1], **{field: "x"}), chain[2]], head_of(chain))
+    assert any("event 2" in fault for fault in faults), faults
 
 
 def test_forged_facts_with_a_matching_digest_break_the_hash() -> None:
@@ -83,8 +83,8 @@ def test_an_event_with_recomputed_hashes_does_not_match_the_next_event() -> None
 
 def test_missing_events_are_reported_as_a_range() -> None:
     chain = make_chain(5)
-    found = messages([chain[0], chain[3], chain[4]], head_of(chain))
-    assert found == ["interview/7, event 2: is missing, as are all events up to 3"]
+    faults = messages([chain[0], chain[3], chain[4]], head_of(chain))
+    assert faults == ["interview/7, event 2: is missing, as are all events up to 3"]
     assert messages([chain[0], *chain[2:]], head_of(chain)) == ["interview/7, event 2: is missing"]
 
 
@@ -109,15 +109,15 @@ def test_an_event_after_the_head_was_inserted() -> None:
 def test_two_events_with_swapped_numbers_are_found() -> None:
     chain = make_chain(3)
     swapped = [chain[0], edit(chain[2], number=2), edit(chain[1], number=3)]
-    found = messages(swapped, head_of(chain))
-    assert any("event 2: was edited" in fault for fault in found)
-    assert any("event 3: was edited" in fault for fault in found)
+    faults = messages(swapped, head_of(chain))
+    assert any("event 2: was edited" in fault for fault in faults)
+    assert any("event 3: was edited" in fault for fault in faults)
 
 
 def test_a_duplicate_number_is_found() -> None:
     chain = make_chain(2)
-    found = messages([*chain, chain[1]], head_of(chain))
-    assert any("cannot follow 2" in fault for fault in found)
+    faults = messages([*chain, chain[1]], head_of(chain))
+    assert any("cannot follow 2" in fault for fault in faults)
 
 
 def test_a_missing_head_is_found() -> None:
@@ -161,7 +161,7 @@ def test_a_rewritten_stream_is_found_by_comparing_with_an_export() -> None:
     def read(_: str) -> list[Event]:
         return current
 
-    found = [str(fault) for fault in compare_with_export(exported, read)]
-    assert len(found) == 3
-    assert "event 1: differs from the earlier export" in found[0]
-    assert "event 3: is in the earlier export but no longer in the store" in found[2]
+    faults = [str(fault) for fault in compare_with_export(exported, read)]
+    assert len(faults) == 3
+    assert "event 1: differs from the earlier export" in faults[0]
+    assert "event 3: is in the earlier export but no longer in the store" in faults[2]

@@ -98,8 +98,8 @@ def test_tampering_is_found(
 ) -> None:
     assert store.verify() == []
     execute_raw(store_url, *statements)
-    found = [str(fault) for fault in store.verify()]
-    assert any(message in fault for fault in found), found
+    faults = [str(fault) for fault in store.verify()]
+    assert any(message in fault for fault in faults), faults
 
 
 @pytest.mark.parametrize("column", ["number", "kind", "at", "facts", "salt", "hash", "before", "digest"])
@@ -246,8 +246,8 @@ def test_every_sqlite_connection_is_configured_for_durability(tmp_path: Path) ->
     with store._engine.connect() as first, store._engine.connect() as second:
         for connection in (first, second):
             names = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout")
-            found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
-            assert found == ["wal", 2, 1, 1, 30_000]  # synchronous 2 is FULL
+            settings = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
+            assert settings == ["wal", 2, 1, 1, 30_000]  # synchronous 2 is FULL
     store.close()
 
 

@@ -205,6 +205,10 @@ def test_the_address_and_what_to_try_are_printed_and_ctrl_c_is_no_error(
         assert done["question"] is None
         assert httpx.get(server.address).status_code == 200
         assert server.end(signal.SIGINT) == 0
-    for words in (f"curl -X POST {server.address}/interviews", "/openapi.json", "answers.db. Press Ctrl-C"):
+    for words in (
+        f"curl -X POST {server.address}/interviews",
+        "/openapi.json",
+        "answers.db. Press Ctrl-C",
+    ):
         assert words in server.talk
     assert "Traceback" not in server.talk

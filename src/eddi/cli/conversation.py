@@ -172,9 +172,9 @@ class Conversation:
             bars.print(self.out, self.interview.predict(name), with_name=with_names)
 
     def _print_summary(self, *, is_complete: bool) -> None:
-        asked = self.interview.record.closed()
-        count = "1 question" if len(asked) == 1 else f"{len(asked)} questions"
-        total = sum(question.cost for question in self.schema.questions if question.name in asked)
+        asked_names = self.interview.record.closed()
+        count = "1 question" if len(asked_names) == 1 else f"{len(asked_names)} questions"
+        total = sum(question.cost for question in self.schema.questions if question.name in asked_names)
         cost = f", total cost {total:g}" if self._has_different_costs else ""
         status = "Interview complete." if is_complete else "Interview stopped."
         self.out.print(Text.assemble((f"\n{status}", "bold"), f" {count}{cost}."))
@@ -208,8 +208,8 @@ class Conversation:
 
     def _predict_without(self, answer: Answer) -> Prediction:
         record = self.interview.record
-        others = tuple(other for other in record.answers if other is not answer)
-        return Interview(self.interview.model, record=replace(record, answers=others)).predict()
+        other_answers = tuple(other for other in record.answers if other is not answer)
+        return Interview(self.interview.model, record=replace(record, answers=other_answers)).predict()
 
     def _format_answer(self, answer: Answer) -> str:
         values = (

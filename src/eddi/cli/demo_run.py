@@ -168,7 +168,7 @@ def _build_interview_table() -> Table:
     table.add_column("question", no_wrap=True)
     table.add_column("answer", justify="right", no_wrap=True)
     table.add_column("nats", justify="right", no_wrap=True)
-    table.add_column("prediction", justify="right", no_wrap=True)
+    table.add_column("prediction (90%)", justify="right", no_wrap=True)
     table.add_column(f"{low}{high:>{BAR_WIDTH - len(low)}}", no_wrap=True)
     return table
 
@@ -185,18 +185,18 @@ def _format_prediction(prediction: Prediction) -> tuple[str, Text]:
 
 
 def _print_result(out: Console, model: PartialVAE, interview: Interview, truth: float) -> None:
-    asked = {answer.question for answer in interview.record.answers}
+    asked_names = {answer.question for answer in interview.record.answers}
     costs = {
         question.name: question.cost for question in model.schema_.questions if question.name != TARGET
     }
-    spent = sum(costs[name] for name in asked)
+    spent = sum(costs[name] for name in asked_names)
     prediction = interview.predict()
     low, high = prediction.interval.tolist()
     location = "inside" if low <= truth <= high else "outside"
     best_reward = max(0.0, *interview.rewards().values())
     out.print(
         f"Predicted {float(prediction.mean):.0f}, observed {truth:.0f}: {location} the 90% interval "
-        f"({low:.0f} to {high:.0f}).\nAsked {len(asked)} of {len(MEASUREMENTS)} questions, at "
+        f"({low:.0f} to {high:.0f}).\nAsked {len(asked_names)} of {len(MEASUREMENTS)} questions, at "
         f"{spent:.0f} of {sum(costs.values()):.0f} units of cost.\n"
         f"The best remaining question would give {best_reward:.2f} nats.\n"
     )

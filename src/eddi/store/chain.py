@@ -161,8 +161,8 @@ def _check_link(stream: str, last: Event | None, event: Event) -> Iterator[Fault
     last_number, last_hash = (last.number, last.hash) if last else (0, "")
     if event.number > last_number + 1:
         is_single = event.number == last_number + 2
-        others = "" if is_single else f", as are all events up to {event.number - 1}"
-        yield Fault(stream, last_number + 1, f"is missing{others}")
+        rest = "" if is_single else f", as are all events up to {event.number - 1}"
+        yield Fault(stream, last_number + 1, f"is missing{rest}")
     elif event.number != last_number + 1:
         yield Fault(stream, event.number, f"has a number that cannot follow {last_number}")
     elif event.before != last_hash:
