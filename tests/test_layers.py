@@ -24,7 +24,7 @@ MAX_FUNCTION_LINES = 60
 HOMES = {
     "pandas": ("table/", "cli/demo.py"),
     "polars": ("table/", "cli/demo.py"),
-    "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "cli/demo.py"),
+    "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "cli/demo_study.py"),
 }
 HOMES |= dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",))
 HOMES |= dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py"))

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eddi.cli import terminal
-from eddi.cli.errors import EXIT_ERROR, command_of
+from eddi.cli.errors import EXIT_ERROR, register_command
 from eddi.engine import EngineName
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ app = typer.Typer(
     help="Prove the claims: run the paper's experiments and put our numbers beside theirs.",
     no_args_is_help=True,
 )
-_command = command_of(app)
+_command = register_command(app)
 
 SuiteName = Annotated[str, typer.Argument(metavar="SUITE", help="One of `eddi bench list`.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A small size that runs in minutes.")]
@@ -49,14 +49,14 @@ def list(results: Results = RESULTS, json: Json = False) -> None:
             {"suite": full.name, "title": full.title, **dict(zip(keys, (*a, *b), strict=True))}
             for (full, _), (a, b) in zip(suites, counts, strict=True)
         ]
-        return terminal.put(terminal.as_json(facts))
+        return terminal.print_data(terminal.to_json(facts))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("suite", "done", "quick", "what it shows"):
         table.add_column(heading, justify="right" if heading in ("done", "quick") else "left")
     for (full, _), sizes in zip(suites, counts, strict=True):
         done = (f"{n_done}/{n_runs}" for n_done, n_runs in sizes)
         table.add_row(Text(full.name, "green"), *done, Text(full.title))
-    return terminal.console(stderr=False).print(table)
+    return terminal.open_console(stderr=False).print(table)
 
 
 @_command
@@ -113,11 +113,11 @@ def table(
             f"`eddi bench run {suite}{' --quick' if quick else ''}` runs it."
         )
     if json:
-        return terminal.put(terminal.as_json(chapter.to_document()))
-    out = terminal.console(stderr=False)
+        return terminal.print_data(terminal.to_json(chapter.to_document()))
+    out = terminal.open_console(stderr=False)
     if not out.is_terminal:
         out.width = FILE_WIDTH
-    terminal.say(f"{chapter.suite.title} ({chapter.size})")
+    terminal.print_message(f"{chapter.suite.title} ({chapter.size})")
     for grid in chapter.grids:
         out.print()
         out.print(Text(grid.title, "bold"))
@@ -142,9 +142,9 @@ def report(
 
     files, not_run = write(results, output or results / "report")
     for file in files:
-        terminal.say(f"wrote {file}")
+        terminal.print_message(f"wrote {file}")
     if not_run:
-        terminal.say(f"not yet run: {', '.join(not_run)}")
+        terminal.print_message(f"not yet run: {', '.join(not_run)}")
 
 
 def _chapter(name: str, quick: bool, results: Path) -> "Chapter | None":
@@ -180,7 +180,7 @@ def _rich_table(grid: "Grid") -> Table:
 @contextmanager
 def _progress(name: str) -> Iterator["OnProgress"]:
     """Show how a suite goes: a bar on a terminal, else a line now and then."""
-    out = terminal.console(stderr=True)
+    out = terminal.open_console(stderr=True)
     columns = (
         TextColumn(name),
         BarColumn(bar_width=32),
@@ -202,20 +202,20 @@ class _Shown:
     def __call__(self, done: int, total: int, run: str, seconds: float) -> None:
         now = time.monotonic()
         left = (now - self.began) / done * (total - done)
-        words = f"{run} {terminal.duration(seconds)}, about {terminal.duration(left)} left"
+        words = f"{run} {terminal.format_duration(seconds)}, about {terminal.format_duration(left)} left"
         self.progress.update(self.task, completed=done, total=total, description=words)
         if self.progress.disable and now - self.said >= terminal.SECONDS_BETWEEN_LINES:
             self.said = now
-            terminal.say(f"{done}/{total} runs: {words}")
+            terminal.print_message(f"{done}/{total} runs: {words}")
 
 
 def _say_how_it_ended(ended: "Ended", folder: Path, seconds: float) -> None:
     for name, error in ended.failures.items():
-        terminal.say(f" {name}: {error}", style="red", label="failed:")
+        terminal.print_message(f" {name}: {error}", style="red", label="failed:")
     runs = f"{ended.now} run{'' if ended.now == 1 else 's'}"
     before = f" {ended.before} had been finished before." if ended.before else ""
     failed = f", {len(ended.failures)} failed" if ended.failures else ""
-    terminal.say(
-        f"{runs} in {terminal.duration(seconds)}{failed}; they are in {folder}.{before}",
+    terminal.print_message(
+        f"{runs} in {terminal.format_duration(seconds)}{failed}; they are in {folder}.{before}",
         style="" if ended.failures else "green",
     )

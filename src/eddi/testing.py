@@ -33,7 +33,7 @@ from eddi.store.base import (
     StreamForgottenError,
     StreamNotFoundError,
 )
-from eddi.store.chain import MAX_NAME, digest_of, hash_of, text_of
+from eddi.store.chain import MAX_NAME_LENGTH, canonical_json, compute_digest, compute_hash
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Situation, StoppingRule
 from eddi.table.evidence import Evidence
@@ -51,7 +51,7 @@ HARD_FACTS: tuple[dict[str, Any], ...] = (
     {"big": "\N{SNOWMAN}" * BIG},
 )
 NOT_FACTS: tuple[Any, ...] = ({"x": math.nan}, {"x": {1}}, {"x": (1, 2)}, {1: "x"}, {"x": b""}, [1])
-NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME + 1))
+NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME_LENGTH + 1))
 
 
 class ContractError(EddiError, AssertionError):
@@ -197,10 +197,14 @@ def _check_chain(events: Sequence[Event]) -> None:
     before = ""
     for event in events:
         _promise(event.before == before, "an event must carry the hash of the one before it")
-        digest = event.digest if event.forgotten else digest_of(event.salt, text_of(event.facts))
+        digest = (
+            event.digest
+            if event.is_forgotten
+            else compute_digest(event.salt, canonical_json(event.facts))
+        )
         parts = {"at": event.at, "before": event.before, "digest": digest}
-        seal = hash_of(event.stream, event.number, event.kind, **parts)
-        _promise(event.hash == seal, "a hash must be what eddi.store.chain.hash_of gives")
+        seal = compute_hash(event.stream, event.number, event.kind, **parts)
+        _promise(event.hash == seal, "a hash must be what eddi.store.chain.compute_hash gives")
         before = event.hash
 
 
@@ -284,7 +288,9 @@ def _check_forgetting(store: Store, stream: str) -> None:
     store.forget(stream)
     *left, last = store.read(stream)
     _promise([event.facts for event in left] == [{}, {}, {}], "facts must be gone when forgotten")
-    _promise(all(event.forgotten for event in left), "a forgotten event must say so, without its salt")
+    _promise(
+        all(event.is_forgotten for event in left), "a forgotten event must say so, without its salt"
+    )
     _promise([event.hash for event in left] == [event.hash for event in told], "hashes must stay")
     _promise((last.kind, last.number) == (FORGOTTEN, 4), f"the last event must be {FORGOTTEN!r}")
     _check_chain([*left, last])
