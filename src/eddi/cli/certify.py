@@ -39,7 +39,7 @@ def certify(
     fitted = load(model)
     certificate = risk_control.certify(fitted, table, target, within=within)
     fitted.save(path)
-    smallest_risk = certificate.least_risk(CONFIDENCE)
+    smallest_risk = certificate.smallest_risk(CONFIDENCE)
     terminal.print_message(
         f"{path}: certified on {certificate.n_rows:,} rows. The smallest risk that can be guaranteed "
         f"with {CONFIDENCE:.0%} confidence is {smallest_risk:.2g}.",

@@ -55,7 +55,7 @@ class Conversation:
 
     def __init__(self, interview: Interview, out: Console, save: Callable[[Record], None]) -> None:
         self.interview, self.out, self.save = interview, out, save
-        self.schema = interview.model.schema_
+        self.schema = interview.model.schema
         unanswered = Interview(interview.model, interview.target)
         self.bars = [PredictionBars.from_prior(unanswered.predict(name)) for name in interview.target]
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from eddi.table.columns import find_missing
 from eddi.table.delimited import DELIMITERS
+from eddi.table.text import format_value
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 
@@ -98,4 +99,4 @@ def to_csv(table: pa.Table) -> str:
 def _format_cell(value: Any) -> str:
     if value is None:
         return ""
-    return str(value).lower() if isinstance(value, bool) else shown(value)
+    return str(value).lower() if isinstance(value, bool) else format_value(value)

@@ -28,9 +28,8 @@ from eddi.evaluate import plots
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.simulate import simulate
 from eddi.interview.interview import Interview
-from eddi.partial_vae import load
-from eddi.partial_vae import PartialVAE
 from eddi.model.prediction import Prediction
+from eddi.partial_vae import PartialVAE, load
 from eddi.service.settings import Settings
 from eddi.strategy import Information, Random
 from eddi.strategy.base import Strategy

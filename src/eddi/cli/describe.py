@@ -43,17 +43,17 @@ def _is_model(path: Path) -> bool:
 
 
 def _describe_model(path: Path, *, json: bool) -> None:
+    from eddi.model.files.model_card import model_card
     from eddi.partial_vae import load
-    from eddi.model.files.model_card import card
 
     model = load(path)
     if json:
         return terminal.print_data(terminal.to_json(_summarize_model(model)))
     if not sys.stdout.isatty():
-        return terminal.print_data(card(model))
+        return terminal.print_data(model_card(model.fitted()))
     from rich.markdown import Markdown
 
-    return terminal.open_console(stderr=False).print(Markdown(card(model)))
+    return terminal.open_console(stderr=False).print(Markdown(model_card(model.fitted())))
 
 
 def _summarize_model(model: "PartialVAE") -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _describe_table(path: Path, *, json: bool) -> None:
 
 def _summarize_columns(table: "pa.Table") -> list[dict[str, Any]]:
     """Return the name, kind, share of missing values and possible values of each column."""
-    from eddi.table.columns import holes
+    from eddi.table.columns import find_missing
     from eddi.table.schema import Schema
 
     schema = Schema.infer(table)

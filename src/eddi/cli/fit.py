@@ -73,7 +73,6 @@ def fit(
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
         row_schema.target_names(target)  # rejects an unknown target before torch is imported
-        from eddi.interview.risk_control import certify_own
         from eddi.partial_vae import PartialVAE
 
         if checkpoint.exists():
@@ -91,7 +90,6 @@ def fit(
                 on_progress=on_progress,
             ).fit(rows)
             if is_main:
-                certify_own(model)
                 model.save(output)
     if is_main:
         checkpoint.unlink(missing_ok=True)

@@ -56,8 +56,8 @@ def impute(
     with terminal.show_progress("imputing") as on_progress:
         imputation = BulkImputation(model, draws, seed, Engine(engine, workers), on_progress)
         if isinstance(rows, ParquetStream):
-            return imputation.files(rows, _require_parquet(rows, outputs))
-        tables = imputation.tables(rows)
+            return imputation.fill_file(rows, _require_parquet(rows, outputs))
+        tables = imputation.fill_table(rows)
     for path, filled in zip(outputs, tables, strict=True):
         _write_table(restore_observed_text(table, rows, filled), path)
     return None
