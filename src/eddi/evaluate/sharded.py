@@ -1,17 +1,20 @@
-"""Simulate a table shard by shard, on any engine: the same numbers wherever a shard is played."""
+"""Simulate a table shard by shard on any engine. Results do not depend on the engine."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from eddi.engine import Engine, map_shards
 from eddi.errors import StopError
-from eddi.evaluate.curves import BY_STEP, Curves
-from eddi.evaluate.simulate import follow, refuse_unjudged, the_target
-from eddi.evaluate.streaming_curves import Tally
+from eddi.evaluate.curves import Curves
+from eddi.evaluate.simulate import (
+    OnProgress,
+    check_target_observed,
+    resolve_target,
+    simulate_evidence,
+)
+from eddi.evaluate.streaming_curves import StreamingCurves
 from eddi.model.base import Model
 from eddi.model.files.archive import load_cached
 from eddi.strategy.base import Strategy
@@ -20,23 +23,22 @@ from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
 from eddi.table.streaming import ParquetStream, iter_batches
 
-SHARD_ROWS = 1_000  # of a simulation; more gain nothing in speed, and take memory
+SHARD_ROWS = 1_000  # larger shards are not faster and need more memory
 
-OnShard = Callable[[int, int], None]
-StrategyOf = Callable[[int], Strategy]
-"""The strategy of a shard by its number: what is random takes its seed from there."""
+StrategyFactory = Callable[[int], Strategy]
+"""Makes the strategy of a shard from the shard's index, which serves as a random seed."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some rows, and all that their simulation depends on."""
+    """Rows and everything their simulation depends on."""
 
     model: Path
     truth: Evidence
     target: str
     strategy: Strategy
     max_steps: int | None
-    whole: bool  # whether each row is wanted, or only their sums
+    keep_rows: bool  # return `Curves`, otherwise only their sums
 
 
 def simulate_shards(
@@ -44,87 +46,69 @@ def simulate_shards(
     table: Any,
     target: str | None = None,
     *,
-    strategy_of: StrategyOf = lambda _: Information(),
+    make_strategy: StrategyFactory = lambda _: Information(),
     max_steps: int | None = None,
     engine: Engine | None = None,
-    on_progress: OnShard | None = None,
-) -> Curves | Tally:
-    """`simulate`, `SHARD_ROWS` at a time: `Curves` of a table in memory, the `Tally` of a stream.
+    on_progress: OnProgress | None = None,
+) -> Curves | StreamingCurves:
+    """`simulate` in shards of `SHARD_ROWS` rows.
+
+    Returns `Curves` for a table in memory and `StreamingCurves` for a stream.
 
     Args:
-        path: of the model, which every worker loads; on a cluster, in a place its machines share.
-        table: held-out rows, in memory or a `ParquetStream`.
-        target: what one wants to know; the model's own target where None.
-        strategy_of: who chooses; EDDI by default.
-        max_steps: the most questions a row is asked.
-        engine: this process where None.
-        on_progress: called with the shards done and how many there are.
+        path: path of the model file. Every worker loads it; machines of a cluster must share it.
+        table: held-out rows, in memory or as a `ParquetStream`.
+        target: the variable to predict; None means the model's own target.
+        make_strategy: makes the strategy of each shard; EDDI (`Information`) by default.
+        max_steps: maximum number of questions per row.
+        engine: where to compute; None means in this process.
+        on_progress: called with the number of finished shards and the number of all shards.
 
     Raises:
-        TargetError: there is not one target, or no row of the table knows it.
+        TargetError: there is not exactly one target, or no row of the table has a value of it.
     """
     model = load_cached(path)
-    name = the_target(model, target)
+    name = resolve_target(model, target)
     if max_steps is not None and max_steps < 0:
         raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
-    whole = not isinstance(table, ParquetStream)
-    n_rows = table.num_rows if whole else table.n_rows
-    n_shards = max(1, -(-n_rows // SHARD_ROWS))
-    done = iter(range(1, n_shards + 1))
-
-    def tell(*_: object) -> None:
-        if on_progress:
-            on_progress(next(done), n_shards)
-
-    truths = _truths(model, iter_batches(table, SHARD_ROWS), name)
+    is_stream = isinstance(table, ParquetStream)
+    n_rows = table.n_rows if is_stream else table.num_rows
     shards: Iterable[Shard] = (
-        Shard(path, truth, name, strategy_of(place), max_steps, whole)
-        for place, truth in enumerate(truths)
+        Shard(path, truth, name, make_strategy(index), max_steps, keep_rows=not is_stream)
+        for index, truth in enumerate(_read_evidence(model, iter_batches(table, SHARD_ROWS), name))
     )
-    if whole:
+    if not is_stream:
         shards = list(shards)
         position = model.schema.position(name)
-        refuse_unjudged(name, sum(int(s.truth.observed[:, position].sum()) for s in shards))
-    results = map_shards(_play, shards, engine=engine, on_done=tell)
-    if whole:
-        return joined([one for one in results if isinstance(one, Curves)])
-    tally = Tally.total(one for one in results if isinstance(one, Tally))
-    refuse_unjudged(name, tally.n_known)
-    return tally
+        check_target_observed(name, sum(int(s.truth.observed[:, position].sum()) for s in shards))
+    on_done = _count_shards(on_progress, n_shards=max(1, -(-n_rows // SHARD_ROWS)))
+    results = map_shards(_simulate_shard, shards, engine=engine, on_done=on_done)
+    if not is_stream:
+        return Curves.concatenate([part for part in results if isinstance(part, Curves)])
+    curves = StreamingCurves.concatenate(part for part in results if isinstance(part, StreamingCurves))
+    check_target_observed(name, curves.n_known)
+    return curves
 
 
-def _truths(model: Model, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
+def _read_evidence(model: Model, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
     for batch in batches:
         yield model.coding.encode(table_to_numbers(batch, model.schema, optional=(target,)))
 
 
-def _play(shard: Shard) -> Curves | Tally:
-    """In a worker: follow the interviews of a shard's rows."""
+def _count_shards(on_progress: OnProgress | None, *, n_shards: int) -> Callable[..., None]:
+    counts = iter(range(1, n_shards + 1))
+
+    def on_done(*_: object) -> None:
+        if on_progress:
+            on_progress(next(counts), n_shards)
+
+    return on_done
+
+
+def _simulate_shard(shard: Shard) -> Curves | StreamingCurves:
+    """Simulate the interviews of a shard in a worker."""
     model = load_cached(shard.model)
-    curves = follow(model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps)
-    return curves if shard.whole else Tally.of(curves)
-
-
-def joined(parts: Sequence[Curves]) -> Curves:
-    """The curves of consecutive rows as one; rows that stopped early keep their last prediction."""
-    if len(parts) == 1:
-        return parts[0]
-    n_steps = max(part.n_steps for part in parts)
-    longer = [_longer(part, n_steps) for part in parts]
-    by_row = [one.name for one in fields(Curves) if one.name in (*BY_STEP, "truth", "order")]
-    each = {name: [getattr(part, name) for part in longer] for name in by_row}
-    rows: dict[str, Any] = {
-        name: None if of[0] is None else np.concatenate(of) for name, of in each.items()
-    }
-    return replace(parts[0], **rows)
-
-
-def _longer(curves: Curves, n_steps: int) -> Curves:
-    more = n_steps - curves.n_steps
-    nothing = np.full((curves.n_rows, more), -1, dtype=np.int64)
-    by_step = {name: getattr(curves, name) for name in BY_STEP}
-    kept: dict[str, Any] = {
-        name: None if each is None else np.concatenate([each, np.repeat(each[:, -1:], more, 1)], 1)
-        for name, each in by_step.items()
-    }
-    return replace(curves, order=np.concatenate([curves.order, nothing], 1), **kept)
+    curves = simulate_evidence(
+        model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps
+    )
+    return curves if shard.keep_rows else StreamingCurves.from_curves(curves)
