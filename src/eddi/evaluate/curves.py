@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from eddi.errors import EvaluationError
 from eddi.model.prediction import COVERAGE
@@ -322,6 +321,8 @@ def bin_index(probability: Numbers) -> NDArray[np.int64]:
 
 def _auroc(probabilities: Numbers, has_level: NDArray[np.bool_]) -> Numbers:
     """Probability that a row with the level ranks above one without; ties count half [steps + 1]."""
+    from scipy.stats import rankdata  # slow to import, and workers of a simulation do not need it
+
     n_with, n_without = has_level.sum(), (~has_level).sum()
     rank_sum = rankdata(probabilities, axis=0)[has_level].sum(0)  # Mann and Whitney (1947)
     return np.asarray((rank_sum - n_with * (n_with + 1) / 2) / (n_with * n_without))
