@@ -1,8 +1,9 @@
-"""Curves with given errors, for tests that need no model."""
+"""Curves with given errors, for tests without a model, and figures for tests of plots."""
 
 import numpy as np
 import pytest
 
+from eddi.evaluate import figures
 from eddi.evaluate.curves import Curves
 
 
@@ -26,3 +27,11 @@ def curves_with_errors():
         )
 
     return build
+
+
+@pytest.fixture
+def saved_figures(monkeypatch):
+    """The figures that plots save, in memory instead of in files."""
+    saved = []
+    monkeypatch.setattr(figures, "save", lambda figure, _path: saved.append(figure))
+    return saved
