@@ -55,7 +55,7 @@ def imports(file: str, tree: ast.AST) -> Iterator[str]:
 def _target(base: str, name: str) -> str:
     if base != "eddi":
         return f"{base}.{name}"
-    return f"{eddi._HOMES.get(name, 'eddi')}.{name}"
+    return f"{eddi._MODULES.get(name, 'eddi')}.{name}"
 
 
 def layer_faults(file: str, source: str) -> Iterator[str]:
