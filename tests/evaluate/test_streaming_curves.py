@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddi import Stop, simulate
-from eddi.evaluate import sharded
+from eddi.evaluate import sharded_simulation
 from eddi.evaluate.curves import Curves
-from eddi.evaluate.sharded import simulate_shards
+from eddi.evaluate.sharded_simulation import simulate_shards
 from eddi.evaluate.streaming_curves import StreamingCurves
 from eddi.table import formats
 from eddi.table.streaming import ParquetStream
@@ -18,7 +18,7 @@ from eddi.table.streaming import ParquetStream
 @pytest.fixture
 def simulate_both(model, people, tmp_path, monkeypatch):
     """Simulate a table in memory, and the same table as a stream."""
-    monkeypatch.setattr(sharded, "SHARD_ROWS", 12)
+    monkeypatch.setattr(sharded_simulation, "SHARD_ROWS", 12)
     model.save(tmp_path / "people.eddi")
     table = formats.read(people(30, seed=5))
     pq.write_table(table, tmp_path / "people.parquet", row_group_size=7)

@@ -15,7 +15,7 @@ from eddi.engine import Engine, EngineName
 
 if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves
-    from eddi.evaluate.sharded import StrategyFactory
+    from eddi.evaluate.sharded_simulation import StrategyFactory
     from eddi.evaluate.streaming_curves import StreamingCurves
 
 BAR_WIDTH = 24
@@ -57,7 +57,7 @@ def simulate(
     if plot is not None:
         check_writable(plot)
     from eddi.evaluate.plots import information_curves
-    from eddi.evaluate.sharded import simulate_shards
+    from eddi.evaluate.sharded_simulation import simulate_shards
     from eddi.partial_vae import load
     from eddi.table.streaming import open_table
 

@@ -19,7 +19,7 @@ from eddi.model.prediction import COVERAGE
 MAX_COST_POINTS = 1_000  # points of the cost axis: more than a print can resolve
 MAX_CELL_LABELS = 1_000  # heat maps with more cells have no numbers in their cells
 LEGEND_LABEL_LENGTH = 40  # characters
-NAMES: dict[str, str] = {
+METRIC_LABELS: dict[str, str] = {
     "rmse": "error (RMSE)",
     "draw_rmse": "error of draws (RMSE)",
     "nll": "negative log-likelihood (nats)",
@@ -78,7 +78,7 @@ def _style(index: int) -> dict[str, str]:
 
 
 def _metric_label(metric: Metric, target: str, unit: str) -> str:
-    label = f"{figures.label(target)}: {NAMES[metric]}"
+    label = f"{figures.label(target)}: {METRIC_LABELS[metric]}"
     return f"{label}, {figures.label(unit)}" if unit and metric in ROOT_METRICS else label
 
 

@@ -9,8 +9,8 @@ import pytest
 from eddi import simulate
 from eddi.engine import Engine
 from eddi.errors import StopError, TargetError
-from eddi.evaluate import sharded
-from eddi.evaluate.sharded import simulate_shards
+from eddi.evaluate import sharded_simulation
+from eddi.evaluate.sharded_simulation import simulate_shards
 from eddi.strategy import Random
 from eddi.table import formats
 from eddi.table.streaming import ParquetStream
@@ -29,7 +29,7 @@ def table(people):
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(sharded, "SHARD_ROWS", 12)
+    monkeypatch.setattr(sharded_simulation, "SHARD_ROWS", 12)
 
 
 def assert_equal_curves(a, b, *, rtol=0.0, atol=0.0):
