@@ -22,7 +22,7 @@ from rich.table import Table
 
 from eddi.engine import Engine, EngineName
 from eddi.evaluate import figures
-from eddi.evaluate.sharded_simulation import SHARD_ROWS, simulate_shards
+from eddi.evaluate.sharded import SHARD_ROWS, simulate_shards
 from eddi.evaluate.simulate import simulate
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.information import Information

@@ -7,7 +7,7 @@ import numpy as np
 
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, FAINT, INK, MARKERS, SMALL
-from eddi.evaluate.plots import METRIC_LABELS
+from eddi.evaluate.plots import NAMES
 from eddi_benchmarks.decisions.results import BY_COST, METHODS, Results
 from eddi_benchmarks.paper.curve_pictures import (
     LEGEND_HEIGHT,
@@ -53,7 +53,9 @@ def dataset_picture(results: Results, dataset: str, path: Path) -> Picture:
     _stay_readable(axes[-1], [results.curves(dataset, name, "nll").mean(0) for name in named])
     _legend(figure, {name: lines[name] for name in named})
     n_seeds = len({each.settings["seed"] for each in results.outcomes})
-    words = f"{dataset}: {METRIC_LABELS[results.metric]} and likelihood after each question. {band_words(n_seeds)}"
+    words = (
+        f"{dataset}: {NAMES[results.metric]} and likelihood after each question. {band_words(n_seeds)}"
+    )
     return _save(figure, path, words)
 
 
@@ -74,7 +76,7 @@ def frontier_picture(results: Results, dataset: str, path: Path) -> Picture | No
     _finish(axes, results.metric, "spent on a person, at most")
     _legend(figure, lines)
     words = (
-        f"{dataset}: {METRIC_LABELS[results.metric]} against what was spent on each person. Solid: methods that "
+        f"{dataset}: {NAMES[results.metric]} against what was spent on each person. Solid: methods that "
         "divide what an answer is worth by its cost."
     )
     return _save(figure, path, words)
@@ -91,7 +93,7 @@ def _figure(n_panels: int) -> tuple[Any, list[Any]]:
 
 def _finish(axes: Any, metric: str, along: str) -> None:
     axes.set_xlabel(along, color=INK, fontsize=SMALL + 0.5)
-    axes.set_ylabel(METRIC_LABELS[metric], color=INK, fontsize=SMALL + 0.5)
+    axes.set_ylabel(NAMES[metric], color=INK, fontsize=SMALL + 0.5)
     axes.margins(x=0.02)
     if along == "questions asked":
         axes.locator_params(axis="x", integer=True)

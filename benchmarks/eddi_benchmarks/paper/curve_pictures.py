@@ -9,7 +9,7 @@ import numpy as np
 
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, INK, MARKERS, SMALL
-from eddi.evaluate.plots import METRIC_LABELS
+from eddi.evaluate.plots import NAMES
 from eddi_benchmarks.experiment import Outcome
 from eddi_benchmarks.report.page import Picture
 
@@ -73,7 +73,7 @@ def dataset_picture(
 
 def _of(metric: str, strategies: Sequence[str]) -> str:
     named = ", ".join(STRATEGIES[name] for name in strategies)
-    what = METRIC_LABELS[metric]
+    what = NAMES[metric]
     return f"{what[0].upper()}{what[1:]} of {named} after each question"
 
 
@@ -105,7 +105,7 @@ def _sheet(
         lines |= _panel(axes, outcomes, metric, strategies)
         figures.title(axes, figures.label(name))
         axes.set_xlabel("questions asked", color=INK, fontsize=SMALL + 0.5)
-    figure.supylabel(METRIC_LABELS[metric], color=INK, fontsize=SMALL + 1.5)
+    figure.supylabel(NAMES[metric], color=INK, fontsize=SMALL + 1.5)
     shown = {name: lines[name] for name in strategies if name in lines}
     labels = [STRATEGIES[name] for name in shown]
     figure.legend(
