@@ -69,9 +69,7 @@ def assert_equal_predictions(first, second, table):
 
 @pytest.mark.parametrize("recipe", ["default", "paper"])
 @pytest.mark.parametrize("set_encoder", ["zi", "zi-m", "pn", "pnp"])
-def test_a_loaded_model_makes_identical_predictions(
-    tmp_path, people, people_model, set_encoder, recipe
-):
+def test_a_loaded_model_makes_identical_predictions(tmp_path, people, people_model, set_encoder, recipe):
     model = people_model(set_encoder, recipe)
     model.save(tmp_path / "people.eddi")
     loaded = eddi.load(tmp_path / "people.eddi")

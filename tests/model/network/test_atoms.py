@@ -37,7 +37,9 @@ def test_a_value_shared_by_many_rows_has_an_atom_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("column", [[2.0], [2.0, 2.0], [1.0, 2.0, 4.0, 4.0]])
-def test_few_different_values_are_atoms_themselves_and_padding_has_probability_zero(column: list[float]) -> None:
+def test_few_different_values_are_atoms_themselves_and_padding_has_probability_zero(
+    column: list[float],
+) -> None:
     atoms, values = place_atoms(column), sorted(set(column))
     assert atoms.values[0, : len(values)].tolist() == values
     probabilities = atoms.log_probabilities(torch.randn(5, 3)).exp()[:, 0]

@@ -32,9 +32,7 @@ def test_the_log_probability_cdf_and_quantile_are_those_of_a_normal_distribution
 
 
 def test_the_kl_is_that_of_normal_distributions(gaussian):
-    expected = kl_divergence(
-        *(Normal(*gaussian.mean_and_sd(outputs)) for outputs in (OUTPUTS, OTHER))
-    )
+    expected = kl_divergence(*(Normal(*gaussian.mean_and_sd(outputs)) for outputs in (OUTPUTS, OTHER)))
     torch.testing.assert_close(gaussian.kl(OUTPUTS, OTHER), expected)
 
 

@@ -77,9 +77,7 @@ def test_the_default_kl_is_exact_for_gaussians_of_equal_noise(minimal):
 def test_the_default_kl_is_close_to_the_closed_form_for_gaussians_of_different_noise():
     gaussian = HeteroscedasticGaussian(REALS, floor=0.02).double()
     first, second = 0.7 * torch.randn((2, 5, 6), dtype=torch.float64, generator=seeded(1))
-    expected = kl_divergence(
-        *(Normal(*gaussian.mean_and_sd(outputs)) for outputs in (first, second))
-    )
+    expected = kl_divergence(*(Normal(*gaussian.mean_and_sd(outputs)) for outputs in (first, second)))
     torch.testing.assert_close(Likelihood.kl(gaussian, first, second), expected, rtol=0.05, atol=0.02)
 
 

@@ -30,7 +30,9 @@ def marginals():
     marginals = Marginals(SPECS, replace(DEFAULT, noise_floor=0.02), WIDTH).requires_grad_(False)
     for head in marginals.heads():
         if head.likelihood.calibration_params is not None:
-            head.likelihood.calibration_params = 0.5 + torch.rand_like(head.likelihood.calibration_params)
+            head.likelihood.calibration_params = 0.5 + torch.rand_like(
+                head.likelihood.calibration_params
+            )
     return marginals
 
 

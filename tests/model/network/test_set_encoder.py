@@ -60,6 +60,8 @@ def test_pnp_with_offset_embeddings_distinguishes_variables_at_zero():
     encoder = SetEncoder([VariableSpec(Kind.REAL)] * 2, "pnp", width=64, identity=4, offset=2)
     slope, offset = encoder.slope_and_offset()
     assert torch.allclose(slope, encoder.identity @ encoder.layer.weight[:, :4].T)
-    assert torch.allclose(offset, encoder.layer.bias + encoder.offset_embedding @ encoder.layer.weight[:, 4:].T)
+    assert torch.allclose(
+        offset, encoder.layer.bias + encoder.offset_embedding @ encoder.layer.weight[:, 4:].T
+    )
     at_zero = encoder.term(torch.zeros(1, 2), torch.tensor([0, 1]))[0]
     assert not torch.equal(at_zero[0], at_zero[1])

@@ -16,7 +16,9 @@ from eddi.table.coding import Coding
 from eddi.table.variable import Kind
 
 SMALL_PAPER = replace(PAPER, hidden=(16, 8), latent=3, identity=3, term=6, max_steps=120, batch_size=20)
-SMALL_DEFAULT = replace(DEFAULT, hidden=(16, 16), latent=3, identity=3, term=6, max_steps=300, batch_size=10)
+SMALL_DEFAULT = replace(
+    DEFAULT, hidden=(16, 16), latent=3, identity=3, term=6, max_steps=300, batch_size=10
+)
 DEVICES = [
     "cpu",
     pytest.param(
@@ -51,9 +53,7 @@ def build_runs(recipe: Recipe, n: int, set_encoder: str = "pnp") -> list[batched
     return runs
 
 
-def train_alone(
-    run: batched_training.Run, recipe: Recipe, device: torch.device = CPU
-) -> list[Progress]:
+def train_alone(run: batched_training.Run, recipe: Recipe, device: torch.device = CPU) -> list[Progress]:
     return loop.train(
         run.network, run.evidence, recipe, seed=run.seed, device=device, targets=run.targets
     )

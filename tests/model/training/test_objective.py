@@ -75,9 +75,7 @@ def naive_observed_bound(network, batch, row):
     fit = 0.0
     for noise in batch.noise[:, row]:
         z = q.mean[0] + noise * q.stddev[0]
-        fit += sum(
-            decoder_score(network, z, d, batch.values[row, d]) for d in range(3) if observed[d]
-        )
+        fit += sum(decoder_score(network, z, d, batch.values[row, d]) for d in range(3) if observed[d])
     prior = Normal(torch.zeros(1, 2), torch.ones(1, 2))
     return (fit / len(batch.noise) - kl_divergence(q, prior).sum()).item()
 

@@ -118,9 +118,7 @@ def test_a_model_fitted_to_a_stream_predicts_like_one_fitted_in_memory(
     assert streamed.n_rows_ == 600
     assert streamed.fitted().training.columns == in_memory.fitted().training.columns
     improvement = in_memory.score(held_out) - untrained.score(held_out)
-    assert streamed.score(held_out) == pytest.approx(
-        in_memory.score(held_out), abs=0.2 * improvement
-    )
+    assert streamed.score(held_out) == pytest.approx(in_memory.score(held_out), abs=0.2 * improvement)
     np.testing.assert_allclose(streamed.coding_.scale, in_memory.coding_.scale)
 
 
