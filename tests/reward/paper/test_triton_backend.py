@@ -42,9 +42,7 @@ def triton() -> Iterator[None]:
         yield
 
 
-def fit(
-    recipe: Recipe = SMALL, *, is_grouped: bool = False, set_encoder: str = "pnp"
-) -> FittedModel:
+def fit(recipe: Recipe = SMALL, *, is_grouped: bool = False, set_encoder: str = "pnp") -> FittedModel:
     schema = eddi.Schema(tuple(eddi.Variable(f"x{d}", Kind.REAL) for d in range(N_VARIABLES)))
     if is_grouped:
         schema = schema.with_question("first", reveals=["x0", "x1", "x2"])
