@@ -171,9 +171,7 @@ def test_the_error_about_missing_rows_contains_the_call_that_certifies_the_model
     with pytest.raises(StopError, match=r"eddi.certify\(model, table, target='stage'\)"):
         Interview(without_rows, "stage", stop=Stop(risk=0.05))
     with pytest.raises(StopError, match=r"target='age', strategy=..., within=2\)"):
-        Interview(
-            without_rows, "age", strategy=FixedOrder(("weight",)), stop=Stop(risk=0.05, within=2)
-        )
+        Interview(without_rows, "age", strategy=FixedOrder(("weight",)), stop=Stop(risk=0.05, within=2))
 
 
 def test_a_model_file_contains_certificates_and_no_rows(uncertified, people, tmp_path):
