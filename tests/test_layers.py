@@ -234,6 +234,15 @@ def test_no_package_has_too_many_modules() -> None:
     assert too_large == {}
 
 
+@pytest.mark.parametrize("package", ["reward", "strategy", "interview", "cli"])
+def test_every_module_has_a_test_file(package: str) -> None:
+    modules = [PurePosixPath(file) for file in FILES if file.startswith(f"{package}/")]
+    expected = {str(path.with_name(f"test_{path.name}")) for path in modules if path.stem != "__init__"}
+    expected.discard("reward/paper/test_kernels.py")  # tested with the Triton back end
+    tests = Path(__file__).parent
+    assert expected <= {path.relative_to(tests).as_posix() for path in tests.rglob("test_*.py")}
+
+
 @pytest.mark.parametrize("name", eddi.__all__)
 def test_every_public_name_can_be_imported(name: str) -> None:
     assert getattr(eddi, name) is not None
