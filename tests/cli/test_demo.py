@@ -107,5 +107,10 @@ def test_settings_of_the_environment_take_precedence(tmp_path: Path) -> None:
     assert default.store == f"sqlite:///{tmp_path}/answers.db"
     assert (default.after, default.title, default.port) == (demo_run.N_QUESTIONS, demo_run.TITLE, 8000)
     given = Settings(store="memory:", after=3, title="Mine", port=81)
-    expected = {"model": default.model, "target": "progression", "about": demo_run.ABOUT, "log": "warning"}
+    expected = {
+        "model": default.model,
+        "target": "progression",
+        "about": demo_run.ABOUT,
+        "log": "warning",
+    }
     assert demo_run.build_settings(tmp_path, given) == given.model_copy(update=expected)

@@ -6,7 +6,11 @@ from eddi.interview.record import Answer
 from eddi.service.interviews.history import History, replay
 from eddi.store.memory import MemoryStore
 
-AGE, OLDER, TOWN = Answer("age", {"age": 61.0}), Answer("age", {"age": 62.0}), Answer("town", {"town": "Bala"})
+AGE, OLDER, TOWN = (
+    Answer("age", {"age": 61.0}),
+    Answer("age", {"age": 62.0}),
+    Answer("town", {"town": "Bala"}),
+)
 
 
 @pytest.fixture
