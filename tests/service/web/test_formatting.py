@@ -27,14 +27,6 @@ def test_signed_numbers_show_their_sign_unless_they_are_zero(value, text):
     assert formatting.format_signed(value, 1) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.25, "0.25"), (-3, "\u22123"), (1234, "1,234"), (12_500, "12.5k"), (-20_000, "\u221220k")],
-)
-def test_ticks_are_short(value, text):
-    assert formatting.format_tick(value) == text
-
-
 def test_information_below_zero_is_shown_as_zero():
     assert (formatting.format_nats(0.314), formatting.format_nats(-0.03)) == ("0.31 nats", "0.00 nats")
 

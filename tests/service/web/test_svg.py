@@ -33,17 +33,17 @@ def test_points_are_formatted_for_svg():
     assert svg.format_points([(0.0, 1.5), (2.25, 3.0)]) == "0,1.5 2.25,3"
 
 
-def test_a_staircase_holds_each_value_until_the_next():
-    assert svg.staircase([(0, 5), (1, 3), (2, 4)]) == [(0, 5), (1, 5), (1, 3), (2, 3), (2, 4)]
-    assert svg.staircase([(0, 5)]) == [(0, 5)]
+def test_a_step_function_holds_each_value_until_the_next():
+    assert svg.step_points([(0, 5), (1, 3), (2, 4)]) == [(0, 5), (1, 5), (1, 3), (2, 3), (2, 4)]
+    assert svg.step_points([(0, 5)]) == [(0, 5)]
 
 
 def test_a_band_goes_along_its_upper_path_and_back_along_its_lower_path():
-    assert svg.band([(0, 9), (1, 8)], [(0, 1), (1, 2)]) == [(0, 1), (1, 2), (1, 8), (0, 9)]
+    assert svg.band_points([(0, 1), (1, 2)], [(0, 9), (1, 8)]) == [(0, 1), (1, 2), (1, 8), (0, 9)]
 
 
 def test_an_area_ends_on_its_baseline():
-    assert svg.area([(0, 1), (1, 2)], 9) == [(0, 9), (0, 1), (1, 2), (1, 9)]
+    assert svg.area_points([(0, 1), (1, 2)], 9) == [(0, 9), (0, 1), (1, 2), (1, 9)]
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,19 @@ def test_an_area_ends_on_its_baseline():
     ],
 )
 def test_ticks_are_round_and_enclose_the_interval(low, high, ticks):
-    assert svg.round_ticks(low, high) == ticks
+    assert svg.ticks(low, high) == ticks
 
 
 def test_an_interval_without_width_has_ticks():
-    assert all(math.isfinite(tick) for tick in svg.round_ticks(3.0, 3.0))
+    assert all(math.isfinite(tick) for tick in svg.ticks(3.0, 3.0))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.25, "0.25"), (-3, "\u22123"), (1234, "1,234"), (12_500, "12.5k"), (-20_000, "\u221220k")],
+)
+def test_labels_of_ticks_are_short(value, text):
+    assert svg.format_tick(value) == text
 
 
 def test_a_density_has_its_maximum_of_one_where_the_draws_are():

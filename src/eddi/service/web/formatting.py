@@ -17,12 +17,6 @@ def format_signed(value: float, decimals: int) -> str:
     return f"{rounded:+.{decimals}f}".replace("-", MINUS) if rounded else "0"
 
 
-def format_tick(value: float) -> str:
-    """Return a number for an axis: short, in thousands if it is large."""
-    text = f"{value / 1000:,.4g}k" if abs(value) >= 10_000 else f"{value:,.4g}"
-    return text.replace("-", MINUS)
-
-
 def format_probability(probability: float) -> str:
     """Return a probability in percent; only exact certainty is shown as 0% or 100%."""
     if 0 < probability < 0.01:

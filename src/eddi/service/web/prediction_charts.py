@@ -119,8 +119,8 @@ def density_chart(
     ends = axes.points((low, high), np.interp((low, high), grid, density))
     between = [point for point in outline if ends[0][0] < point[0] < ends[1][0]]
     return DensityChart(
-        outline=svg.format_points(svg.area(outline, baseline)),
-        inside=svg.format_points(svg.area([ends[0], *between, ends[1]], baseline)),
+        outline=svg.format_points(svg.area_points(outline, baseline)),
+        inside=svg.format_points(svg.area_points([ends[0], *between, ends[1]], baseline)),
         low=axes.x(low),
         high=axes.x(high),
         mean=axes.x(float(prediction.mean)),
@@ -169,7 +169,7 @@ def _quantity_history(
     means = _path(ticks, [float(prediction.mean) for prediction in predictions], domain)
     first, last = (format_number(wording.uncertainty(predictions[place]), decimals) for place in (0, -1))
     return HistoryChart(
-        band=svg.format_points(svg.band(lower, upper)),
+        band=svg.format_points(svg.band_points(upper, lower)),
         lines=(HistoryLine(svg.format_points(means), is_main=True, last=means[-1]),),
         ticks=tuple(ticks),
         labels=_history_labels(ticks),

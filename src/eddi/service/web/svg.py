@@ -12,6 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.service.web.formatting import MINUS
+
 N_TICKS = 5
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # times a power of ten
 MIN_SPAN = 1e-12  # avoids division by zero if all values are the same
@@ -33,9 +35,8 @@ class Scale:
     range: tuple[float, float]
 
     def __call__(self, value: float) -> float:
-        (low, high), (start, end) = self.domain, self.range
-        share = (value - low) / max(high - low, MIN_SPAN)
-        return round(start + min(1.0, max(0.0, share)) * (end - start), 2)
+        start, end = self.range
+        return round(start + fraction(value, *self.domain) * (end - start), 2)
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,6 @@ class Axes:
     def points(self, xs: Iterable[float], ys: Iterable[float]) -> list[Point]:
         """Return the coordinates of pairs of values."""
         return [self.point(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A labelled position on an axis."""
-
-    position: float
-    label: str
 
 
 @dataclass(frozen=True)
@@ -81,32 +74,37 @@ class Bar:
     is_main: bool
 
 
+def fraction(value: float, low: float, high: float) -> float:
+    """Return the position of a value between ``low`` (0) and ``high`` (1), clipped to this range."""
+    return min(1.0, max(0.0, (value - low) / max(high - low, MIN_SPAN)))
+
+
 def format_points(points: Sequence[Point]) -> str:
     """Return points as the ``points`` attribute of a polyline or polygon."""
     return " ".join(f"{x:g},{y:g}" for x, y in points)
 
 
-def staircase(points: Sequence[Point]) -> list[Point]:
-    """Return a path on which each y holds until the next point."""
+def step_points(points: Sequence[Point]) -> list[Point]:
+    """Return the path of a step function, on which each y holds until the next point."""
     path = [corner for left, right in pairwise(points) for corner in (left, (right[0], left[1]))]
     return [*path, *points[-1:]]
 
 
-def band(lower: Sequence[Point], upper: Sequence[Point]) -> list[Point]:
+def band_points(upper: Sequence[Point], lower: Sequence[Point]) -> list[Point]:
     """Return the polygon between two paths."""
     return [*upper, *reversed(lower)]
 
 
-def area(points: Sequence[Point], baseline: float) -> list[Point]:
+def area_points(points: Sequence[Point], baseline: float) -> list[Point]:
     """Return the polygon between a path and a horizontal line."""
     return [(points[0][0], baseline), *points, (points[-1][0], baseline)]
 
 
-def round_ticks(low: float, high: float, n_ticks: int = N_TICKS) -> list[float]:
-    """Return about ``n_ticks`` evenly spaced round values that enclose an interval."""
+def ticks(low: float, high: float, n: int = N_TICKS) -> list[float]:
+    """Return about ``n`` evenly spaced round values that enclose an interval."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return [0.0, 1.0]
-    step = _round_step(max(high - low, 1e-9 * max(1.0, abs(high))) / n_ticks)
+    step = _round_step(max(high - low, 1e-9 * max(1.0, abs(high))) / n)
     # The tolerance keeps an end that is a multiple of the step from gaining another tick.
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(multiple * step, 12) + 0.0 for multiple in range(first, last + 1)]
@@ -116,6 +114,12 @@ def _round_step(smallest: float) -> float:
     """Return the smallest round step that is not below ``smallest``."""
     power = 10.0 ** math.floor(math.log10(smallest))
     return next(step * power for step in TICK_STEPS if step * power >= smallest * (1 - 1e-9))
+
+
+def format_tick(value: float) -> str:
+    """Return a number for an axis: short, in thousands if it is large."""
+    text = f"{value / 1000:,.4g}k" if abs(value) >= 10_000 else f"{value:,.4g}"
+    return text.replace("-", MINUS)
 
 
 def kernel_density(draws: Numbers, grid: Numbers) -> Numbers:
