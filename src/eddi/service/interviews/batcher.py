@@ -4,8 +4,9 @@ A single request is served immediately. If there was more than one a moment ago,
 for others. A row's result does not depend on its batch. Recent results are cached: all interviews begin
 alike, and a page is often loaded again.
 
-Only next steps are computed on this thread. The pages' analytics (`interview_analytics`), drift and the
-workshop use the model on the threads of their requests.
+Only next steps are computed on this thread. Other uses of the model run on the threads of their requests:
+the next step of a respondent who put questions off, explanations, the pages' analytics
+(`interview_analytics`), drift and the workshop. The workshop's jobs run in processes of their own.
 """
 
 import hashlib
@@ -20,18 +21,23 @@ from functools import cached_property
 
 import numpy as np
 
-from eddi.errors import AnswerError, EddiError
+from eddi.errors import AnswerError
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
+from eddi.service.errors import RespondentError
 
 EXTREME_VALUE = 10.0  # standard deviations from the mean, beyond which an answer may overflow
 TIMEOUT_S = 60.0  # a request that waited this long is given up
 MAX_CACHED = 1_024  # next steps; each takes a few kilobytes
 
 
-class BusyError(EddiError, RuntimeError):
+class BusyError(RespondentError, RuntimeError):
     """Too many requests are waiting for the model."""
+
+    status = 503
+    title = "We are very busy just now"
+    explanation = "Wait a moment, then try again. Your answers so far are safe."
 
 
 @dataclass(frozen=True)
