@@ -9,7 +9,9 @@ import torch
 from rich.console import Console
 
 from eddi.errors import EddiError
-from eddi_benchmarks import datasets, gpu_speed, growth, imputation, reward_speed, risk, training_speed
+from eddi_benchmarks.data import datasets
+from eddi_benchmarks.quality import imputation, risk
+from eddi_benchmarks.speed import gpu_speed, growth, reward_speed, training_speed
 
 QUICK_SETS = ("yacht", "boston", "energy")
 QUICK_STEPS = 500  # of our training; enough to see that all runs, too few to judge by

@@ -17,9 +17,9 @@ from eddi.cli.errors import EXIT_ERROR, command_of
 from eddi.engine import EngineName
 
 if TYPE_CHECKING:
-    from eddi_benchmarks.report.chapter import Chapter
-    from eddi_benchmarks.report.page import Grid
-    from eddi_benchmarks.runner import Ended, OnProgress
+    from eddi_benchmarks.harness.runner import Ended, OnProgress
+    from eddi_benchmarks.report.content import Grid
+    from eddi_benchmarks.report.suite_report import Chapter
 
 app = typer.Typer(
     name="bench",
@@ -39,7 +39,7 @@ FILE_WIDTH = 400  # columns of a table that goes to a file or a pipe, where noth
 @_command
 def list(results: Results = RESULTS, json: Json = False) -> None:
     """List the suites, and how many of their runs are done."""
-    from eddi_benchmarks.suite import Suite, names
+    from eddi_benchmarks.harness.suite import Suite, names
 
     suites = [(Suite.load(name), Suite.load(name, quick=True)) for name in names()]
     counts = [[(len(each.outcomes(results)), len(each.runs)) for each in sizes] for sizes in suites]
@@ -78,9 +78,9 @@ def run(
     """
     if data is not None:
         os.environ["EDDI_DATA"] = str(data)
-    from eddi_benchmarks import runner
-    from eddi_benchmarks.experiment import experiment
-    from eddi_benchmarks.suite import Suite
+    from eddi_benchmarks.harness import runner
+    from eddi_benchmarks.harness.experiment import experiment
+    from eddi_benchmarks.harness.suite import Suite
 
     chosen = Suite.load(suite, quick=quick)
     n_processes = processes or os.cpu_count() or 1
@@ -104,7 +104,7 @@ def table(
     suite: SuiteName, quick: Quick = False, results: Results = RESULTS, json: Json = False
 ) -> None:
     """Print the tables of a suite from the runs that are finished."""
-    from eddi_benchmarks.suite import SuiteError
+    from eddi_benchmarks.harness.suite import SuiteError
 
     chapter = _chapter(suite, quick, results)
     if chapter is None:
@@ -138,7 +138,7 @@ def report(
     ] = None,
 ) -> None:
     """Write all that was run as one page of HTML, and as Markdown, pictures and JSON a suite."""
-    from eddi_benchmarks.report.write import write
+    from eddi_benchmarks.report.writer import write
 
     files, not_run = write(results, output or results / "report")
     for file in files:
@@ -150,9 +150,9 @@ def report(
 def _chapter(name: str, quick: bool, results: Path) -> "Chapter | None":
     from tempfile import TemporaryDirectory
 
-    from eddi_benchmarks.experiment import experiment
-    from eddi_benchmarks.report.chapter import Chapter
-    from eddi_benchmarks.suite import Suite
+    from eddi_benchmarks.harness.experiment import experiment
+    from eddi_benchmarks.harness.suite import Suite
+    from eddi_benchmarks.report.suite_report import Chapter
 
     suite = Suite.load(name, quick=quick)
     outcomes = suite.outcomes(results)
@@ -163,7 +163,7 @@ def _chapter(name: str, quick: bool, results: Path) -> "Chapter | None":
 
 
 def _rich_table(grid: "Grid") -> Table:
-    from eddi_benchmarks.report.page import is_numeric
+    from eddi_benchmarks.report.content import is_numeric
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column, name in enumerate(grid.columns):

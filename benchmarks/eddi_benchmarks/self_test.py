@@ -13,8 +13,8 @@ from sklearn.datasets import load_diabetes
 import eddi
 from eddi.evaluate import figures
 from eddi.strategy.base import Strategy
-from eddi_benchmarks.experiment import Experiment, Figures, Outcome, Settings
-from eddi_benchmarks.report.page import Grid, Picture, Section
+from eddi_benchmarks.harness.experiment import Experiment, Figures, Outcome, Settings
+from eddi_benchmarks.report.content import Grid, Picture, Section
 
 TARGET = "progression"
 STRATEGIES: dict[str, Strategy] = {"EDDI": eddi.strategy.Information(), "RAND": eddi.strategy.Random()}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from eddi_benchmarks import download
+from eddi_benchmarks.data import download
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,11 @@ from typer.testing import CliRunner, Result
 
 from eddi.cli import bench
 from eddi.cli.app import app
-from eddi_benchmarks import runner
-from eddi_benchmarks.experiment import Outcome
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid
-from eddi_benchmarks.suite import Suite, names, write_outcome
+from eddi_benchmarks.harness import runner
+from eddi_benchmarks.harness.experiment import Outcome
+from eddi_benchmarks.harness.suite import Suite, names, write_outcome
+from eddi_benchmarks.report.content import Grid
+from eddi_benchmarks.report.suite_report import Chapter
 
 
 def eddi(*words: object) -> Result:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.evaluate.curves import Curves
+from eddi_benchmarks.data.synthetic import TARGET, World
 from eddi_benchmarks.decisions.peers import level_beliefs
-from eddi_benchmarks.synthetic import TARGET, World
 
 Numbers = NDArray[np.float64]
 

@@ -28,8 +28,8 @@ from eddi_benchmarks.decisions.exact import Exact
 from eddi_benchmarks.decisions.peers import Peer
 from eddi_benchmarks.decisions.problem import Problem
 from eddi_benchmarks.decisions.report import sections
-from eddi_benchmarks.experiment import Experiment, ExperimentError, Figures, Settings
-from eddi_benchmarks.paper.combination import plain
+from eddi_benchmarks.harness.experiment import Experiment, ExperimentError, Figures, Settings
+from eddi_benchmarks.paper.comparison import plain
 
 METRICS = {False: ("rmse", "nll", "coverage"), True: ("accuracy", "nll", "brier", "calibration_error")}
 """By whether the target is a class."""

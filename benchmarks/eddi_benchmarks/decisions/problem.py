@@ -9,9 +9,9 @@ from sklearn.model_selection import train_test_split
 
 import eddi
 from eddi.table.variable import Kind
-from eddi_benchmarks import datasets, synthetic
-from eddi_benchmarks.experiment import Settings
-from eddi_benchmarks.synthetic import SYN, WORLDS, World
+from eddi_benchmarks.data import datasets, synthetic
+from eddi_benchmarks.data.synthetic import SYN, WORLDS, World
+from eddi_benchmarks.harness.experiment import Settings
 
 FROM_SCIKIT_LEARN = ("breast_cancer", "digits")
 TEST_SHARE = {"quantity": 0.1, "class": 0.2}

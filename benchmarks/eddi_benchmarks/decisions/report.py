@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eddi_benchmarks.decisions.pictures import dataset_picture, frontier_picture
+from eddi_benchmarks.decisions.figures import dataset_picture, frontier_picture
 from eddi_benchmarks.decisions.results import (
     BOUNDS,
     BY_COST,
@@ -15,9 +15,9 @@ from eddi_benchmarks.decisions.results import (
     over_sets,
     paired_t,
 )
-from eddi_benchmarks.experiment import Outcome
-from eddi_benchmarks.paper.combination import NOT_YET, SIGNIFICANT, Numbers, mean_and_error, p_words
-from eddi_benchmarks.report.page import Grid, Section
+from eddi_benchmarks.harness.experiment import Outcome
+from eddi_benchmarks.paper.comparison import NOT_YET, SIGNIFICANT, Numbers, mean_and_error, p_words
+from eddi_benchmarks.report.content import Grid, Section
 
 AUTHORS = {
     "gdfs": (0.102, 0.100, 0.060, 0.122, 0.120, 0.047),

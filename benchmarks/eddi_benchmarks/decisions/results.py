@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from eddi_benchmarks.experiment import Outcome
-from eddi_benchmarks.paper.combination import Numbers, mean_and_error, signed_rank
+from eddi_benchmarks.harness.experiment import Outcome
+from eddi_benchmarks.paper.comparison import Numbers, mean_and_error, signed_rank
 
 METHODS = {
     "ours": "ours",

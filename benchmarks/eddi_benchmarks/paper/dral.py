@@ -18,10 +18,10 @@ from scipy.stats import wilcoxon
 import eddi
 from eddi.evaluate import figures
 from eddi.table.variable import Kind
-from eddi_benchmarks import datasets
 from eddi_benchmarks.baselines.dral import Dral, Retrain, Sizes
-from eddi_benchmarks.experiment import Experiment, Figures, Outcome, Settings
-from eddi_benchmarks.report.page import Grid, Picture, Section
+from eddi_benchmarks.data import datasets
+from eddi_benchmarks.harness.experiment import Experiment, Figures, Outcome, Settings
+from eddi_benchmarks.report.content import Grid, Picture, Section
 
 DATASET, TARGET = "boston", -1  # the target is the last column
 TEST_SHARE = 0.1

@@ -18,11 +18,13 @@ from eddi.evaluate.curves import Curves
 from eddi.evaluate.simulate import simulate
 from eddi.model.partial_vae import PartialVAE
 from eddi.model.recipe import PAPER
-from eddi_benchmarks import datasets as tables
-from eddi_benchmarks import icu_data
-from eddi_benchmarks.experiment import Experiment, Figures, Outcome, Settings
-from eddi_benchmarks.paper import combination, contest, published
-from eddi_benchmarks.report.page import Grid, Picture, Section
+from eddi_benchmarks.data import datasets as tables
+from eddi_benchmarks.data import icu as icu_data
+from eddi_benchmarks.harness.experiment import Experiment, Figures, Outcome, Settings
+from eddi_benchmarks.paper import authors_code as published
+from eddi_benchmarks.paper import comparison as combination
+from eddi_benchmarks.paper import health as contest
+from eddi_benchmarks.report.content import Grid, Picture, Section
 
 TEST_SHARE = 0.1
 METRICS = ("nll", "accuracy", "brier")

@@ -24,12 +24,14 @@ from eddi.model.recipe import PAPER
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop
 from eddi.table.evidence import Evidence
-from eddi_benchmarks import datasets as tables
-from eddi_benchmarks import nhanes_data
-from eddi_benchmarks.experiment import Experiment, Figures, Outcome, Settings
-from eddi_benchmarks.nhanes_data import Survey
-from eddi_benchmarks.paper import combination, contest, published
-from eddi_benchmarks.report.page import Section
+from eddi_benchmarks.data import datasets as tables
+from eddi_benchmarks.data import nhanes as nhanes_data
+from eddi_benchmarks.data.nhanes import Survey
+from eddi_benchmarks.harness.experiment import Experiment, Figures, Outcome, Settings
+from eddi_benchmarks.paper import authors_code as published
+from eddi_benchmarks.paper import comparison as combination
+from eddi_benchmarks.paper import health as contest
+from eddi_benchmarks.report.content import Section
 
 DATASET = "nhanes_2015_2016"
 Numbers = NDArray[np.float64]

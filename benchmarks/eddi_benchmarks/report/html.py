@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.facts import duration, short_commit
-from eddi_benchmarks.report.page import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.content import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.provenance import duration, short_commit
+from eddi_benchmarks.report.suite_report import Chapter
 
 TITLE = "EDDI, the paper table by table"
 LEAD = (

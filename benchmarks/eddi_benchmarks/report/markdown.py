@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.content import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.suite_report import Chapter
 
 
 def render(chapter: Chapter, folder: Path) -> str:

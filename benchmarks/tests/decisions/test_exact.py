@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from eddi_benchmarks import synthetic
+from eddi_benchmarks.data import synthetic
 from eddi_benchmarks.decisions.exact import Exact
 
 

@@ -9,8 +9,8 @@ from eddi_benchmarks.decisions import experiment as decisions
 from eddi_benchmarks.decisions import problem as problems
 from eddi_benchmarks.decisions.report import sections
 from eddi_benchmarks.decisions.results import Results
-from eddi_benchmarks.experiment import ExperimentError, Outcome, experiment
-from eddi_benchmarks.suite import Suite
+from eddi_benchmarks.harness.experiment import ExperimentError, Outcome, experiment
+from eddi_benchmarks.harness.suite import Suite
 
 SETTINGS = {
     **{"max_train": 150, "max_test": 20, "max_test_classes": 20, "max_questions": 20, "most_ahead": 4},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eddi.table.variable import Kind
-from eddi_benchmarks import datasets
+from eddi_benchmarks.data import datasets
 from eddi_benchmarks.decisions import problem as problems
 
 SETTINGS = {"seed": 0, "max_train": 400, "max_test": 3, "max_test_classes": 40, "max_questions": 20}

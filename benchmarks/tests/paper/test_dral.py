@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from eddi.errors import EddiWarning
-from eddi_benchmarks.experiment import Outcome, experiment
+from eddi_benchmarks.harness.experiment import Outcome, experiment
+from eddi_benchmarks.harness.suite import Suite
 from eddi_benchmarks.paper import dral
-from eddi_benchmarks.suite import Suite
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{EddiWarning.__module__}.EddiWarning")
 

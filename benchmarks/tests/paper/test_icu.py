@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddi_benchmarks import datasets, icu_data
-from eddi_benchmarks.experiment import Outcome, experiment
+from eddi_benchmarks.data import datasets
+from eddi_benchmarks.data import icu as icu_data
+from eddi_benchmarks.harness.experiment import Outcome, experiment
+from eddi_benchmarks.harness.suite import Suite
 from eddi_benchmarks.paper import icu
-from eddi_benchmarks.suite import Suite
 
 REAL = Path(os.environ.get("EDDI_DATA") or "nowhere")
 ENCODERS = ("zi", "zi-m", "pnp", "pn")

@@ -13,11 +13,11 @@ from eddi.strategy import FixedOrder
 from eddi.table.question import Question
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
-from eddi_benchmarks import nhanes_data
-from eddi_benchmarks.experiment import Outcome, experiment
-from eddi_benchmarks.nhanes_data import Survey
+from eddi_benchmarks.data import nhanes as nhanes_data
+from eddi_benchmarks.data.nhanes import Survey
+from eddi_benchmarks.harness.experiment import Outcome, experiment
+from eddi_benchmarks.harness.suite import Suite
 from eddi_benchmarks.paper import nhanes
-from eddi_benchmarks.suite import Suite
 
 REAL = Path(os.environ.get("EDDI_DATA") or "nowhere")
 ENCODERS = ("zi", "zi-m", "pnp", "pn")

@@ -5,10 +5,10 @@ import zlib
 
 import pytest
 
-from eddi_benchmarks.experiment import Experiment, Outcome
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid, Picture, Section
-from eddi_benchmarks.suite import Suite
+from eddi_benchmarks.harness.experiment import Experiment, Outcome
+from eddi_benchmarks.harness.suite import Suite
+from eddi_benchmarks.report.content import Grid, Picture, Section
+from eddi_benchmarks.report.suite_report import Chapter
 
 SUITE = """
 title = "Ranks & <all>"

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from eddi_benchmarks.report import html
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid, Section
+from eddi_benchmarks.report.content import Grid, Section
+from eddi_benchmarks.report.suite_report import Chapter
 
 VOID = {"meta", "img", "br", "link"}
 

@@ -1,7 +1,7 @@
 """A chapter as Markdown that a repository shows as it was meant."""
 
 from eddi_benchmarks.report import markdown
-from eddi_benchmarks.report.chapter import Chapter
+from eddi_benchmarks.report.suite_report import Chapter
 
 
 def test_tables_keep_their_cells_their_side_and_their_best(chapter, tmp_path):
