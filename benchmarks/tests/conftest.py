@@ -1,4 +1,4 @@
-"""What the tests of the benchmarks share: a folder of datasets that are small and made up."""
+"""Fixtures of the benchmark tests: a folder of small artificial datasets."""
 
 import gzip
 import struct
@@ -13,7 +13,7 @@ from eddi_benchmarks.data import download
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small networks on a busy machine are many times slower with several threads than with one."""
+    """Use one thread: on a busy machine, several make small networks many times slower."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -22,10 +22,10 @@ def one_thread():
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch):
-    """No test asks the world for a file."""
+    """No test downloads anything."""
 
     def refuse(request, _schemes):
-        raise URLError(f"tests have no network, so {request.full_url} is out of reach")
+        raise URLError(f"tests have no network access, so {request.full_url} cannot be opened")
 
     monkeypatch.setattr(download, "open_url", refuse)
 
@@ -42,7 +42,7 @@ def data(tmp_path, monkeypatch):
 
 @pytest.fixture
 def yacht(data):
-    """A made-up table of 40 rows under the name of yacht: two related numbers and a whole one."""
+    """An artificial table of 40 rows named yacht: two correlated numbers and an integer."""
     random = np.random.default_rng(0)
     first = random.normal(size=40)
     rows = zip(first, 2 * first + 0.1 * random.normal(size=40), random.integers(0, 9, 40), strict=True)
@@ -54,7 +54,7 @@ def yacht(data):
 
 @pytest.fixture
 def mnist(data):
-    """Three training images and two test images of 28 x 28 under the name of mnist."""
+    """Three training and two test images of 28 x 28 pixels, named mnist."""
     folder = data / "mnist"
     folder.mkdir()
     for part, n_images in (("train", 3), ("t10k", 2)):

@@ -1,17 +1,14 @@
-"""Run a suite: what is finished stays, the rest is spread over workers.
+"""Run a suite: skip finished runs and distribute the others over workers.
 
-Every run is a pure function of its settings in a worker with one thread, so its figures do not depend
-on which engine plays it, nor on how many workers there are. A result is written by the worker that found
-it, at once.
+A run is a pure function of its settings in a single-threaded worker, so its measurements depend neither
+on the engine nor on the number of workers. The worker stores the result as soon as the run is finished.
 """
 
-import contextlib
 import shutil
-import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,48 +17,55 @@ from typing import Any
 from eddi.engine import MAX_TRIES, Engine, EngineName, map_shards
 from eddi.errors import EddiWarning
 from eddi_benchmarks.data import datasets
-from eddi_benchmarks.harness import results
-from eddi_benchmarks.harness.experiment import Experiment, Figures, Outcome, Settings
-from eddi_benchmarks.harness.suite import Run, Suite, read_outcome, write_outcome
+from eddi_benchmarks.harness.environment import describe_environment, peak_memory_mb, torch_threads
+from eddi_benchmarks.harness.experiment import Experiment
+from eddi_benchmarks.harness.run_result import (
+    Measurements,
+    RunResult,
+    Settings,
+    read_result,
+    write_result,
+)
+from eddi_benchmarks.harness.suite import Run, Suite
 
 OnProgress = Callable[[int, int, str, float], None]
-"""Called with runs done, runs to do, and the last one's name and seconds."""
+"""Called after each run with the number of finished runs, of all runs to do, its name and seconds."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How running a suite ended: how many runs were finished before and now, and what went wrong."""
+class Summary:
+    """What running a suite did."""
 
-    before: int
-    now: int
-    failures: dict[str, str]  # run -> its error in words
+    n_skipped: int  # runs that had been finished before
+    n_finished: int  # runs finished now
+    failures: dict[str, str]  # error message by run
 
 
 @dataclass(frozen=True)
 class _Task:
-    """All that a worker needs for one run."""
+    """Everything a worker needs for one run."""
 
     run: Run
-    play: Callable[[Settings, Path], Figures]
+    function: Callable[[Settings, Path], Measurements]
     folder: Path  # of the suite
-    circumstances: dict[str, Any]
+    provenance: dict[str, Any]
 
     @property
-    def traceback(self) -> Path:
-        """Where the last error of this run is kept."""
+    def traceback_file(self) -> Path:
+        """Where the traceback of a failed run is stored."""
         return self.folder / f"{self.run.name}.traceback.txt"
 
 
 @dataclass(frozen=True)
-class _Played:
-    """How one run ended: well where there is no error."""
+class _Completion:
+    """How one run ended; the error is empty if it succeeded."""
 
     seconds: float = 0.0
-    notes: tuple[str, ...] = ()  # what EDDI warned of on the way
-    error: str = ""  # in words
+    warnings: tuple[str, ...] = ()  # EDDI's own
+    error: str = ""
 
 
-def run(
+def run_suite(
     suite: Suite,
     experiment: Experiment,
     results_folder: Path,
@@ -69,127 +73,107 @@ def run(
     processes: int,
     engine: EngineName = EngineName.PROCESSES,
     on_progress: OnProgress | None = None,
-) -> Ended:
-    """Play the runs of ``suite`` that are not finished, ``processes`` at a time.
+) -> Summary:
+    """Execute the runs of ``suite`` that are not finished, ``processes`` at a time.
 
-    On a Ray cluster of several machines, ``results_folder`` must be one they share.
+    On a Ray cluster of several machines, all of them must share ``results_folder``.
 
     Raises:
         DatasetError: a dataset is missing; nothing was run.
     """
     folder = suite.folder(results_folder)
-    sums = _checksums(suite, experiment)
-    facts = {**results.circumstances(), "processes": processes, "engine": str(engine)}
+    checksums = _dataset_checksums(suite, experiment)
+    environment = {**describe_environment(), "processes": processes, "engine": str(engine)}
     tasks = []
-    for one in suite.runs:
-        data = {name: sums[name] for name in experiment.datasets(one.settings)}
-        if not _finished(folder, one, data):
-            tasks.append(_Task(one, experiment.play, folder, {"data": data, **facts}))
+    for run in suite.runs:
+        data = {name: checksums[name] for name in experiment.required_datasets(run.settings)}
+        if not _is_finished(folder, run, data):
+            tasks.append(_Task(run, experiment.run, folder, {"data": data, **environment}))
     folder.mkdir(parents=True, exist_ok=True)
-    failures = _spread(tasks, Engine(engine, processes), on_progress or (lambda *_: None))
-    before = len(suite.runs) - len(tasks)
-    return Ended(before, len(tasks) - len(failures), failures)
+    failures = _execute_all(tasks, Engine(engine, processes), on_progress or (lambda *_: None))
+    return Summary(len(suite.runs) - len(tasks), len(tasks) - len(failures), failures)
 
 
-def _checksums(suite: Suite, experiment: Experiment) -> dict[str, str]:
-    """The checksum of every dataset of the suite; all that are missing are told at once."""
-    names = dict.fromkeys(name for one in suite.runs for name in experiment.datasets(one.settings))
-    sums, missing = {}, []
+def _dataset_checksums(suite: Suite, experiment: Experiment) -> dict[str, str]:
+    """The checksum of every dataset of the suite; one error names all that are missing."""
+    names = dict.fromkeys(
+        name for run in suite.runs for name in experiment.required_datasets(run.settings)
+    )
+    checksums, errors = {}, []
     for name in names:
         try:
-            sums[name] = datasets.checksum(name)
+            checksums[name] = datasets.checksum(name)
         except datasets.DatasetError as error:
-            missing.append(str(error))
-    if missing:
-        raise datasets.DatasetError("\n".join(missing))
-    return sums
+            errors.append(str(error))
+    if errors:
+        raise datasets.DatasetError("\n".join(errors))
+    return checksums
 
 
-def _finished(folder: Path, one: Run, data: dict[str, str]) -> bool:
-    outcome = read_outcome(folder, one)
-    return outcome is not None and outcome.circumstances.get("data") == data
+def _is_finished(folder: Path, run: Run, data: dict[str, str]) -> bool:
+    result = read_result(folder, run.name, run.settings)
+    return result is not None and result.provenance.get("data") == data
 
 
-def _spread(tasks: Sequence[_Task], engine: Engine, on_progress: OnProgress) -> dict[str, str]:
-    """Play ``tasks``, each by the next worker that is free; returns the errors by run."""
-    failures, notes, n_done = dict[str, str](), set[str](), iter(range(1, len(tasks) + 1))
+def _execute_all(tasks: Sequence[_Task], engine: Engine, on_progress: OnProgress) -> dict[str, str]:
+    """Execute ``tasks``, each on the next free worker; returns error messages by run."""
+    failures, reported = dict[str, str](), set[str]()
+    numbers = iter(range(1, len(tasks) + 1))
 
-    def settle(place: int, played: _Played) -> None:
-        name = tasks[place].run.name
-        if played.error:
-            failures[name] = played.error
-        for note in played.notes:
-            if note not in notes:  # every run has the same to say of the same dataset
-                notes.add(note)
-                warnings.warn(note, EddiWarning, stacklevel=2)
-        on_progress(next(n_done), len(tasks), name, played.seconds)
+    def on_completion(index: int, completion: _Completion) -> None:
+        name = tasks[index].run.name
+        if completion.error:
+            failures[name] = completion.error
+        for message in completion.warnings:
+            if message not in reported:  # runs on one dataset give the same warnings
+                reported.add(message)
+                warnings.warn(message, EddiWarning, stacklevel=2)
+        on_progress(next(numbers), len(tasks), name, completion.seconds)
 
-    for _ in map_shards(_play, tasks, engine=engine, on_done=settle, lost=_killed):
+    for _ in map_shards(_execute, tasks, engine=engine, on_done=on_completion, lost=_killed):
         pass
     return failures
 
 
-def _killed(_: _Task) -> _Played:
-    return _Played(
-        error=f"its process was killed, {MAX_TRIES} times. Most often that is for want of memory: "
-        "try fewer processes."
+def _killed(_: _Task) -> _Completion:
+    return _Completion(
+        error=f"its process was killed {MAX_TRIES} times, most likely because memory ran out. "
+        "Use fewer processes."
     )
 
 
-def _play(task: _Task) -> _Played:
-    """In a worker: play one run and keep what it found, or how it failed."""
-    place = task.folder / task.run.name
-    shutil.rmtree(place, ignore_errors=True)  # files of an earlier try belong to no result
-    task.traceback.unlink(missing_ok=True)
+def _execute(task: _Task) -> _Completion:
+    """Execute one run in a worker and store its result, or the traceback if it fails."""
+    run_folder = task.folder / task.run.name
+    shutil.rmtree(run_folder, ignore_errors=True)  # files of an interrupted attempt
+    task.traceback_file.unlink(missing_ok=True)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _one_thread():
+    with warnings.catch_warnings(record=True) as caught, torch_threads(1):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", EddiWarning)
         try:
-            figures = task.play(task.run.settings, place)
+            measurements = task.function(task.run.settings, run_folder)
         except Exception as error:
-            task.traceback.write_text(traceback.format_exc(), encoding="utf-8")
-            words = f"{type(error).__name__}: {error} (traceback in {task.traceback})"
-            return _Played(error=words)
+            task.traceback_file.write_text(traceback.format_exc(), encoding="utf-8")
+            message = f"{type(error).__name__}: {error} (traceback in {task.traceback_file})"
+            return _Completion(error=message)
     seconds = time.perf_counter() - start
-    circumstances = {
-        **task.circumstances,
-        "device": _device(task.run.settings),
+    provenance = {
+        **task.provenance,
+        "device": _device_name(task.run.settings),
         "seed": task.run.settings.get("seed"),
         "seconds": round(seconds, 3),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "peak_memory_mb": peak_memory(),
+        "peak_memory_mb": peak_memory_mb(),
     }
-    write_outcome(task.folder, Outcome(task.run.name, task.run.settings, figures, circumstances))
-    return _Played(seconds, tuple(dict.fromkeys(str(warning.message) for warning in caught)))
+    write_result(task.folder, RunResult(task.run.name, task.run.settings, measurements, provenance))
+    return _Completion(seconds, tuple(dict.fromkeys(str(warning.message) for warning in caught)))
 
 
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    import torch
-
-    given = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(given)
-
-
-def _device(settings: Settings) -> str:
+def _device_name(settings: Settings) -> str:
     import torch
 
     from eddi.model.training.preparation import find_device
 
     device = find_device(str(settings.get("device", "auto")))
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
-
-
-def peak_memory() -> int | None:
-    """The most memory this process had so far, in megabytes; None where the system does not say."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)

@@ -1,13 +1,25 @@
-"""What a report is made of: sections of words, tables and pictures, before any markup."""
+"""The content of a report before any markup: sections of text, tables and figures."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+_EMPTY_CELLS = ("", "-", "\N{EN DASH}", "\N{EM DASH}", "n/a")
+_SIGN = "+\N{MINUS SIGN}-"
+_NUMBER = re.compile(rf"[<>=≤≥≈~±{_SIGN}]? ?\(?[{_SIGN}]?\.?\d")
+
 
 @dataclass(frozen=True)
-class Grid:
-    """A table: title, columns, rows of strings, a note; `best` marks cells (row, column) to set bold."""
+class ReportTable:
+    """A table whose cells are texts.
+
+    Args:
+        title: caption above the table.
+        columns: column headings.
+        rows: cells, one tuple per row.
+        note: text below the table.
+        best: cells (row, column) to print in bold.
+    """
 
     title: str
     columns: tuple[str, ...]
@@ -15,32 +27,26 @@ class Grid:
     note: str = ""
     best: frozenset[tuple[int, int]] = frozenset()
 
+    def is_numeric(self, column: int) -> bool:
+        """Whether a column holds numbers and should be right-aligned; the first one names the rows."""
+        cells = [row[column].strip() for row in self.rows if column < len(row)]
+        numbers = [cell for cell in cells if cell not in _EMPTY_CELLS]
+        return column > 0 and bool(numbers) and all(_NUMBER.match(cell) for cell in numbers)
+
 
 @dataclass(frozen=True)
-class Picture:
-    """A picture under the folder the section was given; `words` are its caption and its alt text."""
+class Figure:
+    """An image file in the folder that the section was given; the caption is also its alt text."""
 
     path: Path
-    words: str
+    caption: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: paragraphs (with `code` in them at most), then tables, then pictures."""
+    """A section of a report: paragraphs (the only markup is `code`), then tables, then figures."""
 
     title: str
-    words: tuple[str, ...]
-    grids: tuple[Grid, ...]
-    pictures: tuple[Picture, ...] = ()
-
-
-def is_numeric(grid: Grid, column: int) -> bool:
-    """Whether a column of a table holds figures, to be set flush right; the first names the rows."""
-    cells = [row[column].strip() for row in grid.rows if column < len(row)]
-    figures = [cell for cell in cells if cell not in _NOTHING]
-    return column > 0 and bool(figures) and all(_FIGURE.match(cell) for cell in figures)
-
-
-_NOTHING = ("", "-", "\N{EN DASH}", "\N{EM DASH}", "n/a")
-_SIGN = "+\N{MINUS SIGN}-"
-_FIGURE = re.compile(rf"[<>=≤≥≈~±{_SIGN}]? ?\(?[{_SIGN}]?\.?\d")
+    paragraphs: tuple[str, ...]
+    tables: tuple[ReportTable, ...]
+    figures: tuple[Figure, ...] = ()

@@ -1,23 +1,23 @@
-"""What one must know to believe a suite's numbers: when, where, on what data, and how long it took."""
+"""The provenance of a suite's results: when, where and on which data its runs were executed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from eddi_benchmarks.harness.experiment import Outcome
+from eddi_benchmarks.harness.run_result import RunResult
 
-SHORT_COMMIT = 12  # letters of a commit's name that tell it from all others
+N_COMMIT_DIGITS = 12  # enough to identify a commit
 
 
 @dataclass(frozen=True)
-class Facts:
-    """The circumstances of many runs, put together; lists hold more than one entry where runs differ."""
+class Provenance:
+    """The provenance of many runs combined; a list has several entries where runs differ."""
 
-    began: datetime
-    ended: datetime
-    wall_seconds: float  # in which at least one run was under way
-    run_seconds: float  # of all runs together
+    started: datetime
+    finished: datetime
+    wall_seconds: float  # during which at least one run was executing
+    run_seconds: float  # summed over all runs
     processes: list[int]
     peak_memory_mb: int | None  # of the largest process
     commits: list[str]
@@ -27,48 +27,49 @@ class Facts:
     data: dict[str, list[str]]  # SHA-256 by dataset
 
     @classmethod
-    def of(cls, outcomes: Sequence[Outcome]) -> "Facts":
-        """The facts of ``outcomes``, of which there must be one at least."""
-        all_of = [outcome.circumstances for outcome in outcomes]
-        spans = sorted(_span(each) for each in all_of)
-        memory = [each["peak_memory_mb"] for each in all_of if each.get("peak_memory_mb")]
+    def from_results(cls, results: Sequence[RunResult]) -> "Provenance":
+        """Combine the provenance of ``results``, which must not be empty."""
+        runs = [result.provenance for result in results]
+        spans = sorted(_time_span(run) for run in runs)
+        memory = [run["peak_memory_mb"] for run in runs if run.get("peak_memory_mb")]
         return cls(
-            began=min(began for began, _ in spans),
-            ended=max(ended for _, ended in spans),
-            wall_seconds=_covered(spans),
-            run_seconds=sum(each["seconds"] for each in all_of),
-            processes=_different(each.get("processes") for each in all_of),
+            started=min(start for start, _ in spans),
+            finished=max(end for _, end in spans),
+            wall_seconds=_covered_seconds(spans),
+            run_seconds=sum(run["seconds"] for run in runs),
+            processes=_distinct(run.get("processes") for run in runs),
             peak_memory_mb=max(memory, default=None),
-            commits=_different(each.get("commit") for each in all_of),
-            machines=_different(each.get("machine") for each in all_of),
-            devices=_different(each.get("device") for each in all_of),
-            versions=_merged(_known(each.get("versions", {})) for each in all_of),
-            data=_merged(each.get("data", {}) for each in all_of),
+            commits=_distinct(run.get("commit") for run in runs),
+            machines=_distinct(run.get("machine") for run in runs),
+            devices=_distinct(run.get("device") for run in runs),
+            versions=_merge(_installed(run.get("versions", {})) for run in runs),
+            data=_merge(run.get("data", {}) for run in runs),
         )
 
-    def words(self) -> dict[str, str]:
-        """The facts as a person reads them, by what to call them."""
-        processes = " and ".join(map(str, self.processes))
-        said = {
-            "took": f"{duration(self.wall_seconds)} with {processes} "
-            f"{'process' if self.processes == [1] else 'processes'} of one thread each "
-            f"({duration(self.run_seconds)} of work)",
-            "finished": f"{self.ended:%Y-%m-%d %H:%M} UTC",
+    def describe(self) -> dict[str, str]:
+        """Texts for readers by label; what is unknown is left out."""
+        n_processes = " or ".join(map(str, self.processes))
+        processes = "process" if self.processes == [1] else "processes"
+        memory = self.peak_memory_mb
+        texts = {
+            "duration": f"{format_duration(self.wall_seconds)} with {n_processes} single-threaded "
+            f"{processes} ({format_duration(self.run_seconds)} summed over runs)",
+            "finished": f"{self.finished:%Y-%m-%d %H:%M} UTC",
             "machine": "; ".join(self.machines),
             "device": "; ".join(self.devices),
-            "memory": ""
-            if self.peak_memory_mb is None
-            else f"{self.peak_memory_mb:,} MB a process at most",
+            "memory": "" if memory is None else f"at most {memory:,} MB per process",
             "commit": ", ".join(map(short_commit, self.commits)),
-            "versions": ", ".join(f"{name} {'/'.join(each)}" for name, each in self.versions.items()),
+            "versions": ", ".join(
+                f"{library} {'/'.join(versions)}" for library, versions in self.versions.items()
+            ),
         }
-        return {name: words for name, words in said.items() if words}
+        return {label: text for label, text in texts.items() if text}
 
     def to_document(self) -> dict[str, Any]:
-        """The facts as plain JSON."""
+        """The provenance as JSON values."""
         return {
-            "began": self.began.isoformat(),
-            "ended": self.ended.isoformat(),
+            "began": self.started.isoformat(),
+            "ended": self.finished.isoformat(),
             "wall_seconds": round(self.wall_seconds, 1),
             "run_seconds": round(self.run_seconds, 1),
             "processes": self.processes,
@@ -82,13 +83,13 @@ class Facts:
 
 
 def short_commit(commit: str) -> str:
-    """A commit as people write it, with a word where files differed from it."""
-    name, dirty, _ = commit.partition("-dirty")
-    return name[:SHORT_COMMIT] + (" with changes" if dirty else "")
+    """An abbreviated commit hash, marked if the working tree had changes."""
+    digits, dirty, _ = commit.partition("-dirty")
+    return digits[:N_COMMIT_DIGITS] + (" with changes" if dirty else "")
 
 
-def duration(seconds: float) -> str:
-    """A length of time as people say it: 0.4 s, 12 s, 41 min, 1 h 12 min."""
+def format_duration(seconds: float) -> str:
+    """A duration for readers: 0.4 s, 12 s, 41 min, 1 h 12 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 90:
@@ -97,33 +98,33 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _known(versions: dict[str, str | None]) -> dict[str, str]:
-    """Libraries whose version was known; a checkout that was not installed has none of its own."""
-    return {name: version for name, version in versions.items() if version}
+def _installed(versions: dict[str, str | None]) -> dict[str, str]:
+    """Libraries with a version; EDDI has none if it runs from a checkout without being installed."""
+    return {library: version for library, version in versions.items() if version}
 
 
-def _span(circumstances: dict[str, Any]) -> tuple[datetime, datetime]:
-    ended = datetime.fromisoformat(circumstances["finished"])
-    return ended - timedelta(seconds=circumstances["seconds"]), ended
+def _time_span(run: dict[str, Any]) -> tuple[datetime, datetime]:
+    end = datetime.fromisoformat(run["finished"])
+    return end - timedelta(seconds=run["seconds"]), end
 
 
-def _covered(spans: Sequence[tuple[datetime, datetime]]) -> float:
-    """Seconds that at least one of the ``spans``, sorted by their beginning, covers."""
-    seconds, until = 0.0, spans[0][0]
-    for began, ended in spans:
-        seconds += max(0.0, (ended - max(began, until)).total_seconds())
-        until = max(until, ended)
+def _covered_seconds(spans: Sequence[tuple[datetime, datetime]]) -> float:
+    """Seconds covered by at least one of the ``spans``, which are sorted by start."""
+    seconds, covered_until = 0.0, spans[0][0]
+    for start, end in spans:
+        seconds += max(0.0, (end - max(start, covered_until)).total_seconds())
+        covered_until = max(covered_until, end)
     return seconds
 
 
-def _different(values: Iterable[Any]) -> list[Any]:
+def _distinct(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(value for value in values if value is not None))
 
 
-def _merged(parts: Iterable[dict[str, str]]) -> dict[str, list[str]]:
+def _merge(parts: Iterable[dict[str, str]]) -> dict[str, list[str]]:
     merged: dict[str, list[str]] = {}
     for name, value in (item for part in parts for item in part.items()):
-        known = merged.setdefault(name, [])
-        if value not in known:
-            known.append(value)
+        values = merged.setdefault(name, [])
+        if value not in values:
+            values.append(value)
     return merged

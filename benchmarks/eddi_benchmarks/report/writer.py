@@ -1,57 +1,54 @@
-"""Write the report: one page of HTML; and for a repository Markdown, pictures and JSON of each suite."""
+"""Write a report: one HTML page, and for each suite a Markdown file, its figures and a JSON file."""
 
 from pathlib import Path
 
-from eddi_benchmarks.harness import results
-from eddi_benchmarks.harness.experiment import experiment
-from eddi_benchmarks.harness.suite import SELF_TEST, Suite, names
+from eddi_benchmarks.harness.experiment import find_experiment
+from eddi_benchmarks.harness.files import write_json, write_text
+from eddi_benchmarks.harness.suite import SELF_TEST, Suite, suite_names
 from eddi_benchmarks.report import html, markdown
-from eddi_benchmarks.report.suite_report import Chapter
+from eddi_benchmarks.report.suite_report import SuiteReport
 
-PAGE = "report.html"
-COLOURS = 128
+HTML_FILE = "report.html"
+N_COLOURS = 128  # of a saved PNG
 
 
-def write(results_folder: Path, output: Path) -> tuple[list[Path], list[str]]:
-    """Write what ``results_folder`` holds to ``output``; returns the files, and suites not yet run."""
-    chapters = [_chapter(name, results_folder, output) for name in names()]
-    # That the rehearsal was not run says nothing of the paper.
-    shown = [each for each in chapters if each.facts is not None or each.suite.name != SELF_TEST]
-    told = [chapter for chapter in shown if chapter.facts is not None]
+def write_report(results_folder: Path, output: Path) -> tuple[list[Path], list[str]]:
+    """Report on the results in ``results_folder``.
+
+    Returns:
+        The files written to ``output``, and the names of suites without a finished run.
+    """
+    reports = [_suite_report(name, results_folder, output) for name in suite_names()]
+    # The self-test reproduces no claim, so a report does not list it as missing.
+    listed = [r for r in reports if r.provenance is not None or r.suite.name != SELF_TEST]
     output.mkdir(parents=True, exist_ok=True)
-    files = [_whole(output / PAGE, html.render(shown))]
-    for chapter in told:
-        name = chapter.suite.name
-        files.append(_whole(output / f"{name}.md", markdown.render(chapter, output)))
-        results.write(output / f"{name}.json", chapter.to_document())
-        files.append(output / f"{name}.json")
-    return files, [chapter.suite.name for chapter in shown if chapter.facts is None]
+    files = [output / HTML_FILE]
+    write_text(output / HTML_FILE, html.render(listed))
+    for report in (report for report in listed if report.provenance is not None):
+        page, document = (output / f"{report.suite.name}.{suffix}" for suffix in ("md", "json"))
+        write_text(page, markdown.render(report, output))
+        write_json(document, report.to_document())
+        files += [page, document]
+    return files, [report.suite.name for report in listed if report.provenance is None]
 
 
-def _chapter(name: str, results_folder: Path, output: Path) -> Chapter:
-    """The suite in full where any of it was run, else its quick look."""
+def _suite_report(name: str, results_folder: Path, output: Path) -> SuiteReport:
+    """Report on the full size of a suite if any of its runs is finished, else on its quick size."""
     for quick in (False, True):
         suite = Suite.load(name, quick=quick)
-        if outcomes := suite.outcomes(results_folder):
-            chapter = Chapter.of(suite, outcomes, experiment(suite.experiment), output / name)
-            for picture in (output / name).glob("*.png"):
-                _shrink(picture)
-            return chapter
-    return Chapter(Suite.load(name), 0, None, ())
+        if results := suite.results(results_folder):
+            experiment = find_experiment(suite.experiment)
+            report = SuiteReport.from_results(suite, results, experiment, output / name)
+            for image in (output / name).glob("*.png"):
+                _reduce_colours(image)
+            return report
+    return SuiteReport(Suite.load(name))
 
 
-def _shrink(picture: Path) -> None:
-    """Keep the colours a plot has and no more: a third of the bytes, and no eye tells the difference."""
+def _reduce_colours(path: Path) -> None:
+    """Save an image with few colours, as a plot has: a third of the size without visible change."""
     from PIL import Image
 
-    with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    few.save(picture, optimize=True)
-
-
-def _whole(path: Path, text: str) -> Path:
-    """Write ``text`` in one piece or not at all."""
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
-    return path
+    with Image.open(path) as image:
+        reduced = image.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
+    reduced.save(path, optimize=True)

@@ -1,12 +1,12 @@
-"""Columns of figures are told from columns of words."""
+"""Numeric columns are distinguished from text columns."""
 
 import pytest
 
-from eddi_benchmarks.report.content import Grid, is_numeric
+from eddi_benchmarks.report.content import ReportTable
 
 
 @pytest.mark.parametrize(
-    ("cells", "numeric"),
+    ("cells", "is_numeric"),
     [
         (("5.1", "-3", "+0.2", "\N{MINUS SIGN}0.5"), True),
         (("5.10 ± 0.02", "1,200", "12%", "(3)"), True),
@@ -17,10 +17,10 @@ from eddi_benchmarks.report.content import Grid, is_numeric
         (("EDDI", "RAND"), False),
     ],
 )
-def test_a_column_is_of_figures_where_every_cell_is_one_or_empty(cells, numeric):
-    grid = Grid("", ("name", "value"), tuple(("row", cell) for cell in cells))
-    assert is_numeric(grid, 1) is numeric
+def test_a_column_is_numeric_if_every_cell_is_a_number_or_empty(cells, is_numeric):
+    table = ReportTable("", ("name", "value"), tuple(("row", cell) for cell in cells))
+    assert table.is_numeric(1) is is_numeric
 
 
-def test_the_first_column_names_the_rows_even_by_numbers():
-    assert not is_numeric(Grid("", ("step",), (("1",), ("2",))), 0)
+def test_the_first_column_names_the_rows_even_if_it_holds_numbers():
+    assert not ReportTable("", ("step",), (("1",), ("2",))).is_numeric(0)

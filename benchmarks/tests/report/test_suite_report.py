@@ -1,31 +1,31 @@
-"""A suite as a chapter: what is finished of it, and its numbers as plain JSON."""
+"""The report on one suite: its progress, and its numbers as JSON."""
 
 import json
 from dataclasses import replace
 
 from eddi_benchmarks.harness.experiment import Experiment
-from eddi_benchmarks.report.suite_report import Chapter
+from eddi_benchmarks.report.suite_report import SuiteReport
 
 
-def test_a_chapter_says_how_much_of_the_suite_it_is(chapter, suite):
-    assert chapter.size == "2 of 3 runs"
-    assert replace(chapter, n_finished=3).size == "3 runs"
-    quick = replace(chapter, suite=replace(suite, quick=True), n_finished=3)
-    assert quick.size == "3 runs of a quick look"
+def test_progress_is_the_number_of_finished_runs(report, suite):
+    assert report.progress == "2 of 3 runs"
+    assert replace(report, n_finished=3).progress == "3 runs"
+    quick = replace(report, suite=replace(suite, quick=True), n_finished=3)
+    assert quick.progress == "3 runs, quick size"
 
 
-def test_the_document_of_a_chapter_holds_its_numbers_and_their_circumstances(chapter):
-    document = json.loads(json.dumps(chapter.to_document()))
-    assert document["suite"] == "paper-made-up"
+def test_the_document_holds_the_numbers_and_their_provenance(report):
+    document = json.loads(json.dumps(report.to_document()))
+    assert document["suite"] == "paper-example"
     assert document["runs"] == {"finished": 2, "all": 3}
     assert document["circumstances"]["data"] == {"boston": ["ab" * 32]}
-    (grid,) = document["grids"]
-    assert grid["section"] == "Ranks"
-    assert grid["rows"][0][:3] == ["EDDI | first", "5.10 ± 0.02", "5.08"]
-    assert grid["best"] == [[0, 1]]
+    (table,) = document["grids"]
+    assert table["section"] == "Ranks"
+    assert table["rows"][0][:3] == ["EDDI | first", "5.10 ± 0.02", "5.08"]
+    assert table["best"] == [[0, 1]]
 
 
-def test_a_chapter_without_pictures_leaves_no_folder(suite, outcomes, tmp_path):
-    silent = Experiment(lambda *_: {}, lambda _: (), lambda *_: [])
-    Chapter.of(suite, outcomes, silent, tmp_path / "pictures")
-    assert not (tmp_path / "pictures").exists()
+def test_a_report_without_figures_leaves_no_folder(suite, results, tmp_path):
+    experiment = Experiment(lambda *_: {}, lambda _: (), lambda *_: [])
+    SuiteReport.from_results(suite, results, experiment, tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()

@@ -1,27 +1,28 @@
-"""The files of a report, from a results folder."""
+"""The files of a report, written from a results folder."""
 
 import json
 
 import pytest
 
-from eddi_benchmarks.harness.experiment import Outcome
-from eddi_benchmarks.harness.suite import SELF_TEST, Suite, names, write_outcome
-from eddi_benchmarks.report.writer import write
+from eddi_benchmarks.harness.run_result import RunResult, write_result
+from eddi_benchmarks.harness.suite import SELF_TEST, Suite, suite_names
+from eddi_benchmarks.report.writer import write_report
 
 
-def finish(results, make_outcome, *, quick):
-    """Pretend that the rehearsal was run."""
+def store_self_test(results_folder, make_result, *, quick):
+    """Store results of the self-test without running it."""
     suite = Suite.load(SELF_TEST, quick=quick)
     for run in suite.runs:
-        facts = make_outcome(0).circumstances
-        figures = {"rmse": {"EDDI": [3.0, 1.0], "RAND": [3.0, 2.0]}}
-        write_outcome(suite.folder(results), Outcome(run.name, run.settings, figures, facts))
+        provenance = make_result(0).provenance
+        measurements = {"rmse": {"EDDI": [3.0, 1.0], "RAND": [3.0, 2.0]}}
+        result = RunResult(run.name, run.settings, measurements, provenance)
+        write_result(suite.folder(results_folder), result)
 
 
-def test_a_report_is_a_page_and_a_text_a_summary_and_pictures_for_each_suite(tmp_path, make_outcome):
-    finish(tmp_path, make_outcome, quick=False)
+def test_a_report_is_a_page_and_for_each_suite_a_text_a_summary_and_figures(tmp_path, make_result):
+    store_self_test(tmp_path, make_result, quick=False)
     output = tmp_path / "deep" / "report"
-    files, not_run = write(tmp_path, output)
+    files, not_run = write_report(tmp_path, output)
     assert files == [output / "report.html", output / "self-test.md", output / "self-test.json"]
     assert sorted(path.name for path in output.iterdir()) == [
         *("report.html", "self-test", "self-test.json", "self-test.md")
@@ -30,20 +31,22 @@ def test_a_report_is_a_page_and_a_text_a_summary_and_pictures_for_each_suite(tmp
     assert "](self-test/curves.png)" in (output / "self-test.md").read_text()
     summary = json.loads((output / "self-test.json").read_text())
     assert summary["grids"][0]["rows"][0] == ["ZI", "EDDI", "2", "3.0", "1.0", "-2.0"]
-    assert not_run == [name for name in names() if name != SELF_TEST]
+    assert not_run == [name for name in suite_names() if name != SELF_TEST]
 
 
-@pytest.mark.parametrize("both", [False, True])
-def test_a_quick_look_is_shown_only_where_nothing_else_was_run(tmp_path, make_outcome, both):
-    finish(tmp_path, make_outcome, quick=True)
-    if both:
-        finish(tmp_path, make_outcome, quick=False)
-    write(tmp_path, tmp_path / "report")
+@pytest.mark.parametrize("has_full_size", [False, True])
+def test_the_quick_size_is_reported_only_if_the_full_size_was_not_run(
+    tmp_path, make_result, has_full_size
+):
+    store_self_test(tmp_path, make_result, quick=True)
+    if has_full_size:
+        store_self_test(tmp_path, make_result, quick=False)
+    write_report(tmp_path, tmp_path / "report")
     summary = json.loads((tmp_path / "report" / "self-test.json").read_text())
-    assert summary["quick"] is not both
+    assert summary["quick"] is not has_full_size
 
 
-def test_where_nothing_was_run_the_page_says_so(tmp_path):
-    files, _ = write(tmp_path, tmp_path / "report")
+def test_a_report_without_results_says_that_nothing_was_run(tmp_path):
+    files, _ = write_report(tmp_path, tmp_path / "report")
     assert files == [tmp_path / "report" / "report.html"]
     assert "Nothing has been run yet." in files[0].read_text()
