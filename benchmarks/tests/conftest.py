@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from eddi_benchmarks.data import download
+from eddi_benchmarks.data.exact_network import Conditional, ExactNetwork
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +65,26 @@ def mnist(data):
         header = struct.pack(">BBBBI", 0, 0, 8, 1, n_images)
         _zip(folder / f"{part}-labels-idx1-ubyte.gz", header + bytes(range(7, 7 + n_images)))
     return folder
+
+
+@pytest.fixture(scope="session")
+def illness():
+    """A network of an illness, a reliable and an unreliable test, a habit, and an unrelated coin."""
+
+    def given(parent, if_no, if_yes):
+        return (parent,), np.array([[1 - if_no, 1 - if_yes], [if_no, if_yes]])
+
+    levels = dict.fromkeys(("habit", "ill", "reliable", "unreliable", "coin"), ("no", "yes"))
+    return ExactNetwork.from_conditionals(
+        levels,
+        [
+            Conditional("habit", (), np.array([0.5, 0.5])),
+            Conditional("ill", *given("habit", 0.2, 0.6)),
+            Conditional("reliable", *given("ill", 0.05, 0.95)),
+            Conditional("unreliable", *given("ill", 0.4, 0.6)),
+            Conditional("coin", (), np.array([0.5, 0.5])),
+        ],
+    )
 
 
 def _zip(path, content):

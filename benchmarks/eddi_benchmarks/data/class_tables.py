@@ -1,103 +1,91 @@
-"""Small public tables whose target is a class: where they come from, and how each is read.
+"""Small public tables whose target is a class.
 
-The target is the last column. What would give it away, or is a person's number, is left out.
+The target is the last column. Columns that reveal it, or identify a person, are left out.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddi.table import formats
+from eddi_benchmarks.data.dataset import CC_BY, Dataset
 
-CC_BY = "licence CC BY 4.0"
 UCI = "of the UCI Machine Learning Repository"
-PHQ_ITEMS = tuple(f"DPQ0{place}0" for place in range(1, 10))
+PHQ_ITEMS = tuple(f"DPQ0{item}0" for item in range(1, 10))
 
 
-@dataclass(frozen=True)
-class ClassTable:
-    """One file, what it is, and what of it is the table."""
-
-    source: str
-    licence: str
-    file: str
-    sha256: str
-    read: Callable[[Path], pa.Table]
-
-
-def _as_it_is(path: Path) -> pa.Table:
-    return formats.read(path)
-
-
-def _heart(path: Path) -> pa.Table:
-    """Any narrowing of a vessel counts as the disease, as most authors have it."""
+def _read_heart(path: Path) -> pa.Table:
+    """Any narrowing of a vessel counts as disease, as in most publications."""
     table = formats.read(path)
     disease = pc.cast(pc.greater(table["num"], 0), pa.int64())
     return table.drop_columns(["num"]).append_column("disease", disease)
 
 
-def _bank(path: Path) -> pa.Table:
-    """Without the length of the call, which is known only when its outcome is."""
+def _read_bank(path: Path) -> pa.Table:
+    """Leave out the duration of the call, which is known only once its outcome is."""
     return formats.read(path).drop_columns(["duration"])
 
 
-def _symptoms(path: Path) -> pa.Table:
-    """Each distinct row once: half are copies, and a copy in the training rows gives a row away."""
+def _read_symptoms(path: Path) -> pa.Table:
+    """Keep each distinct row once: half are duplicates, which would leak from training to test rows."""
     table = formats.read(path)
     return table.group_by(table.column_names, use_threads=False).aggregate([]).select(table.column_names)
 
 
-def _phq9(path: Path) -> pa.Table:
-    """The nine items, and whether their sum says depression; rows without a sum are left out."""
+def _read_phq9(path: Path) -> pa.Table:
+    """The nine items, and whether their sum indicates depression; rows without a sum are left out."""
     table = formats.read(path).select([*PHQ_ITEMS, "depression_ge10"])
     return table.filter(pc.is_valid(table["depression_ge10"]))
 
 
+def _class_table(
+    source: str,
+    file: str,
+    sha256: str,
+    *,
+    licence: str = CC_BY,
+    read: Callable[[Path], pa.Table] = formats.read,
+) -> Dataset:
+    return Dataset(source, licence, {file: sha256}, read=lambda folder: read(folder / file))
+
+
 CLASS_TABLES = {
-    "spam": ClassTable(
-        f"Spambase, number 94 {UCI}, with a line of names",
-        CC_BY,
+    "spam": _class_table(
+        f"Spambase, number 94 {UCI}, with a header",
         "spam.csv.gz",
         "91f8ff05d19356a6d8a462ba7378363d7a08b964dcfbfad74c9bb0bc289e2bf4",
-        _as_it_is,
     ),
-    "ckd": ClassTable(
-        f"Chronic Kidney Disease, number 336 {UCI}, as CSV with a line of names",
-        CC_BY,
+    "ckd": _class_table(
+        f"Chronic Kidney Disease, number 336 {UCI}, as CSV with a header",
         "ckd.csv",
         "962bc6d7026f443c6041dbe1c33416fc6d40f1953a60758b35a72a9f3124f6ed",
-        _as_it_is,
     ),
-    "heart_cleveland": ClassTable(
-        f"Heart Disease (Cleveland), number 45 {UCI}, as CSV with a line of names",
-        CC_BY,
+    "heart_cleveland": _class_table(
+        f"Heart Disease (Cleveland), number 45 {UCI}, as CSV with a header",
         "heart_cleveland.csv",
         "c62392cce6a715ef063ff42c1557df0675df2d8612e272abed377932e8e475c7",
-        _heart,
+        read=_read_heart,
     ),
-    "bank_marketing": ClassTable(
+    "bank_marketing": _class_table(
         f"Bank Marketing (bank-full), number 222 {UCI}, separated by commas",
-        CC_BY,
         "bank_full.csv.gz",
         "7c397ab6e198a56127db89f5b7f4fbef26373bb7f0cf57e6c4ae23f63b55216c",
-        _bank,
+        read=_read_bank,
     ),
-    "diabetes_symptoms": ClassTable(
+    "diabetes_symptoms": _class_table(
         f"Early-stage diabetes risk, number 529 {UCI}",
-        CC_BY,
         "diabetes_data_upload.csv",
         "7889d9d0beb7dd1ccc58da99f72763f16afb259b5dbbaa086f8195366ff66137",
-        _symptoms,
+        read=_read_symptoms,
     ),
-    "phq9_nhanes": ClassTable(
+    "phq9_nhanes": _class_table(
         "the depression screener DPQ_I of NHANES 2015-2016 (wwwn.cdc.gov/nchs/nhanes), with the sum of "
-        "its nine items and whether that is 10 or more, as CSV",
-        "public domain (a work of the US government), for statistics only, never to identify a person",
+        "its nine items and whether it is 10 or more, as CSV",
         "phq9.csv",
         "1dcb77fef7608713993ed96633be7555f221afa5807f03b916cff2d5df381eb2",
-        _phq9,
+        licence="public domain (US government); for statistics only, never to identify a person",
+        read=_read_phq9,
     ),
 }

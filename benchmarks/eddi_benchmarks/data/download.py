@@ -1,4 +1,4 @@
-"""Files from their public sources: encrypted, no larger than said, in place only if they are ours."""
+"""Download a file over HTTPS and keep it only if its size and checksum are as expected."""
 
 import hashlib
 import os
@@ -15,20 +15,20 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_o
 from eddi.errors import EddiError
 
 OnBytes = Callable[[int, int], None]
-"""Called with the bytes that have come and the bytes there are."""
+"""Called with the number of bytes downloaded and the size of the file."""
 
 SCHEMES = ("https",)
-PATIENCE = 30.0  # seconds without a byte before a source counts as silent
-PIECE = 1 << 16  # bytes read at once
+TIMEOUT = 30.0  # seconds without data before a download fails
+CHUNK_SIZE = 1 << 16  # bytes
 
 
 class DownloadError(EddiError, OSError):
-    """A file could not be had from its source, or is not the one we mean."""
+    """A file could not be downloaded, or is not the expected one."""
 
 
 @dataclass(frozen=True)
 class Remote:
-    """Where a file lies, how large it is, and its SHA-256."""
+    """A file on the web: its address, SHA-256 and size."""
 
     url: str
     sha256: str
@@ -38,70 +38,72 @@ class Remote:
 def fetch(
     remote: Remote, path: Path, *, on_progress: OnBytes | None = None, schemes: Sequence[str] = SCHEMES
 ) -> None:
-    """Put the file at ``path``; nothing lies there before it is whole and its checksum is right.
+    """Download a file to ``path``, which is written only once the file is complete and verified.
 
     Args:
         remote: the file.
-        path: where to put it; its folder is made.
-        on_progress: told the bytes as they come.
-        schemes: what an address may begin with; tests have a server without encryption.
+        path: where to save it; its folder is created.
+        on_progress: called while data arrives.
+        schemes: allowed URL schemes; tests use a server without encryption.
 
     Raises:
-        DownloadError: the source is silent, or what it sends is not the file.
+        DownloadError: the source does not respond, or does not send the expected file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            _copy(remote, file, on_progress, schemes)
-        Path(unfinished).chmod(0o644)  # temporary files are the owner's alone
+            _download(remote, file, on_progress, schemes)
+        Path(unfinished).chmod(0o644)  # temporary files are readable by their owner only
         Path(unfinished).replace(path)
     finally:
         Path(unfinished).unlink(missing_ok=True)
 
 
-def _copy(remote: Remote, file: BinaryIO, on_progress: OnBytes | None, schemes: Sequence[str]) -> None:
+def _download(
+    remote: Remote, file: BinaryIO, on_progress: OnBytes | None, schemes: Sequence[str]
+) -> None:
     digest, n_bytes = hashlib.sha256(), 0
     try:
-        _require(remote.url, schemes)
+        _check_scheme(remote.url, schemes)
         request = Request(remote.url, headers={"User-Agent": "eddi-bench"})  # noqa: S310  # checked above
         with open_url(request, schemes) as source:
-            while piece := source.read(PIECE):
-                n_bytes += len(piece)
+            while chunk := source.read(CHUNK_SIZE):
+                n_bytes += len(chunk)
                 if n_bytes > remote.n_bytes:
                     raise DownloadError(
-                        f"{remote.url} sends more than the {remote.n_bytes:,} bytes it should have"
+                        f"{remote.url} sends more than the expected {remote.n_bytes:,} bytes"
                     )
-                digest.update(piece)
-                file.write(piece)
+                digest.update(chunk)
+                file.write(chunk)
                 if on_progress:
                     on_progress(n_bytes, remote.n_bytes)
     except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
-        raise DownloadError(f"{remote.url} does not answer ({error})") from error
+        raise DownloadError(f"{remote.url} does not respond ({error})") from error
     if digest.hexdigest() != remote.sha256:
         raise DownloadError(
-            f"{remote.url} is not the file we mean: its SHA-256 is {digest.hexdigest()}, "
+            f"{remote.url} is not the expected file: its SHA-256 is {digest.hexdigest()}, "
             f"expected {remote.sha256}"
         )
 
 
 def open_url(request: Request, schemes: Sequence[str]) -> Any:
-    """The answer to a request, led only to addresses of these schemes."""
+    """Open a request, following redirects only to addresses of these schemes."""
     opener: OpenerDirector = build_opener(_Redirects(tuple(schemes)))
-    return opener.open(request, timeout=PATIENCE)
+    return opener.open(request, timeout=TIMEOUT)
 
 
 @dataclass
 class _Redirects(HTTPRedirectHandler):
-    """Follows a source that points elsewhere, but never out of the encrypted web."""
+    """Follows redirects, but only to allowed schemes."""
 
     schemes: tuple[str, ...]
 
     def redirect_request(self, *arguments: Any) -> Request | None:
-        _require(arguments[-1], self.schemes)
+        _check_scheme(arguments[-1], self.schemes)
         return super().redirect_request(*arguments)
 
 
-def _require(url: str, schemes: Sequence[str]) -> None:
+def _check_scheme(url: str, schemes: Sequence[str]) -> None:
     if urlsplit(url).scheme not in schemes:
-        raise DownloadError(f"{url} does not begin with {' or '.join(schemes)}, so it was not opened")
+        raise DownloadError(f"{url} does not start with {' or '.join(schemes)}, so it was not opened")

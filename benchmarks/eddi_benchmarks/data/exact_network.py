@@ -1,6 +1,7 @@
-"""Discrete Bayesian networks small enough to sum over: rows drawn from them, and exact information.
+"""Discrete Bayesian networks small enough for exact inference.
 
-Their joint is one dense array with an axis for each variable, so every conditional is a slice and a sum.
+The joint distribution is one dense array with an axis for each variable, so every conditional is a slice
+and a sum.
 """
 
 import gzip
@@ -15,117 +16,131 @@ from numpy.typing import NDArray
 
 from eddi.errors import EddiError, MissingExtraError
 
-PUBLISHED = ("asia", "cancer", "earthquake", "survey", "sachs")  # those of at most eleven variables
-MAX_STATES = 10_000_000  # of a joint: 80 MB
-ROUNDING = 1e-3  # how far from 1 the chances of a published table may sum
+PUBLISHED = ("asia", "cancer", "earthquake", "survey", "sachs")  # those with at most eleven variables
+MAX_STATES = 10_000_000  # of a joint distribution: 80 MB
+SUM_TOLERANCE = 1e-3  # the probabilities in published tables are rounded
 
 Numbers = NDArray[np.float64]
-Told = Mapping[int, int]
-"""What was told: the level's place by the variable's."""
+Observed = Mapping[int, int]
+"""Index of the observed level by index of the variable."""
 
 
 class NetworkError(EddiError, ValueError):
-    """A Bayesian network is unknown, not one, or too large to be summed over."""
+    """A Bayesian network is unknown, inconsistent, or too large for exact inference."""
 
 
 @dataclass(frozen=True)
 class Conditional:
-    """How likely each level of a variable is, given the levels of its parents."""
+    """The conditional probability table of a variable given its parents."""
 
     variable: str
     parents: tuple[str, ...]
-    chances: Numbers  # [levels, levels of the first parent, ...]
+    probabilities: Numbers  # [levels, levels of the first parent, ...]
 
     def __post_init__(self) -> None:
-        if not np.allclose(self.chances.sum(0), 1, atol=ROUNDING):
-            raise NetworkError(f"the chances of {self.variable!r} do not sum to 1 for all its parents.")
+        if not np.allclose(self.probabilities.sum(0), 1, atol=SUM_TOLERANCE):
+            raise NetworkError(
+                f"the probabilities of {self.variable!r} do not sum to 1 for all levels of its parents."
+            )
 
 
 @dataclass(frozen=True)
 class ExactNetwork:
-    """The joint distribution of a few variables of levels."""
+    """The joint distribution of a few discrete variables."""
 
-    levels: Mapping[str, tuple[str, ...]]  # of each variable, in order
+    levels: Mapping[str, tuple[str, ...]]  # by variable, in order
     joint: Numbers  # [levels of the first variable, levels of the second, ...]
 
     @classmethod
-    def of(
+    def from_conditionals(
         cls, levels: Mapping[str, tuple[str, ...]], conditionals: Sequence[Conditional]
     ) -> "ExactNetwork":
-        """The product of all conditionals, one of which each variable needs."""
-        if {each.variable for each in conditionals} != set(levels):
-            raise NetworkError(f"every variable of {', '.join(levels)} needs one table of chances.")
+        """The product of the conditional probability tables, one for each variable."""
+        if {table.variable for table in conditionals} != set(levels):
+            raise NetworkError(f"each of {', '.join(levels)} needs one conditional probability table.")
         if (n_states := np.prod([len(names) for names in levels.values()])) > MAX_STATES:
-            raise NetworkError(f"a joint of {n_states:.3g} states is more than {MAX_STATES:,}.")
+            raise NetworkError(
+                f"the joint distribution has {n_states:.3g} states; at most {MAX_STATES:,} are allowed."
+            )
         letter = dict(zip(levels, ascii_letters, strict=False))
         factors = ["".join(letter[name] for name in (c.variable, *c.parents)) for c in conditionals]
         formula = f"{','.join(factors)}->{''.join(letter.values())}"
-        joint = np.einsum(formula, *(c.chances for c in conditionals), optimize="greedy")
+        joint = np.einsum(formula, *(c.probabilities for c in conditionals), optimize="greedy")
         return cls(dict(levels), joint / joint.sum())
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.levels)
 
-    def rows(self, n_rows: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """Rows drawn from the joint, as places of levels [rows, variables]."""
-        drawn = random.choice(self.joint.size, size=n_rows, p=self.joint.ravel())
-        return np.stack(np.unravel_index(drawn, self.joint.shape), axis=1).astype(np.int64)
+    def draw_rows(self, n_rows: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """Random rows as indices of levels [rows, variables]."""
+        states = random.choice(self.joint.size, size=n_rows, p=self.joint.ravel())
+        return np.stack(np.unravel_index(states, self.joint.shape), axis=1).astype(np.int64)
 
-    def posterior(self, target: int, told: Told) -> Numbers:
-        """p(x_target | told) [levels]."""
-        return self._marginal(self._given(told), (target,))
+    def posterior(self, target: int, observed: Observed) -> Numbers:
+        """p(x_target | observed) [levels]."""
+        return _marginal(self._condition(observed), (target,))
 
-    def information(self, target: int, told: Told) -> Numbers:
-        """I(x_target; x_d | told) in nats of each variable d; 0 for the target and what was told."""
-        given, nats = self._given(told), np.zeros(self.joint.ndim)
+    def information(self, target: int, observed: Observed) -> Numbers:
+        """I(x_target; x_d | observed) in nats for each variable d.
+
+        It is 0 for the target and observed variables.
+        """
+        conditional, nats = self._condition(observed), np.zeros(self.joint.ndim)
         for variable in range(self.joint.ndim):
-            if variable != target and variable not in told:
-                nats[variable] = mutual_information(self._marginal(given, (target, variable)))
+            if variable != target and variable not in observed:
+                nats[variable] = mutual_information(_marginal(conditional, (target, variable)))
         return nats
 
-    def _given(self, told: Told) -> Numbers:
-        """The joint where all that was told is so; those axes stay, with one level."""
-        all_axes = range(self.joint.ndim)
-        part = self.joint[
-            tuple(slice(told[d], told[d] + 1) if d in told else slice(None) for d in all_axes)
-        ]
+    def _condition(self, observed: Observed) -> Numbers:
+        """The joint distribution given the observed levels; observed axes are kept with size 1."""
+        index = tuple(
+            slice(observed[d], observed[d] + 1) if d in observed else slice(None)
+            for d in range(self.joint.ndim)
+        )
+        part = self.joint[index]
         if not (total := part.sum()) > 0:
-            raise NetworkError("what was told cannot happen in this network.")
+            raise NetworkError("the observed levels have probability 0 in this network.")
         return np.asarray(part / total)
 
-    def _marginal(self, given: Numbers, kept: tuple[int, ...]) -> Numbers:
-        return np.asarray(given.sum(axis=tuple(d for d in range(given.ndim) if d not in kept)))
+
+def _marginal(joint: Numbers, axes: tuple[int, ...]) -> Numbers:
+    return np.asarray(joint.sum(axis=tuple(d for d in range(joint.ndim) if d not in axes)))
 
 
-def mutual_information(pair: Numbers) -> float:
-    """Nats that two variables tell of each other, from their joint chances [levels, levels]."""
-    apart = pair.sum(1, keepdims=True) * pair.sum(0, keepdims=True)
-    happens = pair > 0
-    nats = (pair[happens] * np.log(pair[happens] / apart[happens])).sum()
-    return max(0.0, float(nats))  # rounding may leave a little less than nothing
+def mutual_information(joint: Numbers) -> float:
+    """The mutual information of two variables in nats, from their joint probabilities."""
+    independent = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    possible = joint > 0
+    nats = (joint[possible] * np.log(joint[possible] / independent[possible])).sum()
+    return max(0.0, float(nats))  # rounding can give a tiny negative number
 
 
-def divergence(truth: Numbers, belief: Numbers) -> float:
-    """KL(truth || belief) in nats, of chances of the same levels."""
-    happens = truth > 0
-    return float((truth[happens] * np.log(truth[happens] / belief[happens])).sum())
+def kl_divergence(truth: Numbers, prediction: Numbers) -> float:
+    """KL(truth || prediction) in nats, from the probabilities of levels."""
+    possible = truth > 0
+    return float((truth[possible] * np.log(truth[possible] / prediction[possible])).sum())
 
 
-def published(name: str) -> ExactNetwork:
-    """One of the small networks of the bnlearn repository, as pgmpy brings them."""
+def load_published(name: str) -> ExactNetwork:
+    """Load one of the small networks of the bnlearn repository, which pgmpy contains.
+
+    Raises:
+        NetworkError: there is no such network.
+        MissingExtraError: pgmpy is not installed.
+    """
     if name not in PUBLISHED:
-        raise NetworkError(f"there is no network {name!r}. There are {', '.join(PUBLISHED)}.")
+        raise NetworkError(f"there is no network {name!r}. Available networks: {', '.join(PUBLISHED)}.")
     _require_pgmpy()
     packed = files("pgmpy").joinpath(f"utils/example_models/{name}.bif.gz").read_bytes()
     return from_bif(gzip.decompress(packed).decode("utf-8"))
 
 
 def from_bif(text: str) -> ExactNetwork:
-    """The network that a text in the Bayesian interchange format describes."""
+    """Read a network in the Bayesian interchange format (BIF)."""
     _require_pgmpy()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pgmpy is read with a newer pyparsing than it was written for
+        warnings.simplefilter("ignore")  # pgmpy was written for an older pyparsing
         from pgmpy.readwrite import BIFReader
 
         reader = BIFReader(string=text)
@@ -135,11 +150,9 @@ def from_bif(text: str) -> ExactNetwork:
     for name, table in tables.items():
         _, *parents = table.variables
         if any(tuple(table.state_names[parent]) != levels[parent] for parent in parents):
-            raise NetworkError(
-                f"the levels of the parents of {name!r} are in another order than theirs."
-            )
+            raise NetworkError(f"the table of {name!r} has the levels of its parents in another order.")
         conditionals.append(Conditional(name, tuple(parents), np.asarray(table.values, np.float64)))
-    return ExactNetwork.of(levels, conditionals)
+    return ExactNetwork.from_conditionals(levels, conditionals)
 
 
 def _require_pgmpy() -> None:
@@ -149,6 +162,5 @@ def _require_pgmpy() -> None:
             import pgmpy.readwrite  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            "published networks are read by pgmpy. "
-            "Install it with `pip install 'eddi-benchmarks[networks]'`."
+            "published networks need pgmpy. Install it with `pip install 'eddi-benchmarks[networks]'`."
         ) from None

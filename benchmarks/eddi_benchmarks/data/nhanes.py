@@ -1,9 +1,9 @@
-"""NHANES 2015-2016 as the paper asks about it: grouped questionnaire variables, laboratory targets.
+"""NHANES 2015-2016 as in the paper: grouped questionnaire variables, laboratory results as targets.
 
-The paper names 665 questionnaire variables in 73 groups and 139 laboratory variables, and no more. What
-is taken here are the tables published by spring 2018 (``in_eddi_candidate`` in variables.csv.gz), less a
-survey weight, two columns that are names of cigarettes and one column that stands there twice: 665
-and 139. A group is what one file asks of the same people: 75 groups.
+The paper reports 665 questionnaire variables in 73 groups and 139 laboratory variables without listing
+them. We use the tables published by spring 2018 (``in_eddi_candidate`` in variables.csv.gz) without a
+survey weight, two columns that name cigarette brands, and a duplicate column: 665 and 139 variables. A
+group is what one file asks of the same people, which gives 75 groups.
 """
 
 import csv
@@ -28,25 +28,23 @@ MERGED = "nhanes_2015_2016_merged.parquet"
 VARIABLES = "variables.csv.gz"
 CODEBOOK = "codebook.csv.gz"
 
-# A survey weight among the laboratory results; the barcode and the name of a brand of cigarettes; and
-# a flag of the smoking file (how it was asked) that stands in a second file too.
-LEFT_OUT = {
-    ("PBCD_I", "WTSH2YR"),
-    ("SMQ_I", "SMDUPCA"),
-    ("SMQ_I", "SMD100BR"),
-    ("SMQSHS_I", "SMAQUEX"),
+EXCLUDED = {
+    ("PBCD_I", "WTSH2YR"),  # a survey weight among the laboratory results
+    ("SMQ_I", "SMDUPCA"),  # the barcode of a cigarette brand
+    ("SMQ_I", "SMD100BR"),  # the name of a cigarette brand
+    ("SMQSHS_I", "SMAQUEX"),  # a flag of the smoking file that a second file repeats
 }
-NOT_ANSWERS = ("refused", "don't know", "don't know/not sure")  # as the codebook words them
-CLOCK = re.compile(r"(\d+):(\d+)")  # a time of day such as 23:30
-STEM = re.compile(r"(?<=\d)[A-Z]+$")  # the letters that tell the items of one list apart
+NON_ANSWERS = ("refused", "don't know", "don't know/not sure")  # as the codebook words them
+CLOCK_TIME = re.compile(r"(\d+):(\d+)")  # such as 23:30
+ITEM_LETTERS = re.compile(r"(?<=\d)[A-Z]+$")  # distinguish the items of one list
 
 Key = tuple[str, str]
-"""A table and a variable of it."""
+"""A table and one of its variables."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The rows, what the columns are and in which groups they are asked, and the laboratory's share."""
+    """The respondents, the schema with its groups of questions, and the laboratory variables."""
 
     table: pa.Table
     schema: Schema
@@ -55,13 +53,13 @@ class Survey:
 
 @dataclass(frozen=True)
 class Column:
-    """One variable: where it comes from, what it is called in the joined table, whom it is asked of."""
+    """One variable: its source, its name in the merged table, and the population it is asked of."""
 
     table: str
     variable: str
     name: str
     is_lab: bool
-    asked_of: str  # empty where nobody says
+    population: str  # empty if not stated
 
     @property
     def key(self) -> Key:
@@ -69,121 +67,124 @@ class Column:
 
     @property
     def stem(self) -> Key:
-        return self.table, STEM.sub("", self.variable)
+        """The key without the letters that distinguish the items of one list."""
+        return self.table, ITEM_LETTERS.sub("", self.variable)
 
 
 def read_survey(folder: Path) -> Survey:
-    """The survey in ``folder``: every column a number, no answer that is none."""
-    columns = _columns(folder / VARIABLES)
+    """Read the survey with every column as numbers and non-answers as missing values."""
+    columns = _read_columns(folder / VARIABLES)
     labs = tuple(column.name for column in columns if column.is_lab)
     schema = Schema(
         variables=tuple(Variable(column.name, Kind.REAL) for column in columns),
-        explicit_questions=groups([column for column in columns if not column.is_lab]),
+        explicit_questions=group_questions([column for column in columns if not column.is_lab]),
         targets=labs,
     )
-    return Survey(_numbers(folder, columns), schema, labs)
+    return Survey(_read_numbers(folder, columns), schema, labs)
 
 
 def read_table(folder: Path) -> pa.Table:
-    """The table alone: questionnaire variables, then laboratory variables."""
+    """Read the table only: questionnaire variables, then laboratory variables."""
     return read_survey(folder).table
 
 
-def groups(columns: Sequence[Column]) -> tuple[Question, ...]:
-    """The questions: what one file asks of the same people.
+def group_questions(columns: Sequence[Column]) -> tuple[Question, ...]:
+    """The questions: one for each file and population.
 
-    Of the items of a list ("which of these ...") nobody says whom they are asked of. They share a number
-    (MCQ160A, MCQ160B, ...) and go together, to those whom what stands before most of them is asked of.
+    The population is not stated for the items of a list ("which of these ..."). Items of a list share a
+    number (MCQ160A, MCQ160B, ...) and form one group with the variables of the most frequent population
+    among those that precede the items.
     """
-    before: dict[Key, Counter[str]] = {}
+    preceding: dict[Key, Counter[str]] = {}
     last: dict[str, str] = {}
     for column in columns:
-        last[column.table] = column.asked_of or last.get(column.table, "everybody")
-        before.setdefault(column.stem, Counter())[last[column.table]] += 1
-    found: dict[str, list[str]] = {}
+        last[column.table] = column.population or last.get(column.table, "everybody")
+        preceding.setdefault(column.stem, Counter())[last[column.table]] += 1
+    groups: dict[str, list[str]] = {}
     for column in columns:
-        asked_of = column.asked_of or before[column.stem].most_common(1)[0][0]
-        found.setdefault(f"{column.table.removesuffix('_I')}: {asked_of}", []).append(column.name)
-    return tuple(Question(name, tuple(reveals)) for name, reveals in found.items())
+        population = column.population or preceding[column.stem].most_common(1)[0][0]
+        groups.setdefault(f"{column.table.removesuffix('_I')}: {population}", []).append(column.name)
+    return tuple(Question(name, tuple(reveals)) for name, reveals in groups.items())
 
 
-def _columns(path: Path) -> list[Column]:
-    """The variables of the experiment in the files' order, the questionnaire first."""
-    found = [
+def _read_columns(path: Path) -> list[Column]:
+    """The variables of the experiment in file order, the questionnaire first."""
+    columns = [
         Column(
             table=line["table"],
             variable=line["variable"],
             name=line["merged_column"],
             is_lab=line["in_eddi_candidate"] == "lab",
-            asked_of=line["target_population"],
+            population=line["target_population"],
         )
-        for line in _lines(path)
+        for line in _read_lines(path)
         if line["in_eddi_candidate"]
     ]
-    kept = [column for column in found if column.key not in LEFT_OUT]
-    return sorted(kept, key=lambda column: column.is_lab)
+    included = [column for column in columns if column.key not in EXCLUDED]
+    return sorted(included, key=lambda column: column.is_lab)
 
 
-def _lines(path: Path) -> Iterator[dict[str, str]]:
+def _read_lines(path: Path) -> Iterator[dict[str, str]]:
     with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         yield from csv.DictReader(file)
 
 
-def _numbers(folder: Path, columns: Sequence[Column]) -> pa.Table:
+def _read_numbers(folder: Path, columns: Sequence[Column]) -> pa.Table:
     names = [column.name for column in columns]
-    there = set(pq.read_schema(folder / MERGED).names)
-    if missing := [name for name in names if name not in there]:
+    available = set(pq.read_schema(folder / MERGED).names)
+    if missing := [name for name in names if name not in available]:
         raise TableError(
             f"{MERGED} has no column {', '.join(missing[:5])}, which {VARIABLES} names. "
-            "The two files must be of one release."
+            "Use two files of the same release."
         )
-    raw = pq.read_table(folder / MERGED, columns=names)  # the file has three times as many
-    refusals = _refusals(folder / CODEBOOK)
+    raw = pq.read_table(folder / MERGED, columns=names)  # the file has three times as many columns
+    codes_by_variable = _read_non_answer_codes(folder / CODEBOOK)
     arrays = []
     for column in columns:
         values = _as_numbers(raw[column.name])
-        codes = refusals.get(column.key)
-        none = undescribed_refusals(values) if codes is None else codes
-        arrays.append(pa.array(np.where(np.isin(values, list(none)), np.nan, values), from_pandas=True))
+        codes = codes_by_variable.get(column.key)
+        if codes is None:
+            codes = guess_non_answer_codes(values)
+        arrays.append(pa.array(np.where(np.isin(values, list(codes)), np.nan, values), from_pandas=True))
     return pa.table(arrays, names=names)
 
 
 def _as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return np.array([_number(text) for text in column.to_pylist()], dtype=np.float64)
+        return np.array([_parse_number(text) for text in column.to_pylist()], dtype=np.float64)
     return np.array(column.to_numpy(), dtype=np.float64)
 
 
-def _number(text: str | None) -> float:
-    """A number that was written as text, or the hour of a time of day; NaN where it is neither."""
-    if clock := CLOCK.fullmatch((text or "").strip()):
-        return int(clock[1]) + int(clock[2]) / 60
+def _parse_number(text: str | None) -> float:
+    """A number, or the hour of a clock time; NaN if the text is neither."""
+    if time := CLOCK_TIME.fullmatch((text or "").strip()):
+        return int(time[1]) + int(time[2]) / 60
     try:
         return float(text or "nan")
     except ValueError:
         return float("nan")
 
 
-def _refusals(path: Path) -> dict[Key, set[float]]:
-    """Codes that mean no answer, for each variable that the codebook describes; maybe none."""
-    found: dict[Key, set[float]] = {}
-    for line in _lines(path):
-        codes = found.setdefault((line["TableName"], line["Variable"]), set())
-        if line["ValueDescription"].strip().lower() in NOT_ANSWERS:
-            codes.add(_number(line["CodeOrValue"]))
-    return found
+def _read_non_answer_codes(path: Path) -> dict[Key, set[float]]:
+    """Codes of non-answers for each variable in the codebook; possibly none."""
+    codes: dict[Key, set[float]] = {}
+    for line in _read_lines(path):
+        of_variable = codes.setdefault((line["TableName"], line["Variable"]), set())
+        if line["ValueDescription"].strip().lower() in NON_ANSWERS:
+            of_variable.add(_parse_number(line["CodeOrValue"]))
+    return codes
 
 
-def undescribed_refusals(values: NDArray[np.float64]) -> set[float]:
-    """Codes that mean no answer in a column the codebook does not describe.
+def guess_non_answer_codes(values: NDArray[np.float64]) -> set[float]:
+    """Codes of non-answers in a column that is not in the codebook.
 
-    NHANES writes them in sevens (refused) or nines (don't know), as wide as the field. So they are the
-    column's widest values, and stand far above every other: at least twice as high.
+    NHANES fills the width of a field with sevens (refused) or nines (don't know). So the codes are the
+    widest values of the column, and at least twice as large as all others.
     """
-    known = np.unique(values[~np.isnan(values)])
-    if known.size == 0:
+    distinct = np.unique(values[~np.isnan(values)])
+    if distinct.size == 0:
         return set()
-    width = len(f"{known[-1]:.0f}")
-    codes = {float(digit * width) for digit in "79"} & set(known.tolist())
-    others = [value for value in known if value not in codes]
+    width = len(f"{distinct[-1]:.0f}")
+    codes = {float(digit * width) for digit in "79"} & set(distinct.tolist())
+    others = [value for value in distinct if value not in codes]
     return codes if others and min(codes, default=0) >= 2 * max(others) else set()

@@ -1,18 +1,18 @@
-"""Tables with classes are read without what would give the class away."""
+"""Classification tables are read without columns that reveal the class."""
 
 import gzip
 
 from eddi_benchmarks.data import datasets
 
 
-def test_any_narrowing_of_a_vessel_is_the_disease(data):
+def test_any_narrowing_of_a_vessel_counts_as_disease(data):
     (data / "heart_cleveland").mkdir()
     (data / "heart_cleveland" / "heart_cleveland.csv").write_text("age,num\n50,0\n60,3\n70,1\n")
     table = datasets.DATASETS["heart_cleveland"].read(data / "heart_cleveland")
     assert table.to_pydict() == {"age": [50, 60, 70], "disease": [0, 1, 1]}
 
 
-def test_the_length_of_a_call_is_not_asked_before_its_outcome(data):
+def test_the_duration_of_a_call_is_left_out_because_it_reveals_the_outcome(data):
     (data / "bank_marketing").mkdir()
     text = b"age,duration,y\n30,10,no\n40,900,yes\n"
     (data / "bank_marketing" / "bank_full.csv.gz").write_bytes(gzip.compress(text))
@@ -20,7 +20,7 @@ def test_the_length_of_a_call_is_not_asked_before_its_outcome(data):
     assert table.column_names == ["age", "y"]
 
 
-def test_a_row_that_stands_there_twice_is_taken_once(data):
+def test_duplicate_rows_are_kept_once(data):
     (data / "diabetes_symptoms").mkdir()
     text = "Age,Itching,class\n40,Yes,Positive\n41,No,Negative\n40,Yes,Positive\n"
     (data / "diabetes_symptoms" / "diabetes_data_upload.csv").write_text(text)
@@ -29,9 +29,9 @@ def test_a_row_that_stands_there_twice_is_taken_once(data):
     assert table.column_names == ["Age", "Itching", "class"]
 
 
-def test_of_the_depression_screener_the_nine_items_are_kept_and_no_row_without_a_sum(data):
+def test_the_depression_screener_keeps_the_nine_items_and_rows_with_a_sum(data):
     (data / "phq9_nhanes").mkdir()
-    items = [f"DPQ0{place}0" for place in range(1, 10)]
+    items = [f"DPQ0{item}0" for item in range(1, 10)]
     lines = [
         ",".join(["SEQN", *items, "DPQ100", "phq9_total", "depression_ge10"]),
         ",".join(["1", *["2"] * 9, "1", "18", "1"]),
