@@ -1,4 +1,4 @@
-"""What the two health applications share: three strategies on one model, and a frank word on who won."""
+"""What the two health experiments (ICU, NHANES) share: their strategies and their conclusions."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,86 +10,89 @@ import numpy as np
 from eddi.model.partial_vae import PartialVAE
 from eddi.strategy import FixedOrder, Random
 from eddi.strategy.base import Strategy
-from eddi_benchmarks.harness.experiment import Outcome, Settings
-from eddi_benchmarks.paper import authors_code as published
+from eddi_benchmarks.harness.run_result import RunResult, Settings
+from eddi_benchmarks.paper import authors_code
 from eddi_benchmarks.paper.comparison import (
+    COMPARED_STRATEGIES,
     ENCODERS,
     STRATEGIES,
-    Areas,
     Combination,
-    Contest,
-    mean_and_error,
-    p_words,
+    PairedTest,
+    RowAreas,
 )
+from eddi_benchmarks.report.statistics import format_p
 
-CHAMPION = ("eddi", "pnp")
+PAPERS_BEST = ("eddi", "pnp")
 
 
 @dataclass(frozen=True)
-class Contestants:
-    """EDDI, RAND and SING for one model, and how long the one order took to learn."""
+class HealthStrategies:
+    """EDDI, RAND and SING for one model, and the time to learn the single best order."""
 
-    strategies: Mapping[str, Strategy]
-    seconds_to_learn: float
+    by_name: Mapping[str, Strategy]
+    order_seconds: float
 
     @classmethod
-    def of(
-        cls, model: PartialVAE, test: Any, target: str | Sequence[str], settings: Settings
-    ) -> "Contestants":
-        information = published.information(settings)
-        began = time.perf_counter()
-        # The paper's single best order averages the reward over the test rows, and so does ours.
+    def learn(
+        cls, model: PartialVAE, test: Any, target: str | Sequence[str], *, settings: Settings
+    ) -> "HealthStrategies":
+        information = authors_code.make_strategy(settings)
+        start = time.perf_counter()
+        # As in the paper, the single best order averages the reward over the test rows.
         order = FixedOrder.learn(model, test, target, strategy=information)
-        seconds = time.perf_counter() - began
-        rand = Random(int(settings["seed"]))
-        return cls({"eddi": information, "rand": rand, "sing": order}, seconds)
+        seconds = time.perf_counter() - start
+        random = Random(int(settings["seed"]))
+        return cls({"eddi": information, "rand": random, "sing": order}, seconds)
 
 
-def theirs(by_encoder: Mapping[str, tuple[float, float, float]]) -> dict[Combination, float]:
-    """A table of the paper, whose lines are encoders, by strategy and encoder."""
+def paper_table(by_encoder: Mapping[str, tuple[float, float, float]]) -> dict[Combination, float]:
+    """A table of the paper with EDDI, Random and Single best by encoder, as a mapping."""
     return {
-        (strategy, encoder): by_encoder[encoder][place]
-        for place, strategy in enumerate(("eddi", "rand", "sing"))
+        (strategy, encoder): by_encoder[encoder][column]
+        for column, strategy in enumerate(COMPARED_STRATEGIES)
         for encoder in ENCODERS
     }
 
 
-def verdict(outcomes: Sequence[Outcome], metric: str, paper: Mapping[Combination, float]) -> str:
-    """Whether the paper's two orderings hold here: EDDI-PNP first, and EDDI before RAND throughout."""
-    areas = Areas.of(outcomes, metric, list(paper))
-    if not areas.cases:
+def conclusion(results: Sequence[RunResult], metric: str, paper: Mapping[Combination, float]) -> str:
+    """Whether two claims of the paper hold: EDDI-PNP ranks first, and EDDI is better than RAND."""
+    areas = RowAreas.from_results(results, metric, list(paper))
+    if not areas.by_split:
         return "No repetition is finished for all four encoders yet, so nothing can be ranked."
-    ranks = dict(zip(paper, mean_and_error(areas.ranks)[0].tolist(), strict=True))
-    return f"{_first(ranks)} {_before_random(areas)}"
+    rank = dict(zip(paper, areas.mean_ranks.mean(0).tolist(), strict=True))
+    return f"{_describe_first(rank)} {_describe_random_comparison(areas)}"
 
 
-def _first(ranks: Mapping[Combination, float]) -> str:
-    best = min(ranks, key=lambda one: ranks[one])
-    if best == CHAMPION:
-        return f"As in the paper, EDDI with PNP has the best average rank of the {len(ranks)}."
-    place = 1 + sum(rank < ranks[CHAMPION] for rank in ranks.values())
+def _describe_first(rank: Mapping[Combination, float]) -> str:
+    best = min(rank, key=lambda combination: rank[combination])
+    if best == PAPERS_BEST:
+        return f"As in the paper, EDDI with PNP has the best average rank of {len(rank)} combinations."
+    place = 1 + sum(other < rank[PAPERS_BEST] for other in rank.values())
+    strategy, encoder = best
     return (
-        f"Unlike in the paper, the best average rank is that of {_called(best)} ({ranks[best]:.2f}); "
-        f"EDDI with PNP is number {place} of {len(ranks)} ({ranks[CHAMPION]:.2f})."
+        f"Unlike in the paper, {STRATEGIES[strategy]} with {ENCODERS[encoder]} has the best average "
+        f"rank ({rank[best]:.2f}); EDDI with PNP is number {place} of {len(rank)} "
+        f"({rank[PAPERS_BEST]:.2f})."
     )
 
 
-def _before_random(areas: Areas) -> str:
-    contests = {e: Contest.of(areas, ("eddi", e), ("rand", e)) for e in ENCODERS}
-    won = [ENCODERS[e] for e, contest in contests.items() if contest.won]
-    other = [f"{ENCODERS[e]} (p {p_words(c.p_rows)})" for e, c in contests.items() if not c.won]
-    words = f"EDDI is better than Random, with p < 0.05, for {', '.join(won) or 'no encoder'}"
-    return f"{words}; not for {', '.join(other)}." if other else f"{words}: for every encoder."
+def _describe_random_comparison(areas: RowAreas) -> str:
+    tests = {e: PairedTest.from_areas(areas, ("eddi", e), ("rand", e)) for e in ENCODERS}
+    wins = [ENCODERS[e] for e, test in tests.items() if test.is_win]
+    others = [f"{ENCODERS[e]} (p {format_p(t.p_rows)})" for e, t in tests.items() if not t.is_win]
+    text = f"EDDI is better than Random, with p < 0.05, for {', '.join(wins) or 'no encoder'}"
+    return f"{text}; not for {', '.join(others)}." if others else f"{text}: for every encoder."
 
 
-def _called(one: Combination) -> str:
-    return f"{STRATEGIES[one[0]]} with {ENCODERS[one[1]]}"
-
-
-def fit_time(outcomes: Sequence[Outcome]) -> str:
-    """How long a run took here, part by part."""
-    parts = ("fit", "eddi", "rand", "sing")
-    spent = [[each.figures["seconds"][part] for part in parts] for each in outcomes]
-    fit, *strategies = np.mean(spent, axis=0) if spent else np.zeros(len(parts))
-    words = ", ".join(f"{name} {each:.1f} s" for name, each in zip(parts[1:], strategies, strict=True))
-    return f"{len(outcomes)} runs, on average {fit:.1f} s of training; all test rows by {words}."
+def describe_seconds(results: Sequence[RunResult]) -> str:
+    """The mean time of a run, by part."""
+    parts = ("fit", *COMPARED_STRATEGIES)
+    seconds = [[result.measurements["seconds"][part] for part in parts] for result in results]
+    fit, *strategies = np.mean(seconds, axis=0) if seconds else np.zeros(len(parts))
+    by_strategy = ", ".join(
+        f"{mean:.1f} s with {name}" for name, mean in zip(parts[1:], strategies, strict=True)
+    )
+    return (
+        f"{len(results)} runs; on average, training takes {fit:.1f} s, and interviewing all test rows "
+        f"takes {by_strategy}."
+    )

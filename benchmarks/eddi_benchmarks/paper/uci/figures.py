@@ -1,4 +1,4 @@
-"""The Boston decision process: what EDDI and the single best order ask first, and why."""
+"""Figures of the decision process on Boston housing: the first questions and their rewards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,52 +18,57 @@ from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.table.evidence import Evidence
 
-N_STEPS = 4  # as the paper shows
+N_STEPS = 4  # as in the paper
 
 
 @dataclass(frozen=True)
 class MeanReward:
-    """The score by which a single best order is found: another strategy's, averaged over all rows.
+    """The score that defines a single best order: another strategy's score, averaged over ``rows``.
 
-    Every row is given what the row that is asked about has been asked, so the best open question is the
-    next of the order.
+    The mask of the interviewed row is applied to all rows, so the best open question is the next one of
+    the order.
     """
 
     rows: Evidence
     inner: Strategy
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        each = [self._mean(model, asked, target) for asked in evidence.observed]
-        return torch.stack(each)  # [rows, questions]
+        means = [self._mean_score(model, observed, target) for observed in evidence.observed]
+        return torch.stack(means)  # [rows, questions]
 
-    def _mean(self, model: Model, asked: NDArray[np.bool_], target: Sequence[str]) -> Tensor:
-        seen = self.rows.hide(np.broadcast_to(~asked, self.rows.observed.shape))
-        return self.inner.score(model, seen, target).mean(0)
+    def _mean_score(self, model: Model, observed: NDArray[np.bool_], target: Sequence[str]) -> Tensor:
+        masked = self.rows.hide(np.broadcast_to(~observed, self.rows.observed.shape))
+        return self.inner.score(model, masked, target).mean(0)
 
 
-def draw_decisions(
-    model: PartialVAE, test: pd.DataFrame, information: Strategy, order: FixedOrder, folder: Path
+def plot_decisions(
+    model: PartialVAE,
+    test: pd.DataFrame,
+    folder: Path,
+    *,
+    information: Strategy,
+    order: FixedOrder,
 ) -> dict[str, str]:
-    """Draw the first decisions of both strategies; returns the captions by file name."""
+    """Plot the first decisions of EDDI and of the single best order; return captions by file name."""
     folder.mkdir(parents=True, exist_ok=True)
     curves = simulate(model, test, strategy=information, max_steps=N_STEPS)
     plots.choices(curves, folder / "choices.png", n_steps=N_STEPS)
-    averaged = MeanReward(model.evidence(test), information)
-    for name, strategy in (("eddi.png", information), ("sing.png", averaged)):
+    mean_reward = MeanReward(model.evidence(test), information)
+    for name, strategy in (("eddi.png", information), ("sing.png", mean_reward)):
         plots.decision_process(model, test.iloc[:1], folder / name, strategy=strategy, n_steps=N_STEPS)
     first = ", ".join(order.order[:N_STEPS])
-    violins = (
-        "Bars: the information reward of each question that is still open; violins: what is believed of "
-        "what is not yet known, the dot being the truth."
+    legend = (
+        "Bars: the information reward of each open question. Violins: the predictive distribution of "
+        "unobserved variables; the dot is the true value."
     )
     return {
         "choices.png": (
-            f"EDDI's first {N_STEPS} questions: the share of {len(test)} test rows asked each. "
-            f"The single best order asks {first} of every row."
+            f"EDDI's first {N_STEPS} questions: the share of {len(test)} test rows that are asked each. "
+            f"The single best order asks every row {first}."
         ),
-        "eddi.png": f"The first {N_STEPS} decisions of EDDI for one test row. {violins}",
+        "eddi.png": f"The first {N_STEPS} decisions of EDDI for one test row. {legend}",
         "sing.png": (
-            "The same row led by the single best order, its rewards averaged over all test rows. "
-            f"{violins}"
+            "The same row with the single best order, whose rewards are averaged over all test rows. "
+            f"{legend}"
         ),
     }
