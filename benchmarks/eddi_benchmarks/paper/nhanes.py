@@ -288,8 +288,9 @@ def _describe_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
         "reports 665 variables, 73 groups and 139 results without listing them. We use the tables "
         "published by spring 2018 without a survey weight, two columns of cigarette brands and a "
         "duplicate column: 665 and 139, of which those that no training row has are left out. A group "
-        "is what one file asks of the same people. `Refused` and `don't know` are missing values, and so are questions "
-        "that a respondent was not asked. A group without any answer of a respondent is not asked.",
+        "is what one file asks of the same people. `Refused` and `don't know` are missing "
+        "values, and so are questions that a respondent was not asked. A group is not asked of a "
+        "respondent who has no answer to it.",
         "A step asks a whole group, so areas are taken over the number of questions (the size of the "
         "groups), along a spline through each respondent's steps that does not overshoot. The error is "
         "over all laboratory results observed for a respondent, each scaled to [0, 1] by the training "
