@@ -1,5 +1,6 @@
-"""One picture a dataset: how every method went, question by question; and what money buys."""
+"""Figures of the decisions suite: curves of all methods for each dataset, and curves against cost."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,18 @@ import numpy as np
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, FAINT, INK, MARKERS, SMALL
 from eddi.evaluate.plots import NAMES
-from eddi_benchmarks.decisions.results import BY_COST, METHODS, Results
+from eddi_benchmarks.decisions.results import COST_METHODS, METHODS, DecisionResults
 from eddi_benchmarks.paper.curve_figures import (
     LEGEND_HEIGHT,
     PANEL_HEIGHT,
     PANEL_WIDTH,
-    band_words,
-    line,
+    describe_bands,
+    plot_mean_curve,
 )
-from eddi_benchmarks.report.content import Picture
+from eddi_benchmarks.report.content import Figure
+from eddi_benchmarks.report.statistics import Numbers
 
-LOOKS = {
+STYLES = {  # colour and marker
     "ours": (COLOURS[0], MARKERS[0]),
     "ours-ahead": (COLOURS[5], MARKERS[5]),
     "ours-cost": (COLOURS[0], MARKERS[0]),
@@ -31,84 +33,90 @@ LOOKS = {
     "exact-greedy": (FAINT, MARKERS[1]),
     "exact": (FAINT, MARKERS[0]),
 }
-TALLER = 1.25  # than a panel of the paper's pictures: there are more lines here
+SIZE_FACTOR = 1.25  # relative to a panel of the paper's figures, because there are more lines
 LEGEND_COLUMNS = 4
-N_APART = 4  # points of a frontier from one number on its axis to the next
-LOWEST = 3.0  # likelihoods: how many times the range of all but the worst line is shown
+POINTS_PER_TICK = 4  # of the cost axis
+MAX_RANGE = 3.0  # likelihoods: the largest range shown, in multiples of the range of a typical line
 
 
-def dataset_picture(results: Results, dataset: str, path: Path) -> Picture:
-    """The headline metric and the likelihood against questions asked, all methods."""
-    named = [name for name in results.methods if name not in BY_COST and results.told(dataset, name)]
-    panels = [results.metric, "nll"]
-    figure, axes = _figure(len(panels))
-    for each, metric in zip(axes, panels, strict=True):
+def plot_dataset(results: DecisionResults, dataset: str, path: Path) -> Figure:
+    """Plot the main metric and the likelihood of all methods against the number of questions."""
+    methods = [name for name in results.methods_without_cost if results.by_seed(dataset, name)]
+    metrics = [results.metric, "nll"]
+    figure, panels = _make_figure(len(metrics))
+    for axes, metric in zip(panels, metrics, strict=True):
         lines = {
-            name: line(each, LOOKS[name], results.curves(dataset, name, metric))
-            for name in reversed(named)
+            name: plot_mean_curve(axes, STYLES[name], results.curves(dataset, name, metric))
+            for name in reversed(methods)  # the first one is on top
         }
         if "exact-greedy" in lines:
             lines["exact-greedy"].set_linestyle(":")
-        _finish(each, metric, "questions asked")
-    _stay_readable(axes[-1], [results.curves(dataset, name, "nll").mean(0) for name in named])
-    _legend(figure, {name: lines[name] for name in named})
-    n_seeds = len({each.settings["seed"] for each in results.outcomes})
-    words = (
-        f"{dataset}: {NAMES[results.metric]} and likelihood after each question. {band_words(n_seeds)}"
+        _label_axes(axes, metric, "questions asked")
+        axes.locator_params(axis="x", integer=True)
+    mean_curves = [results.curves(dataset, name, "nll").mean(0) for name in methods]
+    _limit_range(panels[-1], mean_curves)
+    _add_legend(figure, {name: lines[name] for name in methods})
+    n_seeds = len({result.settings["seed"] for result in results.results})
+    caption = (
+        f"{dataset}: {NAMES[results.metric]} and likelihood after each question. "
+        f"{describe_bands(n_seeds)}"
     )
-    return _save(figure, path, words)
+    return _save(figure, path, caption)
 
 
-def frontier_picture(results: Results, dataset: str, path: Path) -> Picture | None:
-    """The headline metric against money spent; None where nothing has a price."""
-    told = {name: list(results.told(dataset, name).values()) for name in results.methods}
-    paid = {name: each for name, each in told.items() if each and "by_cost" in each[0]}
-    if not paid:
+def plot_costs(results: DecisionResults, dataset: str, path: Path) -> Figure | None:
+    """Plot the main metric against the cost; None if all questions cost the same."""
+    measured = {name: list(results.by_seed(dataset, name).values()) for name in results.methods}
+    by_cost = {
+        name: [m["by_cost"] for m in of_method]
+        for name, of_method in measured.items()
+        if of_method and "by_cost" in of_method[0]
+    }
+    if not by_cost:
         return None
-    figure, (axes,) = _figure(1)
+    figure, (axes,) = _make_figure(1)
     lines = {}
-    for name, each in paid.items():
-        spent = np.array(each[0]["by_cost"]["spent"])
-        lines[name] = line(axes, LOOKS[name], np.array([one["by_cost"]["curve"] for one in each]))
-        lines[name].set_linestyle("-" if name in BY_COST else ":")
-    ticks = range(0, len(spent), N_APART)
+    for name, curves in by_cost.items():
+        curve_array = np.array([curve["curve"] for curve in curves])
+        lines[name] = plot_mean_curve(axes, STYLES[name], curve_array)
+        lines[name].set_linestyle("-" if name in COST_METHODS else ":")
+    spent = next(iter(by_cost.values()))[0]["spent"]
+    ticks = range(0, len(spent), POINTS_PER_TICK)
     axes.set_xticks(ticks, [f"{spent[tick]:.0f}" for tick in ticks])
-    _finish(axes, results.metric, "spent on a person, at most")
-    _legend(figure, lines)
-    words = (
-        f"{dataset}: {NAMES[results.metric]} against what was spent on each person. Solid: methods that "
-        "divide what an answer is worth by its cost."
+    _label_axes(axes, results.metric, "maximum cost per person")
+    _add_legend(figure, lines)
+    caption = (
+        f"{dataset}: {NAMES[results.metric]} against the cost per person. Solid lines: methods that "
+        "divide the information of an answer by its cost."
     )
-    return _save(figure, path, words)
+    return _save(figure, path, caption)
 
 
-def _figure(n_panels: int) -> tuple[Any, list[Any]]:
-    width = TALLER * PANEL_WIDTH * max(n_panels, 1.4) + 0.4
-    figure = figures.figure(width, TALLER * PANEL_HEIGHT + 2 * LEGEND_HEIGHT)
-    axes = list(figure.subplots(1, n_panels, squeeze=False)[0])
-    for each in axes:
-        figures.tidy(each)
-    return figure, axes
+def _make_figure(n_panels: int) -> tuple[Any, list[Any]]:
+    width = SIZE_FACTOR * PANEL_WIDTH * max(n_panels, 1.4) + 0.4
+    figure = figures.figure(width, SIZE_FACTOR * PANEL_HEIGHT + 2 * LEGEND_HEIGHT)
+    panels = list(figure.subplots(1, n_panels, squeeze=False)[0])
+    for axes in panels:
+        figures.tidy(axes)
+    return figure, panels
 
 
-def _finish(axes: Any, metric: str, along: str) -> None:
-    axes.set_xlabel(along, color=INK, fontsize=SMALL + 0.5)
+def _label_axes(axes: Any, metric: str, x_label: str) -> None:
+    axes.set_xlabel(x_label, color=INK, fontsize=SMALL + 0.5)
     axes.set_ylabel(NAMES[metric], color=INK, fontsize=SMALL + 0.5)
     axes.margins(x=0.02)
-    if along == "questions asked":
-        axes.locator_params(axis="x", integer=True)
 
 
-def _stay_readable(axes: Any, curves: list[Any]) -> None:
-    """A line far above all others leaves the picture, or the others would be flat."""
-    highest = sorted(float(curve.max()) for curve in curves)
-    lowest = min(float(curve.min()) for curve in curves)
-    usual = highest[len(highest) // 2] - lowest
-    if highest[-1] > lowest + LOWEST * usual > lowest:
-        axes.set_ylim(top=lowest + LOWEST * usual)
+def _limit_range(axes: Any, curves: Sequence[Numbers]) -> None:
+    """Cut off lines far above the others, which would otherwise look flat."""
+    maxima = sorted(float(curve.max()) for curve in curves)
+    minimum = min(float(curve.min()) for curve in curves)
+    limit = minimum + MAX_RANGE * (maxima[len(maxima) // 2] - minimum)
+    if maxima[-1] > limit > minimum:
+        axes.set_ylim(top=limit)
 
 
-def _legend(figure: Any, lines: dict[str, Any]) -> None:
+def _add_legend(figure: Any, lines: dict[str, Any]) -> None:
     figure.legend(
         list(lines.values()),
         [METHODS[name] for name in lines],
@@ -119,7 +127,7 @@ def _legend(figure: Any, lines: dict[str, Any]) -> None:
     )
 
 
-def _save(figure: Any, path: Path, words: str) -> Picture:
+def _save(figure: Any, path: Path, caption: str) -> Figure:
     path.parent.mkdir(parents=True, exist_ok=True)
     figures.save(figure, figures.check_path(path))
-    return Picture(path, words)
+    return Figure(path, caption)
