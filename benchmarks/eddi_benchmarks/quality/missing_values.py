@@ -1,12 +1,14 @@
-"""What holes in training data cost: decisions learned from tables of which ever more is hidden.
+"""The effect of missing training values on decisions.
 
-Cells of the training rows are hidden, never the target's; held-out rows are whole. What hides them:
+Cells of the training rows are hidden, except for the target; held-out rows are complete. The mechanisms:
 
-- ``chance``: nothing but chance.
-- ``seen``: the first third of the variables, which stay known: rows high in them lose the rest first.
-- ``unseen``: the cell's own value: high ones are lost first, and nothing in the table says so.
+- ``chance``: missing completely at random.
+- ``seen``: missing at random. The first third of the variables stays observed, and rows with high
+values of
+  them lose the others first.
+- ``unseen``: missing not at random. High values are lost first.
 
-Each is learned from with every entry counting alike, and with entries that count for those like them
+Models are trained with equal weights of all entries, and with propensity weights
 (`eddi.model.training.missingness`).
 """
 
@@ -19,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -28,32 +29,38 @@ from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, INK, MARKERS, SMALL
 from eddi.model.recipe import DEFAULT
 from eddi_benchmarks.decisions import problem as problems
-from eddi_benchmarks.harness.experiment import Experiment, ExperimentError, Figures, Outcome, Settings
-from eddi_benchmarks.paper.comparison import NOT_YET, plain
-from eddi_benchmarks.report.content import Grid, Picture, Section
+from eddi_benchmarks.harness.experiment import Experiment, ExperimentError
+from eddi_benchmarks.harness.run_result import Measurements, RunResult, Settings, to_json_values
+from eddi_benchmarks.report.content import Figure, ReportTable, Section
+from eddi_benchmarks.report.statistics import NOT_AVAILABLE, Numbers
 
-STEEP = 2.0  # log odds of a hole for each standard deviation of what causes it
-KNOWN_SHARE = 1 / 3  # of the variables, which cause the holes of the others where those are `seen`
-WORDS = {"chance": "by chance", "seen": "by what is seen", "unseen": "by what is hidden"}
-WEIGHED = {True: "weighed", False: "alike"}
+SLOPE = 2.0  # change of the log odds of a missing value per standard deviation of its cause
+OBSERVED_SHARE = 1 / 3  # of the variables, which cause the missing values of the others in ``seen``
+MECHANISMS = {
+    "chance": "completely at random",
+    "seen": "at random",
+    "unseen": "not at random",
+}
+WEIGHTINGS = {True: "weighted", False: "unweighted"}
 
 Group = tuple[str, str, float, bool]
-"""Dataset, what hides, share, whether entries are weighed."""
+"""Dataset, mechanism, share of missing values, whether entries are weighted."""
 
 
-def _holes(settings: Settings) -> tuple[str, float]:
-    """What hides cells, and how many, of settings such as "seen-0.5" or "none"."""
+def _mechanism_and_share(settings: Settings) -> tuple[str, float]:
+    """The mechanism and the share of missing values of settings such as "seen-0.5" or "none"."""
     if settings["holes"] == "none":
         return "chance", 0.0
-    hidden_by, share = str(settings["holes"]).split("-")
-    return hidden_by, float(share)
+    mechanism, share = str(settings["holes"]).split("-")
+    return mechanism, float(share)
 
 
-def play(settings: Settings, folder: Path) -> Figures:  # noqa: ARG001  # it keeps no files
-    """Hide, train, and interview the held-out rows."""
-    problem = problems.load(settings)
+def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001  # stores no files
+    """Hide cells, train a model, and interview the held-out rows."""
+    problem = problems.load_problem(settings)
     random = np.random.default_rng((int(settings["seed"]), 11))
-    train = with_holes(problem.train, problem.target, *_holes(settings), random)
+    mechanism, share = _mechanism_and_share(settings)
+    train = hide_cells(problem.train, problem.target, mechanism=mechanism, share=share, random=random)
     model = eddi.PartialVAE(
         problem.schema,
         problem.target,
@@ -64,132 +71,156 @@ def play(settings: Settings, folder: Path) -> Figures:  # noqa: ARG001  # it kee
     ).fit(train)
     curves = eddi.simulate(model, problem.test, problem.target, max_steps=problem.n_steps)
     rmse = np.asarray(curves.rmse) / problem.unit
-    coverage = float(np.mean(np.asarray(curves.coverage)))
-    features = train.drop(columns=problem.target)
-    return {
-        "hidden": plain(float(features.isna().to_numpy().mean())),
-        "rmse": plain(rmse),
-        "auic": plain(float(rmse.mean())),
-        "coverage": plain(coverage),
-    }
+    measurements: Measurements = to_json_values(
+        {
+            "hidden": train.drop(columns=problem.target).isna().to_numpy().mean(),
+            "rmse": rmse,
+            "auic": rmse.mean(),
+            "coverage": np.asarray(curves.coverage).mean(),
+        }
+    )
+    return measurements
 
 
-def with_holes(
-    table: pd.DataFrame, target: str, hidden_by: str, share: float, random: np.random.Generator
+def hide_cells(
+    table: pd.DataFrame,
+    target: str,
+    *,
+    mechanism: str,
+    share: float,
+    random: np.random.Generator,
 ) -> pd.DataFrame:
-    """The table with that share of its cells hidden, the target's aside."""
+    """The table with this share of its cells missing, except for the target.
+
+    Raises:
+        ExperimentError: the mechanism is unknown.
+    """
     names = [name for name in table.columns if name != target]
     values = table[names].to_numpy(np.float64)
-    scores = (values - values.mean(0)) / values.std(0)
-    always = np.zeros(len(names), dtype=bool)
-    if hidden_by == "chance":
-        reason = np.zeros_like(scores)
-    elif hidden_by == "seen":
-        always[: math.ceil(KNOWN_SHARE * len(names))] = True
-        total = scores[:, always].sum(1, keepdims=True)
-        reason = np.broadcast_to(total / total.std(), scores.shape)
-    elif hidden_by == "unseen":
-        reason = scores
+    standardised = (values - values.mean(0)) / values.std(0)
+    stays_observed = np.zeros(len(names), dtype=bool)
+    if mechanism == "chance":
+        cause = np.zeros_like(standardised)
+    elif mechanism == "seen":
+        stays_observed[: math.ceil(OBSERVED_SHARE * len(names))] = True
+        total = standardised[:, stays_observed].sum(1, keepdims=True)
+        cause = np.broadcast_to(total / total.std(), standardised.shape)
+    elif mechanism == "unseen":
+        cause = standardised
     else:
-        raise ExperimentError(f"holes are by chance, seen or unseen, got {hidden_by!r}.")
-    chance = _chances(reason, share)
-    hidden = (random.random(chance.shape) < chance) & ~always
-    holed = table.copy()
-    for place, name in enumerate(names):
-        holed[name] = table[name].astype(object).where(~hidden[:, place], None)
-    return holed.convert_dtypes()
+        raise ExperimentError(f"the mechanism must be chance, seen or unseen, got {mechanism!r}.")
+    probability = _missing_probabilities(cause, share)
+    hidden = (random.random(probability.shape) < probability) & ~stays_observed
+    incomplete = table.copy()
+    for column, name in enumerate(names):
+        incomplete[name] = table[name].astype(object).where(~hidden[:, column], None)
+    return incomplete.convert_dtypes()
 
 
-def _chances(reason: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Chances of a hole that rise with the reason and have the share as their mean in each column."""
+def _missing_probabilities(cause: Numbers, share: float) -> Numbers:
+    """Probabilities that increase with the cause and have mean ``share`` in each column."""
     if not share:
-        return np.zeros_like(reason)
+        return np.zeros_like(cause)
     offsets = [
-        brentq(lambda at: expit(STEEP * column + at).mean() - share, -50, 50)  # noqa: B023  # called here
-        for column in reason.T
+        brentq(lambda offset: expit(SLOPE * column + offset).mean() - share, -50, 50)  # noqa: B023
+        for column in cause.T
     ]
-    return np.asarray(expit(STEEP * reason + offsets))
+    return np.asarray(expit(SLOPE * cause + offsets))
 
 
-def sections(outcomes: Sequence[Outcome], folder: Path) -> list[Section]:
-    """The curves of quality against holes, from whatever runs are finished."""
-    if not outcomes:
+def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
+    """AUIC against the share of missing values, from the runs that are finished."""
+    if not results:
         return []
-    groups = _groups(outcomes)
-    words = (
-        "Cells of the training rows are hidden, never the target's, and the held-out rows are whole. "
-        "AUIC is the mean RMSE over the questions of an interview, the target in units of its range. By "
-        "what is seen: the first third of the variables stays known and causes the others' holes. By "
-        "what is hidden: high values are lost first, and nothing in the table says so.",
-        "Weighed: an entry counts for those like it that are not known, as the default has it. Alike: "
-        "every known entry counts the same.",
+    groups = _group_areas(results)
+    paragraphs = (
+        "Cells of the training rows are hidden, except for the target; the held-out rows are "
+        "complete. AUIC is the mean RMSE over the questions of an interview, with the target in units "
+        "of its range. At random: the first third of the variables stays observed and causes the "
+        "missing values of the others. Not at random: high values are lost first.",
+        "Weighted: an entry also counts for similar entries that are missing (propensity weights), as "
+        "in the default. Unweighted: every observed entry has the same weight.",
     )
-    return [Section("Holes in training data", words, (_grid(groups),), (_picture(groups, folder),))]
+    tables, plots = (_area_table(groups),), (_plot(groups, folder),)
+    return [Section("Missing values in training data", paragraphs, tables, plots)]
 
 
-def _groups(outcomes: Sequence[Outcome]) -> dict[Group, list[float]]:
+def _group_areas(results: Sequence[RunResult]) -> dict[Group, list[float]]:
+    """The AUIC of all seeds by group."""
     groups: dict[Group, list[float]] = {}
-    for outcome in outcomes:
-        settings = outcome.settings
-        hidden_by, share = _holes(settings)
-        for reason in WORDS if share == 0 else (hidden_by,):  # a whole table is where all of them begin
-            key = (str(settings["dataset"]), reason, share, bool(settings["weigh"]))
-            groups.setdefault(key, []).append(float(outcome.figures["auic"]))
+    for result in results:
+        settings = result.settings
+        mechanism, share = _mechanism_and_share(settings)
+        # A complete table is the starting point of every mechanism.
+        for name in MECHANISMS if share == 0 else (mechanism,):
+            group = (str(settings["dataset"]), name, share, bool(settings["weigh"]))
+            groups.setdefault(group, []).append(float(result.measurements["auic"]))
     return groups
 
 
-def _axes(groups: dict[Group, list[float]]) -> tuple[list[str], list[str], list[float]]:
-    """The datasets, reasons and shares there are, in order."""
-    datasets, reasons, shares, _ = zip(*groups, strict=True)
-    there = [reason for reason in WORDS if reason in reasons]
-    return list(dict.fromkeys(datasets)), there, sorted(set(shares))
+def _dimensions(groups: dict[Group, list[float]]) -> tuple[list[str], list[str], list[float]]:
+    """The datasets, mechanisms and shares with results, in order."""
+    datasets, present, shares, _ = zip(*groups, strict=True)
+    mechanisms = [mechanism for mechanism in MECHANISMS if mechanism in present]
+    return list(dict.fromkeys(datasets)), mechanisms, sorted(set(shares))
 
 
-def _grid(groups: dict[Group, list[float]]) -> Grid:
-    datasets, reasons, shares = _axes(groups)
-    columns = [(share, weigh) for share in shares for weigh in (True, False)]
+def _area_table(groups: dict[Group, list[float]]) -> ReportTable:
+    datasets, mechanisms, shares = _dimensions(groups)
+    columns = list(product(shares, WEIGHTINGS))
     rows = [
-        (dataset, WORDS[reason], *(_mean(groups.get((dataset, reason, *column))) for column in columns))
-        for dataset, reason in product(datasets, reasons)
+        (
+            dataset,
+            MECHANISMS[mechanism],
+            *(_format_mean(groups.get((dataset, mechanism, *column))) for column in columns),
+        )
+        for dataset, mechanism in product(datasets, mechanisms)
     ]
-    headings = (f"{share:.0%}, {WEIGHED[weigh]}" for share, weigh in columns)
-    seeds = max(map(len, groups.values()))
-    note = f"AUIC, lower is better; the mean of {seeds} splits." if seeds > 1 else "AUIC of one split."
-    return Grid("What holes cost", ("set", "hidden", *headings), tuple(rows), note)
+    headings = (f"{share:.0%}, {WEIGHTINGS[weigh]}" for share, weigh in columns)
+    n_seeds = max(map(len, groups.values()))
+    note = f"AUIC, mean of {n_seeds} splits; lower is better." if n_seeds > 1 else "AUIC of one split."
+    title = "AUIC by share of missing values"
+    return ReportTable(title, ("dataset", "missing", *headings), tuple(rows), note)
 
 
-def _mean(found: list[float] | None) -> str:
-    return f"{np.mean(found):.4f}" if found else NOT_YET
+def _format_mean(areas: list[float] | None) -> str:
+    return f"{np.mean(areas):.4f}" if areas else NOT_AVAILABLE
 
 
-def _picture(groups: dict[Group, list[float]], folder: Path) -> Picture:
-    datasets, reasons, shares = _axes(groups)
+def _plot(groups: dict[Group, list[float]], folder: Path) -> Figure:
+    datasets, mechanisms, shares = _dimensions(groups)
     figure = figures.figure(3.0 * len(datasets) + 0.4, 3.2)
+    panels = figure.subplots(1, len(datasets), squeeze=False)[0]
     lines: dict[str, Any] = {}
-    for axes, dataset in zip(figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True):
+    for axes, dataset in zip(panels, datasets, strict=True):
         figures.tidy(axes)
-        for place, (reason, weigh) in enumerate(product(reasons, (True, False))):
-            known = [share for share in shares if (dataset, reason, share, weigh) in groups]
-            means = [float(np.mean(groups[dataset, reason, share, weigh])) for share in known]
-            (line,) = axes.plot(known, means, color=COLOURS[place // 2], marker=MARKERS[place // 2])
+        for (i, mechanism), weigh in product(enumerate(mechanisms), WEIGHTINGS):
+            measured = [share for share in shares if (dataset, mechanism, share, weigh) in groups]
+            means = [np.mean(groups[dataset, mechanism, share, weigh]) for share in measured]
+            (line,) = axes.plot(measured, means, color=COLOURS[i], marker=MARKERS[i])
             line.set(linestyle="-" if weigh else ":", markersize=3.8, linewidth=1.6)
-            lines[f"{WORDS[reason]}, {WEIGHED[weigh]}"] = line
+            lines[f"{MECHANISMS[mechanism]}, {WEIGHTINGS[weigh]}"] = line
         axes.set_title(dataset, color=INK, fontsize=SMALL + 1)
-        axes.set_xlabel("cells hidden", color=INK, fontsize=SMALL + 0.5)
+        axes.set_xlabel("missing values", color=INK, fontsize=SMALL + 0.5)
         axes.set_ylabel("AUIC", color=INK, fontsize=SMALL + 0.5)
         axes.set_xticks(shares, [f"{share:.0%}" for share in shares])
-    names = list(lines)
-    handles = [lines[name] for name in names]
-    figure.legend(handles, names, loc="outside upper center", ncols=3, frameon=False, fontsize=SMALL)
+    figure.legend(
+        list(lines.values()),
+        list(lines),
+        loc="outside upper center",
+        ncols=3,
+        frameon=False,
+        fontsize=SMALL,
+    )
     path = folder / "holes.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     figures.save(figure, figures.check_path(path))
-    return Picture(path, "AUIC against the share of training cells that are hidden, by what hides them.")
+    return Figure(path, "AUIC against the share of missing training values, by mechanism.")
 
 
-def datasets(settings: Settings) -> tuple[str, ...]:
-    """The files a run needs."""
-    return problems.files(str(settings["dataset"]))
+def required_datasets(settings: Settings) -> tuple[str, ...]:
+    """The dataset of a run."""
+    return problems.required_datasets(str(settings["dataset"]))
 
 
-EXPERIMENT = Experiment(play, datasets, sections)
+EXPERIMENT = Experiment(run, required_datasets, report_sections)

@@ -1,15 +1,16 @@
-"""Does ``Stop(risk=...)`` keep its promise? Resplit held-out rows many times, and count.
+"""Check the guarantee of ``Stop(risk=...)`` by splitting held-out rows many times.
 
-Half of a set trains a few models; the other half is interviewed to the end once for each. Then, many
-times over, some of those rows certify how sure is sure enough, and others are judged by it. Nothing is
-trained anew for that, as nothing is when a model is certified. Rows are taken in two ways:
+Half of a dataset trains a few models; the other half is interviewed to the end once for each model.
+Then, many times, some of those rows certify a confidence threshold and others are evaluated with it. No
+model is trained for this, as none is when a model is certified. The rows are selected in two ways:
 
-- a resplit: half certify, the other half are judged, as anybody would try it out. The promise is about
-  all interviews there could be, though, and those judged are few: their share of wrong ones may be above
-  the risk by chance, the more so as the luckier half is the one that certified.
-- a draw: the rows are all the interviews there are. Half as many are drawn from them, each as likely to
-  come again, to certify, and whether the promise is kept by all rows is then known without chance. It
-  may be broken in a tenth of the draws where the confidence is 90%.
+- a resplit: one half certifies and the other half is evaluated, as a user would try it. The guarantee is
+  about the population, however, and the evaluated rows are few: their error rate may exceed the risk by
+  chance, all the more because the half with fewer errors is the one that certifies.
+- a draw: the rows are taken as the population. Half as many are drawn from it with replacement to
+certify,
+  and the guarantee is then checked exactly on all rows. At 90% confidence it may be violated in 10% of
+  the draws.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 
@@ -25,35 +25,40 @@ import eddi
 from eddi.interview.risk_control import Courses
 from eddi.strategy import Information
 from eddi_benchmarks.data import datasets
-from eddi_benchmarks.decisions import problem
-from eddi_benchmarks.harness import results
+from eddi_benchmarks.decisions import problem as problems
+from eddi_benchmarks.harness.environment import describe_environment, torch_threads
+from eddi_benchmarks.harness.files import write_json
+from eddi_benchmarks.report.statistics import NOT_AVAILABLE
 
-SETS = ("breast_cancer", "ckd", "phq9_nhanes")
+DATASETS = ("breast_cancer", "ckd", "phq9_nhanes")
 RISK = 0.05
 CONFIDENCES = (0.9, 0.95)
-N_MODELS = 2  # a set, each trained on another half
+N_MODELS = 2  # per dataset, each trained on a different half
 N_RESPLITS = 100
-STEPS = 800  # of training; a model need not be good for a promise to hold
-MOST_ROWS = 1_000  # of a half: more would take long and show the same
+N_TRAINING_STEPS = 800  # the guarantee does not need a good model
+MAX_ROWS = 1_000  # of a half
 
 
 @dataclass(frozen=True)
-class Kept:
-    """How the promise went on one set, over all resplits.
+class GuaranteeCheck:
+    """The check of the guarantee on one dataset, over all resplits and draws.
+
+    The fields are those of the JSON file.
 
     Args:
-        n_certified: resplits in which some sureness was found to keep the risk; the rest promise none.
-        n_above: of these, how many had a larger share than the risk wrong among the rows judged.
-        n_broken: draws after which the promise did not hold.
-        wrong: share of wrong decisions of the rows judged, where certified, on average.
-        wrong_of_all: share of wrong decisions with every question asked.
-        asked: questions a row judged was asked, where certified, on average.
-        asked_of_all: questions there are for a row, on average.
+        n_rows: rows that certify.
+        n_certified: resplits in which a threshold was certified; the others guarantee nothing.
+        n_above: of these, resplits whose evaluated rows exceed the risk.
+        n_broken: draws after which the guarantee did not hold.
+        wrong: mean error rate of evaluated rows, if certified.
+        wrong_of_all: error rate when every question is asked.
+        asked: mean number of questions of evaluated rows, if certified.
+        asked_of_all: mean number of questions that a row can be asked.
     """
 
     dataset: str
     confidence: float
-    n_rows: int  # that certify
+    n_rows: int
     n_resplits: int
     n_certified: int
     n_above: int
@@ -64,105 +69,107 @@ class Kept:
     asked_of_all: float
 
 
-def run(folder: Path, *, sets: Sequence[str] = SETS, quick: bool = False) -> list[Kept]:
-    """Count how often the promise is kept, and keep the figures in ``folder``."""
+def run(folder: Path, *, names: Sequence[str] = DATASETS, quick: bool = False) -> list[GuaranteeCheck]:
+    """Check the guarantee on these datasets, and store the results in ``folder``."""
     n_models, n_resplits = (1, 20) if quick else (N_MODELS, N_RESPLITS)
-    for file in (file for name in sets for file in problem.files(name)):
-        datasets.find(file)  # say at once what is missing, not after half an hour
-    facts = {"risk": RISK, "models": n_models, "steps": STEPS, "circumstances": results.circumstances()}
-    found: list[Kept] = []
-    for name in sets:
-        found += _set(name, n_models, n_resplits, quick=quick)
-        results.write(folder / "risk.json", {**facts, "kept": [asdict(each) for each in found]})
-    return found
+    for name in names:
+        for dataset in problems.required_datasets(name):
+            datasets.find(dataset)  # fail now rather than after half an hour
+    document = {
+        "risk": RISK,
+        "models": n_models,
+        "steps": N_TRAINING_STEPS,
+        "circumstances": describe_environment(),
+    }
+    checks: list[GuaranteeCheck] = []
+    for name in names:
+        checks += _check_dataset(name, n_models, n_resplits, max_rows=200 if quick else MAX_ROWS)
+        write_json(folder / "risk.json", {**document, "kept": [asdict(check) for check in checks]})
+    return checks
 
 
-def _set(name: str, n_models: int, n_resplits: int, *, quick: bool) -> Iterator[Kept]:
-    most = 200 if quick else MOST_ROWS
-    played = [_courses(name, seed, most) for seed in range(n_models)]
+def _check_dataset(
+    name: str, n_models: int, n_resplits: int, *, max_rows: int
+) -> Iterator[GuaranteeCheck]:
+    interviews = [_interview_held_out(name, seed, max_rows) for seed in range(n_models)]
     for confidence in CONFIDENCES:
-        yield tried(name, played, n_resplits, confidence)
+        yield check_guarantee(name, interviews, n_resplits=n_resplits, confidence=confidence)
 
 
-def _courses(name: str, seed: int, most: int) -> Courses:
-    """The interviews of the half that a model did not see."""
-    given = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        whole = problem.read(name)
-        target = str(whole.columns[-1])
-        train, rest = train_test_split(whole, test_size=0.5, random_state=seed, stratify=whole[target])
-        schema = problem.described(name, whole)
-        model = eddi.PartialVAE(schema, target, max_steps=STEPS, random_state=seed).fit(train.head(most))
-        truth = model.evidence(rest.head(most))
+def _interview_held_out(name: str, seed: int, max_rows: int) -> Courses:
+    """Interview the half of a dataset that the model was not trained on."""
+    table = problems.read_table(name)
+    target = str(table.columns[-1])
+    train, held_out = train_test_split(table, test_size=0.5, random_state=seed, stratify=table[target])
+    schema = problems.make_schema(name, table)
+    with torch_threads(1):
+        model = eddi.PartialVAE(schema, target, max_steps=N_TRAINING_STEPS, random_state=seed)
+        model.fit(train.head(max_rows))
+        truth = model.evidence(held_out.head(max_rows))
         return Courses.of(model, truth, (target,), Information())
-    finally:
-        torch.set_num_threads(given)
 
 
-def tried(name: str, played: Sequence[Courses], n_resplits: int, confidence: float) -> Kept:
-    """Certify on half of the rows and judge the other half, so many times."""
-    judged, drawn = [], []
-    for number in range(n_resplits):
-        courses = played[number % len(played)]
-        random = np.random.default_rng(number)
-        order = random.permutation(len(courses.sure))
+def check_guarantee(
+    name: str, interviews: Sequence[Courses], *, n_resplits: int, confidence: float
+) -> GuaranteeCheck:
+    """Certify on half of the rows and evaluate the guarantee, ``n_resplits`` times."""
+    resplits, draws = [], []
+    for seed in range(n_resplits):
+        rows = interviews[seed % len(interviews)]
+        random = np.random.default_rng(seed)
+        order = random.permutation(len(rows.sure))
         half = len(order) // 2
-        judged.append(_judged(courses[order[:half]], courses[order[half:]], confidence))
-        drawn.append(_judged(courses[random.integers(len(order), size=half)], courses, confidence))
-    wrong, asked = np.array([each for each in judged if each is not None]).reshape(-1, 2).T
-    all_wrong, all_asked = zip(*(courses.ends(None) for courses in played), strict=True)
-    return Kept(
+        resplits.append(_evaluate(rows[order[:half]], rows[order[half:]], confidence))
+        drawn = random.integers(len(order), size=half)
+        draws.append(_evaluate(rows[drawn], rows, confidence))
+    certified = np.array([result for result in resplits if result is not None]).reshape(-1, 2)
+    error_rates, n_asked = certified.T
+    all_wrong, all_asked = zip(*(rows.ends(None) for rows in interviews), strict=True)
+    return GuaranteeCheck(
         dataset=name,
         confidence=confidence,
-        n_rows=len(played[0].sure) // 2,
+        n_rows=len(interviews[0].sure) // 2,
         n_resplits=n_resplits,
-        n_certified=len(wrong),
-        n_above=int((wrong > RISK).sum()),
-        n_broken=sum(each is not None and each[0] > RISK for each in drawn),
-        wrong=float(wrong.mean()) if len(wrong) else None,
+        n_certified=len(certified),
+        n_above=int((error_rates > RISK).sum()),
+        n_broken=sum(result is not None and result[0] > RISK for result in draws),
+        wrong=float(error_rates.mean()) if len(certified) else None,
         wrong_of_all=float(np.concatenate(all_wrong).mean()),
-        asked=float(asked.mean()) if len(asked) else None,
+        asked=float(n_asked.mean()) if len(certified) else None,
         asked_of_all=float(np.concatenate(all_asked).mean()),
     )
 
 
-def _judged(certifying: Courses, others: Courses, confidence: float) -> tuple[float, float] | None:
-    """Share of the others that end wrongly, and how much they are asked; None without a promise."""
-    least = certifying.certificate((), Information()).least(RISK, confidence)
-    if least is None:
+def _evaluate(certifying: Courses, evaluated: Courses, confidence: float) -> tuple[float, float] | None:
+    """Error rate and mean number of questions of the evaluated rows; None if nothing is certified."""
+    threshold = certifying.certificate((), Information()).least(RISK, confidence)
+    if threshold is None:
         return None
-    wrong, asked = others.ends(least)
-    return float(wrong.mean()), float(asked.mean())
+    wrong, n_asked = evaluated.ends(threshold)
+    return float(wrong.mean()), float(n_asked.mean())
 
 
-def as_table(found: Sequence[Kept]) -> Table:
-    """One line a set and confidence."""
-    table = Table(title=f"Stop(risk={RISK}): is the promise kept?", box=None, padding=(0, 2, 0, 0))
-    for heading in (
-        "set",
-        "confidence",
-        "rows",
-        "promised",
-        "above",
-        "broken",
-        "wrong",
-        "of all",
-        "asked",
-        "of all",
-    ):
-        table.add_column(heading, justify="left" if heading == "set" else "right")
-    for kept in found:
+def as_table(checks: Sequence[GuaranteeCheck]) -> Table:
+    """A row per dataset and confidence."""
+    title = f"Stop(risk={RISK}): does the guarantee hold?"
+    table = Table(title=title, box=None, padding=(0, 2, 0, 0))
+    headings = (
+        *("dataset", "confidence", "rows", "certified", "above risk", "violated"),
+        *("error rate", "with all questions", "questions", "of"),
+    )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "dataset" else "right")
+    for check in checks:
         table.add_row(
-            kept.dataset,
-            f"{kept.confidence:.0%}",
-            str(kept.n_rows),
-            f"{kept.n_certified} of {kept.n_resplits}",
-            str(kept.n_above),
-            str(kept.n_broken),
-            "-" if kept.wrong is None else f"{kept.wrong:.1%}",
-            f"{kept.wrong_of_all:.1%}",
-            "-" if kept.asked is None else f"{kept.asked:.1f}",
-            f"{kept.asked_of_all:.1f}",
+            check.dataset,
+            f"{check.confidence:.0%}",
+            str(check.n_rows),
+            f"{check.n_certified} of {check.n_resplits}",
+            str(check.n_above),
+            str(check.n_broken),
+            NOT_AVAILABLE if check.wrong is None else f"{check.wrong:.1%}",
+            f"{check.wrong_of_all:.1%}",
+            NOT_AVAILABLE if check.asked is None else f"{check.asked:.1f}",
+            f"{check.asked_of_all:.1f}",
         )
     return table

@@ -1,14 +1,13 @@
-"""How long people wait for their next question when many are interviewed at once.
+"""How long people wait for their next question when many are interviewed at the same time.
 
-``python -m eddi_benchmarks.speed.service_load`` starts three real servers on one model, and lets 1, 16
-and 64 people at a time answer questions at each in turn:
+``python -m eddi_benchmarks.speed.service_load MODEL`` starts three real servers with one model, and
+lets 1, 16 and 64 people at a time answer questions of each server in turn:
 
-- alone: every request works out its own next question, in its own thread, as a service does that has no
-  batcher;
-- in turn: one thread has the model, and takes one request after the other;
-- gathered: one thread has the model, and takes all who wait at once.
+- threads: every request computes its own next question in its own thread, without batching;
+- serial: one thread has the model and handles one request after another;
+- batched: one thread has the model and handles all waiting requests at once.
 
-The processor time that an answer costs the server says most where other programs run beside it.
+If other programs run on the machine, the CPU time per answer is the most reliable number.
 """
 
 import argparse
@@ -31,104 +30,109 @@ import numpy as np
 from eddi.errors import EddiError
 from eddi.service.settings import Settings
 
-PEOPLE = (1, 16, 64)
-MODES = {"alone": 0, "in turn": 1, "gathered": Settings().batch}  # as EDDI_BATCH has it
-CPU = "process_cpu_seconds_total "  # of /metrics; only Linux tells
-ROUNDS = 2  # the modes take turns, so that what else this machine does touches both
+N_PEOPLE = (1, 16, 64)
+MODES = {"threads": 0, "serial": 1, "batched": Settings().batch}  # values of EDDI_BATCH
+CPU_METRIC = "process_cpu_seconds_total "  # in /metrics, on Linux only
+N_ROUNDS = 2  # the modes alternate, so that other programs affect all of them
 
 
 @dataclass
-class Waits:
-    """How long answers took to bring the next question, and for how long this was measured."""
+class ResponseTimes:
+    """The times from sending an answer until the next question arrives."""
 
     seconds: list[float] = field(default_factory=list)
-    in_time: int = 0  # answers that were taken before the time was up
-    measured_s: float = 0.0
-    cpu_s: float = 0.0  # that the server took for it
-    errors: int = 0
+    n_in_time: int = 0  # answers handled before the end of the measurement
+    measured_seconds: float = 0.0  # duration of the measurement
+    cpu_seconds: float = 0.0  # of the server
+    n_errors: int = 0
 
-    def plus(self, other: "Waits") -> "Waits":
-        return Waits(
+    def combine(self, other: "ResponseTimes") -> "ResponseTimes":
+        return ResponseTimes(
             self.seconds + other.seconds,
-            self.in_time + other.in_time,
-            self.measured_s + other.measured_s,
-            self.cpu_s + other.cpu_s,
-            self.errors + other.errors,
+            self.n_in_time + other.n_in_time,
+            self.measured_seconds + other.measured_seconds,
+            self.cpu_seconds + other.cpu_seconds,
+            self.n_errors + other.n_errors,
         )
 
     @property
-    def a_second(self) -> float:
-        """Answers the server took each second."""
-        return self.in_time / self.measured_s
+    def answers_per_second(self) -> float:
+        return self.n_in_time / self.measured_seconds
 
     @property
-    def cpu_ms(self) -> float:
-        """Processor time of an answer, openings of interviews included."""
-        return self.cpu_s / len(self.seconds) * 1000
+    def cpu_ms_per_answer(self) -> float:
+        """The CPU time per answer, including the start of interviews."""
+        return self.cpu_seconds / len(self.seconds) * 1000
 
-    def ms(self, percent: float) -> float:
-        """The time that so many percent of answers stayed below."""
+    def percentile_ms(self, percent: float) -> float:
         return float(np.percentile(self.seconds, percent)) * 1000
 
 
-class Caller:
-    """One person's connection to the server: as little of an HTTP client as will do, to be fast."""
+class HttpConnection:
+    """A minimal, fast HTTP client on one connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
     @classmethod
-    async def at(cls, port: int) -> "Caller":
+    async def open(cls, port: int) -> "HttpConnection":
         return cls(*await asyncio.open_connection("127.0.0.1", port))
 
+    def close(self) -> None:
+        self.writer.close()
+
+    async def get(self, path: str) -> tuple[int, bytes]:
+        """The status and body of the response to a GET request."""
+        return await self._send(f"GET {path} HTTP/1.1")
+
     async def post(self, path: str, document: Any) -> tuple[int, Any]:
-        """The status and the JSON that a POST is answered with."""
+        """The status and JSON document of the response to a POST request."""
         body = json.dumps(document).encode()
         head = f"POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        status, content = await self.sent(head, body)
+        status, content = await self._send(head, body)
         return status, json.loads(content)
 
-    async def sent(self, head: str, body: bytes = b"") -> tuple[int, bytes]:
-        """The status and the body that a request is answered with."""
+    async def _send(self, head: str, body: bytes = b"") -> tuple[int, bytes]:
         self.writer.write(f"{head}\r\nHost: 127.0.0.1\r\n\r\n".encode() + body)
         await self.writer.drain()
-        answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(answer.partition("content-length: ")[2].partition("\r\n")[0])
-        return int(answer.split(" ", 2)[1]), await self.reader.readexactly(length)
+        response = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = int(response.partition("content-length: ")[2].partition("\r\n")[0])
+        return int(response.split(" ", 2)[1]), await self.reader.readexactly(length)
 
 
-async def cpu_s(port: int) -> float:
-    """Processor time that the server has taken so far; 0 where it cannot tell."""
-    caller = await Caller.at(port)
-    _, content = await caller.sent("GET /metrics HTTP/1.1")
-    caller.writer.close()
+async def server_cpu_seconds(port: int) -> float:
+    """The CPU time that the server has used so far; 0 if it does not report it."""
+    connection = await HttpConnection.open(port)
+    _, content = await connection.get("/metrics")
+    connection.close()
     lines = content.decode().splitlines()
-    return next((float(line.split()[1]) for line in lines if line.startswith(CPU)), 0.0)
+    return next((float(line.split()[1]) for line in lines if line.startswith(CPU_METRIC)), 0.0)
 
 
-async def person(port: int, until: float, waits: Waits) -> None:
-    """Hold one interview after the other, answering at once."""
-    caller = await Caller.at(port)
-    random = np.random.default_rng()  # somebody new, or the server would remember where they stood
-    while time.perf_counter() < until:
-        _, turn = await caller.post("/interviews", {})
-        path = f"/interviews/{turn['id']}/answers"
-        while turn["question"] is not None and time.perf_counter() < until:
-            said = {one["name"]: _said(one, random) for one in turn["question"]["reveals"]}
-            asked = {"question": turn["question"]["name"], "values": said}
-            began = time.perf_counter()
-            status, turn = await caller.post(path, asked)
-            ended = time.perf_counter()
-            waits.seconds.append(ended - began)
-            waits.in_time += ended <= until
+async def simulate_person(port: int, end: float, times: ResponseTimes) -> None:
+    """Take one interview after another until ``end``, answering immediately."""
+    connection = await HttpConnection.open(port)
+    random = np.random.default_rng()  # new answers, which no cache of the server contains
+    while time.perf_counter() < end:
+        _, state = await connection.post("/interviews", {})
+        path = f"/interviews/{state['id']}/answers"
+        while state["question"] is not None and time.perf_counter() < end:
+            question = state["question"]
+            values = {v["name"]: _random_value(v, random) for v in question["reveals"]}
+            answer = {"question": question["name"], "values": values}
+            sent = time.perf_counter()
+            status, state = await connection.post(path, answer)
+            received = time.perf_counter()
+            times.seconds.append(received - sent)
+            times.n_in_time += received <= end
             if status != 200:
-                waits.errors += 1
+                times.n_errors += 1
                 break
-    caller.writer.close()
+    connection.close()
 
 
-def _said(variable: dict[str, Any], random: np.random.Generator) -> Any:
-    """Something that may be answered."""
+def _random_value(variable: dict[str, Any], random: np.random.Generator) -> Any:
+    """A random valid value of a variable."""
     if "levels" in variable:
         return variable["levels"][random.integers(len(variable["levels"]))]
     low = variable.get("low", 0.0)
@@ -136,56 +140,60 @@ def _said(variable: dict[str, Any], random: np.random.Generator) -> Any:
     return round(value) if variable["kind"] == "count" else value
 
 
-async def crowd(port: int, n_people: int, seconds: float) -> Waits:
-    """Let so many people answer for so long."""
-    waits = Waits(measured_s=seconds)
-    before = await cpu_s(port)
-    until = time.perf_counter() + seconds
-    await asyncio.gather(*(person(port, until, waits) for _ in range(n_people)))
-    waits.cpu_s = await cpu_s(port) - before
-    return waits
+async def simulate_people(port: int, n_people: int, seconds: float) -> ResponseTimes:
+    """Let several people answer at the same time."""
+    times = ResponseTimes(measured_seconds=seconds)
+    before = await server_cpu_seconds(port)
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(simulate_person(port, end, times) for _ in range(n_people)))
+    times.cpu_seconds = await server_cpu_seconds(port) - before
+    return times
 
 
 @contextmanager
-def server(model: Path, *, batch: int, store: str) -> Iterator[int]:
-    """A real server in a process of its own; gives its port."""
-    settings = {"EDDI_BATCH": f"{batch}", "EDDI_RATE": "0", "EDDI_LOG": "warning"}
-    words = ["-m", "eddi", "serve", str(model), "--port", "0", "--store", store]
+def run_server(model: Path, *, batch: int, store: str) -> Iterator[int]:
+    """Run a real server in a process of its own; yields its port."""
+    environment = {"EDDI_BATCH": f"{batch}", "EDDI_RATE": "0", "EDDI_LOG": "warning"}
+    arguments = ["-m", "eddi", "serve", str(model), "--port", "0", "--store", store]
     with subprocess.Popen(  # noqa: S603  # our own command
-        [sys.executable, *words], env={**os.environ, **settings}, stderr=subprocess.PIPE, text=True
+        [sys.executable, *arguments],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
-            yield _port(process)
+            yield _wait_for_port(process)
         finally:
             process.terminate()
             process.communicate()
 
 
-def _port(process: "subprocess.Popen[str]") -> int:
+def _wait_for_port(process: "subprocess.Popen[str]") -> int:
     assert process.stderr is not None  # noqa: S101  # a pipe
-    said = ""
+    output = ""
     for line in process.stderr:
-        said += line
-        if found := re.search(r"http://localhost:(\d+)", line):
-            return int(found[1])
-    raise EddiError(f"the server did not start. It said: {said.strip()}")
+        output += line
+        if match := re.search(r"http://localhost:(\d+)", line):
+            return int(match[1])
+    raise EddiError(f"the server did not start. Its output: {output.strip()}")
 
 
-def measure(model: Path, *, seconds: float, store: str) -> dict[tuple[str, int], Waits]:
-    """The waits of each mode and number of people."""
-    found: dict[tuple[str, int], Waits] = {}
-    with ExitStack() as leaving:
-        folder = leaving.enter_context(tempfile.TemporaryDirectory())
+def measure(model: Path, *, seconds: float, store: str) -> dict[tuple[str, int], ResponseTimes]:
+    """The response times of each mode and number of people."""
+    results: dict[tuple[str, int], ResponseTimes] = {}
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         ports = {}
         for mode, batch in MODES.items():
-            url = store.format(folder=folder, mode=mode.replace(" ", "-"))
-            ports[mode] = leaving.enter_context(server(model, batch=batch, store=url))
-        for _ in range(ROUNDS):
-            for n_people in PEOPLE:
+            url = store.format(folder=folder, mode=mode)
+            ports[mode] = stack.enter_context(run_server(model, batch=batch, store=url))
+        for _ in range(N_ROUNDS):
+            for n_people in N_PEOPLE:
                 for mode, port in ports.items():
-                    waits = asyncio.run(crowd(port, n_people, seconds / ROUNDS))
-                    found[mode, n_people] = found.get((mode, n_people), Waits()).plus(waits)
-    return found
+                    times = asyncio.run(simulate_people(port, n_people, seconds / N_ROUNDS))
+                    earlier = results.get((mode, n_people), ResponseTimes())
+                    results[mode, n_people] = earlier.combine(times)
+    return results
 
 
 def main() -> None:
@@ -195,14 +203,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="for each mode and number of people")
     parser.add_argument("--store", default="sqlite:///{folder}/{mode}.db")
     options = parser.parse_args()
-    found = measure(options.model, seconds=options.seconds, store=options.store)
+    results = measure(options.model, seconds=options.seconds, store=options.store)
     lines = ["people  mode      answers/s   p50 ms   p99 ms   cpu ms  errors"]
-    for (mode, n_people), waits in sorted(found.items(), key=lambda one: one[0][1]):
-        figures = f"{waits.a_second:10.1f} {waits.ms(50):8.1f} {waits.ms(99):8.1f} {waits.cpu_ms:8.1f}"
-        lines.append(f"{n_people:6}  {mode:8} {figures} {waits.errors:7}")
-    for mode in ("alone", "in turn"):
-        gain = found["gathered", PEOPLE[-1]].a_second / found[mode, PEOPLE[-1]].a_second
-        lines.append(f"{PEOPLE[-1]} people gathered: {gain:.1f} times the answers of {mode}")
+    for (mode, n_people), times in sorted(results.items(), key=lambda item: item[0][1]):
+        numbers = (
+            f"{times.answers_per_second:10.1f} {times.percentile_ms(50):8.1f} "
+            f"{times.percentile_ms(99):8.1f} {times.cpu_ms_per_answer:8.1f}"
+        )
+        lines.append(f"{n_people:6}  {mode:8} {numbers} {times.n_errors:7}")
+    most_people = N_PEOPLE[-1]
+    batched = results["batched", most_people].answers_per_second
+    for mode in ("threads", "serial"):
+        gain = batched / results[mode, most_people].answers_per_second
+        lines.append(f"{most_people} people, batched: {gain:.1f} times the answers of {mode}")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -1,12 +1,13 @@
-"""Holes of the right share and for the right reason, and a chapter of whatever is finished."""
+"""Missing values have the right share and mechanism, and the report shows their effect."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from eddi_benchmarks.harness.experiment import ExperimentError, Outcome, experiment
+from eddi_benchmarks.harness.experiment import ExperimentError, find_experiment
+from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.harness.suite import Suite
-from eddi_benchmarks.quality import missing_values as holes
+from eddi_benchmarks.quality import missing_values
 
 
 @pytest.fixture(scope="module")
@@ -16,58 +17,59 @@ def table():
     return frame.assign(level=random.integers(3, size=3_000), y=frame.sum(axis=1))
 
 
-def holed(table, hidden_by, share):
-    return holes.with_holes(table, "y", hidden_by, share, np.random.default_rng(1))
+def hide(table, mechanism, share):
+    random = np.random.default_rng(1)
+    return missing_values.hide_cells(table, "y", mechanism=mechanism, share=share, random=random)
 
 
-@pytest.mark.parametrize("hidden_by", ["chance", "unseen"])
+@pytest.mark.parametrize("mechanism", ["chance", "unseen"])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
-def test_the_share_is_hidden_and_never_the_target(table, hidden_by, share):
-    found = holed(table, hidden_by, share)
-    assert found.drop(columns="y").isna().to_numpy().mean() == pytest.approx(share, abs=0.02)
-    assert found["y"].notna().all()
+def test_the_share_is_missing_and_the_target_is_complete(table, mechanism, share):
+    incomplete = hide(table, mechanism, share)
+    assert incomplete.drop(columns="y").isna().to_numpy().mean() == pytest.approx(share, abs=0.02)
+    assert incomplete["y"].notna().all()
 
 
-def test_by_what_is_seen_leaves_a_third_known_and_takes_rows_high_in_it(table):
-    found = holed(table, "seen", 0.5)
-    assert found[["a", "b", "c"]].notna().all(axis=None)
-    high = table[["a", "b", "c"]].sum(axis=1) > 1
-    assert found.loc[high, "e"].isna().mean() > 0.6
-    assert found.loc[~high, "e"].isna().mean() < 0.5
+def test_missing_at_random_depends_on_variables_that_stay_observed(table):
+    incomplete = hide(table, "seen", 0.5)
+    assert incomplete[["a", "b", "c"]].notna().all(axis=None)
+    is_high = table[["a", "b", "c"]].sum(axis=1) > 1
+    assert incomplete.loc[is_high, "e"].isna().mean() > 0.6
+    assert incomplete.loc[~is_high, "e"].isna().mean() < 0.5
 
 
-def test_by_what_is_hidden_takes_high_values(table):
-    known = holed(table, "unseen", 0.5)["d"].dropna()
-    assert float(known.mean()) < -0.3
+def test_missing_not_at_random_removes_high_values(table):
+    observed = hide(table, "unseen", 0.5)["d"].dropna()
+    assert float(observed.mean()) < -0.3
 
 
-def test_an_unknown_reason_is_refused(table):
-    with pytest.raises(ExperimentError, match="by chance, seen or unseen"):
-        holed(table, "spite", 0.5)
+def test_an_unknown_mechanism_is_rejected(table):
+    with pytest.raises(ExperimentError, match="must be chance, seen or unseen, got 'spite'"):
+        hide(table, "spite", 0.5)
 
 
-def outcome(name, weigh, seed, auic):
+def make_result(name, weigh, seed, auic):
     settings = {"dataset": "energy", "holes": name, "weigh": weigh, "seed": seed}
-    return Outcome(f"{name}-{weigh}-{seed}", settings, {"auic": auic}, {})
+    return RunResult(f"{name}-{weigh}-{seed}", settings, {"auic": auic}, {})
 
 
-def test_the_chapter_has_a_line_a_reason_and_a_picture(tmp_path):
-    outcomes = [
-        outcome(name, weigh, seed, 0.1 + seed / 100)
+def test_the_report_has_a_row_for_each_mechanism_and_a_figure(tmp_path):
+    results = [
+        make_result(name, weigh, seed, 0.1 + seed / 100)
         for name in ("none", "seen-0.5", "unseen-0.5")
         for weigh in (True, False)
         for seed in (0, 1)
     ]
-    (section,) = holes.sections(outcomes, tmp_path)
-    (grid,) = section.grids
-    assert [row[1] for row in grid.rows] == ["by chance", "by what is seen", "by what is hidden"]
-    assert grid.rows[1][2:] == ("0.1050",) * 4
-    assert grid.rows[0][-1] == "-"
-    assert section.pictures[0].path.stat().st_size > 5_000
-    assert holes.sections([], tmp_path) == []
+    (section,) = missing_values.report_sections(results, tmp_path)
+    (areas,) = section.tables
+    assert [row[1] for row in areas.rows] == ["completely at random", "at random", "not at random"]
+    assert areas.rows[1][2:] == ("0.1050",) * 4
+    assert areas.rows[0][-1] == "-"
+    assert section.figures[0].path.stat().st_size > 5_000
+    assert missing_values.report_sections([], tmp_path) == []
 
 
-def test_the_suite_names_its_experiment():
+def test_the_suite_has_120_runs_of_this_experiment():
     suite = Suite.load("holes")
-    assert experiment(suite.experiment) is holes.EXPERIMENT
+    assert find_experiment(suite.experiment) is missing_values.EXPERIMENT
     assert len(suite.runs) == 120

@@ -1,4 +1,4 @@
-"""The benchmark of promises counts rightly."""
+"""The check of the guarantee counts correctly."""
 
 import io
 
@@ -9,40 +9,44 @@ from eddi.interview.risk_control import Courses
 from eddi_benchmarks.quality import risk
 
 
-def courses(n_rows, wrong_share, seed=0):
-    """Two steps: before the question half are wrong and the belief unsure; then few are wrong."""
+def make_interviews(n_rows, error_rate, seed=0):
+    """Interviews of one question: half are wrong before it, few after it."""
     random = np.random.default_rng(seed)
     wrong = np.stack(
-        [random.uniform(size=n_rows) < 0.5, random.uniform(size=n_rows) < wrong_share], axis=1
+        [random.uniform(size=n_rows) < 0.5, random.uniform(size=n_rows) < error_rate], axis=1
     )
-    sure = np.tile([0.6, 0.99], (n_rows, 1))
-    return Courses(sure, wrong, np.tile([0, 1], (n_rows, 1)))
+    confidence = np.tile([0.6, 0.99], (n_rows, 1))
+    return Courses(confidence, wrong, np.tile([0, 1], (n_rows, 1)))
 
 
-def test_a_risk_that_is_far_below_is_promised_and_kept():
-    kept = risk.tried("made up", [courses(600, 0.005), courses(600, 0.005, seed=1)], 20, 0.9)
-    assert (kept.n_certified, kept.n_above, kept.n_broken, kept.n_rows) == (20, 0, 0, 300)
-    assert kept.wrong < 0.02
-    assert (kept.asked, kept.asked_of_all) == (1.0, 1.0)
+def check(interviews, n_resplits=20, confidence=0.9):
+    return risk.check_guarantee("example", interviews, n_resplits=n_resplits, confidence=confidence)
 
 
-def test_a_risk_that_is_far_above_is_not_promised():
-    kept = risk.tried("made up", [courses(600, 0.2)], 20, 0.9)
-    assert (kept.n_certified, kept.n_above, kept.n_broken) == (0, 0, 0)
-    assert kept.wrong is None
+def test_an_error_rate_far_below_the_risk_is_certified_and_the_guarantee_holds():
+    result = check([make_interviews(600, 0.005), make_interviews(600, 0.005, seed=1)])
+    assert (result.n_certified, result.n_above, result.n_broken, result.n_rows) == (20, 0, 0, 300)
+    assert result.wrong < 0.02
+    assert (result.asked, result.asked_of_all) == (1.0, 1.0)
 
 
-def test_a_broken_promise_is_counted():
-    """A risk just above: whatever luck certifies breaks the promise, and all rows show it."""
-    made = courses(600, 0.0)
-    made.wrong[:31, 1] = True  # 31 of 600 are more than 5%
-    kept = risk.tried("made up", [made], 300, 0.5)
-    assert kept.n_broken > 0
-    assert kept.n_above == kept.n_certified  # what luck spared one half is in the other
+def test_an_error_rate_far_above_the_risk_is_not_certified():
+    result = check([make_interviews(600, 0.2)])
+    assert (result.n_certified, result.n_above, result.n_broken) == (0, 0, 0)
+    assert result.wrong is None
 
 
-def test_the_table_has_a_line_for_each():
-    found = [risk.tried("made up", [courses(200, share)], 5, 0.9) for share in (0.0, 0.5)]
+def test_violations_of_the_guarantee_are_counted():
+    """If the error rate is slightly above the risk, every certification by chance is a violation."""
+    interviews = make_interviews(600, 0.0)
+    interviews.wrong[:31, 1] = True  # 31 of 600 are more than 5%
+    result = check([interviews], n_resplits=300, confidence=0.5)
+    assert result.n_broken > 0
+    assert result.n_above == result.n_certified  # a half with few errors leaves more to the other
+
+
+def test_the_table_has_a_row_for_each_check():
+    checks = [check([make_interviews(200, rate)], n_resplits=5) for rate in (0.0, 0.5)]
     out = io.StringIO()
-    Console(file=out, width=120).print(risk.as_table(found))
-    assert out.getvalue().count("made up") == 2
+    Console(file=out, width=140).print(risk.as_table(checks))
+    assert out.getvalue().count("example") == 2
