@@ -128,29 +128,35 @@ def _sample_wishart(
 
 
 def factor_posterior(
-    others: Numbers, prior: Prior, noise_precision: float, values: Numbers
+    column_factors: Numbers, prior: Prior, noise_precision: float, values: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Mean [..., factors] and precision of a row's factor given its observed values.
 
     Args:
-        others: column factors of the observed cells [observed, factors].
+        column_factors: column factors of the observed cells [observed, factors].
         prior: of the row's factor.
         noise_precision: alpha.
         values: the observed values [..., observed].
     """
-    precision = prior.precision + noise_precision * others.T @ others
-    weighted_sum = prior.precision @ prior.mean + noise_precision * values @ others  # [..., factors]
+    precision = prior.precision + noise_precision * column_factors.T @ column_factors
+    weighted_sum = (
+        prior.precision @ prior.mean + noise_precision * values @ column_factors
+    )  # [..., factors]
     return cho_solve(cho_factor(precision), weighted_sum.T).T, precision
 
 
 def sample_factors(
-    others: Numbers, prior: Prior, noise_precision: float, cells: Cells, random: np.random.Generator
+    column_factors: Numbers,
+    prior: Prior,
+    noise_precision: float,
+    cells: Cells,
+    random: np.random.Generator,
 ) -> Numbers:
     """Sample the factors of all rows given the column factors [rows, factors]."""
-    factors = np.empty((len(cells.values), others.shape[1]))
+    factors = np.empty((len(cells.values), column_factors.shape[1]))
     for observed, rows in cells.patterns:
         values = cells.values[np.ix_(rows, observed)]
-        mean, precision = factor_posterior(others[observed], prior, noise_precision, values)
+        mean, precision = factor_posterior(column_factors[observed], prior, noise_precision, values)
         noise = random.standard_normal(mean.shape).T
         factors[rows] = (
             mean + solve_triangular(np.linalg.cholesky(precision), noise, lower=True, trans="T").T

@@ -65,7 +65,7 @@ def run(folder: Path, *, quick: bool = False) -> list[Growth]:
         for growth in _measure_all(0.1 if quick else 1.0):
             growths.append(growth)
             document = {
-                "growth": [{**asdict(each), "exponent": each.exponent} for each in growths],
+                "growth": [{**asdict(g), "exponent": g.exponent} for g in growths],
                 "circumstances": describe_environment(),
             }
             write_json(folder / "growth.json", document)

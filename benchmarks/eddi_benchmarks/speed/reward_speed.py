@@ -238,7 +238,7 @@ def _measure_many_questions(repeats: int) -> list[Measurement]:
     start = time.process_time()
     _reward(model, unobserved[:n_rows], n_target=140)
     row_seconds = (time.process_time() - start) / n_rows
-    added = _peak_megabytes() - before
+    added_megabytes = _peak_megabytes() - before
     return [
         Measurement("a step of 700 questions, 140 target variables", 1e3 * step, "ms", "< 50"),
         Measurement(
@@ -246,7 +246,7 @@ def _measure_many_questions(repeats: int) -> list[Measurement]:
             N_PEOPLE * row_seconds / 60,
             "minutes",
         ),
-        Measurement(f"peak memory added by {n_rows} rows", added, "MB"),
+        Measurement(f"peak memory added by {n_rows} rows", added_megabytes, "MB"),
         Measurement("peak memory of the process", _peak_megabytes(), "MB"),
     ]
 

@@ -42,26 +42,30 @@ def test_the_error_of_held_out_cells_of_a_low_rank_table_is_close_to_the_noise(l
 
 def test_the_posterior_of_a_factor_is_a_bayesian_linear_regression():
     random = np.random.default_rng(2)
-    others, values = random.normal(size=(6, 3)), random.normal(size=6)
+    column_factors, values = random.normal(size=(6, 3)), random.normal(size=6)
     root = random.normal(size=(3, 3))
     prior = Prior(random.normal(size=3), root @ root.T + np.eye(3))
-    mean, precision = factor_posterior(others, prior, 2.5, values)
+    mean, precision = factor_posterior(column_factors, prior, 2.5, values)
     # Equivalent: condition the joint Gaussian of factor and values.
     covariance = np.linalg.inv(prior.precision)
-    gain = covariance @ others.T @ np.linalg.inv(others @ covariance @ others.T + np.eye(6) / 2.5)
-    np.testing.assert_allclose(mean, prior.mean + gain @ (values - others @ prior.mean))
-    np.testing.assert_allclose(np.linalg.inv(precision), covariance - gain @ others @ covariance)
+    gain = (
+        covariance
+        @ column_factors.T
+        @ np.linalg.inv(column_factors @ covariance @ column_factors.T + np.eye(6) / 2.5)
+    )
+    np.testing.assert_allclose(mean, prior.mean + gain @ (values - column_factors @ prior.mean))
+    np.testing.assert_allclose(np.linalg.inv(precision), covariance - gain @ column_factors @ covariance)
 
 
 def test_sampled_factors_have_the_moments_of_their_posterior():
     random = np.random.default_rng(3)
-    others, values = random.normal(size=(5, 2)), random.normal(size=5)
+    column_factors, values = random.normal(size=(5, 2)), random.normal(size=5)
     values[1] = np.nan
     observed = ~np.isnan(values)
     prior = Prior(np.array([0.5, -0.5]), np.eye(2))
     cells = Cells.from_numbers(np.tile(values, (20_000, 1)))
-    factors = sample_factors(others, prior, 1.5, cells, random)
-    mean, precision = factor_posterior(others[observed], prior, 1.5, values[observed])
+    factors = sample_factors(column_factors, prior, 1.5, cells, random)
+    mean, precision = factor_posterior(column_factors[observed], prior, 1.5, values[observed])
     np.testing.assert_allclose(factors.mean(0), mean, atol=0.02)
     np.testing.assert_allclose(np.cov(factors.T), np.linalg.inv(precision), atol=0.02)
 

@@ -40,8 +40,8 @@ def test_a_split_counts_only_when_all_its_encoders_are_finished(comparison_resul
 
 
 def test_without_a_finished_split_the_cells_are_empty(comparison_results):
-    ranks = rank_table(comparison_results[:1], "rmse", paper=PAPER, title="Ranks")
-    assert ranks.rows[0] == ("EDDI", "ours", "-", "-")
+    rank_comparison = rank_table(comparison_results[:1], "rmse", paper=PAPER, title="Ranks")
+    assert rank_comparison.rows[0] == ("EDDI", "ours", "-", "-")
     tests = reference_test_table(comparison_results[:1], "rmse", title="Tests")
     assert {cell for row in tests.rows for cell in row[2:]} == {"-"}
 

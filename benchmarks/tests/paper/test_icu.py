@@ -109,9 +109,9 @@ def test_a_variable_without_training_values_is_left_out(stays):
 
 def test_the_section_has_ranks_tests_predictions_and_figures(results, tmp_path):
     (section,) = icu.report_sections(results, tmp_path)
-    ranks, tests, predictions = section.tables
-    assert "4.39" in str(ranks.rows)
-    assert "the paper's on MIMIC-III" in ranks.title
+    rank_comparison, tests, predictions = section.tables
+    assert "4.39" in str(rank_comparison.rows)
+    assert "the paper's on MIMIC-III" in rank_comparison.title
     assert "p over rows" in str(tests.rows)
     assert predictions.rows[0][:2] == ("AUROC", "EDDI")
     assert predictions.rows[0][2].startswith("0.500 / ")

@@ -185,17 +185,17 @@ def run(settings: Settings, folder: Path) -> Measurements:
     truth = model.evidence(test.to_table())
     removals = {"random": random_removal(len(test), seed), "region": region_removal(len(test))}
     train_truth = model.evidence(train[:N_TRAIN_SCORED].to_table())
-    kept = ~training_removal(len(train_truth), recipe, seed)
+    train_mask = ~training_removal(len(train_truth), recipe, seed)
     if settings["model"] == FULL_VAE:  # the ideal: it observes whole images and is scored on them
-        everything, everything_train = np.ones_like(truth.observed), np.ones_like(kept)
+        everything, everything_train = np.ones_like(truth.observed), np.ones_like(train_mask)
         test_score = score(model, truth, truth, scored=everything, n_draws=n_draws)
         scores = {
             "train": score(model, train_truth, train_truth, scored=everything_train, n_draws=n_draws),
             **dict.fromkeys(removals, test_score),
         }
     else:
-        observed = train_truth.hide(~kept)
-        scores = {"train": score(model, observed, train_truth, scored=kept, n_draws=n_draws)}
+        observed = train_truth.hide(~train_mask)
+        scores = {"train": score(model, observed, train_truth, scored=train_mask, n_draws=n_draws)}
         for name, removed in removals.items():
             observed = truth.hide(removed)
             scores[name] = score(model, observed, truth, scored=removed, n_draws=n_draws)

@@ -189,7 +189,7 @@ def _lasso_section(results: Sequence[RunResult]) -> Section:
         "LASSO selects variables by a regression on complete training rows, asks them in random order, "
         "and stops; predictions come from the same Partial VAE."
     )
-    ranks = rank_table(
+    rank_comparison = rank_table(
         results, METRIC, paper=PAPER_LASSO_RANKS, title="Average rank of eight: EDDI and LASSO"
     )
     tests = strategy_test_table(
@@ -199,7 +199,7 @@ def _lasso_section(results: Sequence[RunResult]) -> Section:
         paper=PAPER_LASSO_P_VALUES,
         title="EDDI against LASSO, by encoder",
     )
-    return Section("UCI: the LASSO baseline", (text,), (ranks, tests))
+    return Section("UCI: the LASSO baseline", (text,), (rank_comparison, tests))
 
 
 def _area_section(results: Sequence[RunResult]) -> Section:

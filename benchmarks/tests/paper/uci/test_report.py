@@ -9,11 +9,11 @@ from eddi_benchmarks.paper.uci import report
 
 def test_the_sections_show_everything_the_paper_shows(results, tmp_path):
     sections = report.report_sections(results, tmp_path)
-    ranks = sections[0].tables[0]
-    assert ranks.columns == ("", "", "ZI", "ZI-m", "PNP", "PN")
-    assert ranks.rows[1] == ("", "paper", "5.72", "5.54", "5.08", "5.25")
-    assert ranks.rows[7] == ("", "paper", "8.68", "5.50", "5.20", "5.28")
-    ours = [[float(cell.split()[0]) for cell in row[2:]] for row in ranks.rows[::3]]
+    rank_comparison = sections[0].tables[0]
+    assert rank_comparison.columns == ("", "", "ZI", "ZI-m", "PNP", "PN")
+    assert rank_comparison.rows[1] == ("", "paper", "5.72", "5.54", "5.08", "5.25")
+    assert rank_comparison.rows[7] == ("", "paper", "8.68", "5.50", "5.20", "5.28")
+    ours = [[float(cell.split()[0]) for cell in row[2:]] for row in rank_comparison.rows[::3]]
     assert np.sum(ours) == pytest.approx(78, abs=0.07)  # the sum of 1 to 12
     lasso = next(section for section in sections if "LASSO" in section.title)
     assert lasso.tables[0].rows[1] == ("", "paper", "4.66", "4.53", "4.14", "4.24")
