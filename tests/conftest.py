@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import uuid
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -109,7 +110,7 @@ def worded(model):
 
     def reworded(schema):
         other = copy.copy(model)
-        other.schema_ = schema
+        other.model_ = replace(model.model_, schema=schema)
         return other
 
     return reworded

@@ -24,7 +24,7 @@ MAX_FUNCTION_LINES = 60
 HOMES = {
     "pandas": ("table/", "cli/demo.py"),
     "polars": ("table/", "cli/demo.py"),
-    "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "cli/demo.py"),
+    "sklearn": ("model/partial_vae.py", "strategy/lasso.py", "cli/demo_study.py"),
 }
 HOMES |= dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",))
 HOMES |= dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py"))
@@ -55,7 +55,7 @@ def imports(file: str, tree: ast.AST) -> Iterator[str]:
 def _target(base: str, name: str) -> str:
     if base != "eddi":
         return f"{base}.{name}"
-    return f"{eddi._HOMES.get(name, 'eddi')}.{name}"
+    return f"{eddi._MODULES.get(name, 'eddi')}.{name}"
 
 
 def layer_faults(file: str, source: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eddi.cli import terminal
-from eddi.cli.errors import EXIT_ERROR, command_of
+from eddi.cli.errors import EXIT_ERROR, register_command
 from eddi.engine import EngineName
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ RESULTS = Path("results")
 FILE_WIDTH = 400  # columns of a table written to a file or a pipe, so that no line wraps
 
 
-@command_of(app, name="list")
+@register_command(app, name="list")
 def list_suites(results: Results = RESULTS, json: Json = False) -> None:
     """List the suites and how many of their runs are finished."""
     from eddi_benchmarks.harness.suite import Suite, suite_names
@@ -48,17 +48,17 @@ def list_suites(results: Results = RESULTS, json: Json = False) -> None:
             {"suite": full.name, "title": full.title, **dict(zip(keys, (*a, *b), strict=True))}
             for (full, _), (a, b) in zip(suites, counts, strict=True)
         ]
-        return terminal.put(terminal.as_json(document))
+        return terminal.print_data(terminal.to_json(document))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("suite", "done", "quick", "title"):
         table.add_column(heading, justify="right" if heading in ("done", "quick") else "left")
     for (full, _), sizes in zip(suites, counts, strict=True):
         progress = (f"{n_finished}/{n_runs}" for n_finished, n_runs in sizes)
         table.add_row(Text(full.name, "green"), *progress, Text(full.title))
-    return terminal.console(stderr=False).print(table)
+    return terminal.open_console(stderr=False).print(table)
 
 
-@command_of(app, name="run")
+@register_command(app, name="run")
 def run(
     suite: SuiteName,
     quick: Quick = False,
@@ -97,7 +97,7 @@ def run(
         raise typer.Exit(EXIT_ERROR)
 
 
-@command_of(app, name="table")
+@register_command(app, name="table")
 def print_tables(
     suite: SuiteName, quick: Quick = False, results: Results = RESULTS, json: Json = False
 ) -> None:
@@ -111,11 +111,11 @@ def print_tables(
             f"Run `eddi bench run {suite}{' --quick' if quick else ''}` first."
         )
     if json:
-        return terminal.put(terminal.as_json(report.to_document()))
-    out = terminal.console(stderr=False)
+        return terminal.print_data(terminal.to_json(report.to_document()))
+    out = terminal.open_console(stderr=False)
     if not out.is_terminal:
         out.width = FILE_WIDTH
-    terminal.say(f"{report.suite.title} ({report.progress})")
+    terminal.print_message(f"{report.suite.title} ({report.progress})")
     for table in report.tables:
         out.print()
         out.print(Text(table.title, "bold"))
@@ -125,7 +125,7 @@ def print_tables(
     return None
 
 
-@command_of(app, name="report")
+@register_command(app, name="report")
 def write_report(
     results: Results = RESULTS,
     output: Annotated[
@@ -140,9 +140,9 @@ def write_report(
 
     files, not_run = writer.write_report(results, output or results / "report")
     for file in files:
-        terminal.say(f"wrote {file}")
+        terminal.print_message(f"wrote {file}")
     if not_run:
-        terminal.say(f"not yet run: {', '.join(not_run)}")
+        terminal.print_message(f"not yet run: {', '.join(not_run)}")
 
 
 def _suite_report(name: str, quick: bool, results_folder: Path) -> "SuiteReport | None":
@@ -177,7 +177,7 @@ def _rich_table(table: "ReportTable") -> Table:
 @contextmanager
 def _progress_display(suite: str) -> Iterator["OnProgress"]:
     """Show the progress of a suite: a bar on a terminal, otherwise occasional lines."""
-    out = terminal.console(stderr=True)
+    out = terminal.open_console(stderr=True)
     columns = (
         TextColumn(suite),
         BarColumn(bar_width=32),
@@ -199,20 +199,21 @@ class _ProgressDisplay:
     def __call__(self, n_finished: int, n_runs: int, run: str, seconds: float) -> None:
         current = time.monotonic()
         remaining = (current - self.start) / n_finished * (n_runs - n_finished)
-        status = f"{run} {terminal.duration(seconds)}, about {terminal.duration(remaining)} remaining"
+        duration, rest = (terminal.format_duration(s) for s in (seconds, remaining))
+        status = f"{run} {duration}, about {rest} remaining"
         self.progress.update(self.task, completed=n_finished, total=n_runs, description=status)
         if self.progress.disable and current - self.last_line >= terminal.SECONDS_BETWEEN_LINES:
             self.last_line = current
-            terminal.say(f"{n_finished}/{n_runs} runs: {status}")
+            terminal.print_message(f"{n_finished}/{n_runs} runs: {status}")
 
 
 def _print_summary(summary: "Summary", folder: Path, seconds: float) -> None:
     for run, error in summary.failures.items():
-        terminal.say(f" {run}: {error}", style="red", label="failed:")
+        terminal.print_message(f" {run}: {error}", style="red", label="failed:")
     finished = f"{summary.n_finished} run{'' if summary.n_finished == 1 else 's'} finished"
     failed = f", {len(summary.failures)} failed" if summary.failures else ""
     skipped = f" Skipped {summary.n_skipped} finished before." if summary.n_skipped else ""
-    terminal.say(
-        f"{finished} in {terminal.duration(seconds)}{failed}; results are in {folder}.{skipped}",
+    terminal.print_message(
+        f"{finished} in {terminal.format_duration(seconds)}{failed}; results are in {folder}.{skipped}",
         style="" if summary.failures else "green",
     )

@@ -1,4 +1,4 @@
-"""EDDI: learn from a table with holes, then ask each person the most valuable next question."""
+"""EDDI: learn from a table with missing values, then ask each person the most informative question."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
-    from eddi.model.files.archive import load as load
-    from eddi.model.partial_vae import PartialVAE as PartialVAE
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
+    from eddi.partial_vae import PartialVAE as PartialVAE
+    from eddi.partial_vae import load as load
     from eddi.strategy.stopping import Stop as Stop
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
     "Curves": "eddi.evaluate.curves",
     "DECLINED": "eddi.interview.record",
     "EddiError": "eddi.errors",
     "EddiWarning": "eddi.errors",
     "Interview": "eddi.interview.interview",
-    "PartialVAE": "eddi.model.partial_vae",
+    "PartialVAE": "eddi.partial_vae",
     "Prediction": "eddi.model.prediction",
     "Question": "eddi.table.question",
     "Recipe": "eddi.model.recipe",
@@ -39,20 +39,20 @@ _HOMES = {
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
-    "load": "eddi.model.files.archive",
+    "load": "eddi.partial_vae",
     "simulate": "eddi.evaluate.simulate",
     "strategy": "eddi",
 }
 
-__all__ = sorted(_HOMES)  # names load on first use, so that importing is instant
+__all__ = sorted(_MODULES)  # names are imported on first use, so that `import eddi` is instant
 
 
 def __getattr__(name: str) -> Any:
     if name == "strategy":
         return import_module("eddi.strategy")
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'eddi' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

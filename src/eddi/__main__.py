@@ -1,6 +1,6 @@
-"""`python -m eddi` is the command `eddi`."""
+"""Run the command `eddi` with `python -m eddi`."""
 
-from eddi.cli.app import main
+from eddi.cli import main
 
-if __name__ == "__main__":  # not where a spawned process imports this again
+if __name__ == "__main__":  # spawned worker processes import this module, too
     main()

@@ -1,10 +1,12 @@
-"""Run one pure function over shards: in this process, in local processes, or on a Ray cluster.
+"""Map a pure function over shards: in this process, in local processes, or on a Ray cluster.
 
-Results come back in the order of the shards. A shard carries all that its result depends on, a seed
-among it, and every worker has one thread, so the numbers are the same wherever a shard is worked on.
+Results come back in the order of the shards. A shard contains everything its result depends on,
+including the seed, and every worker process uses one thread. The results are therefore the same on
+every engine.
 """
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -19,16 +21,16 @@ from typing import Any, Protocol, TypeVar
 
 from eddi.errors import EngineError, MissingExtraError
 
-MAX_TRIES = 3  # of a shard whose worker is lost: one loss may be an accident, three are not
-AHEAD = 2  # shards of a stream taken for each worker before the first of them is given back
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+MAX_TRIES = 3  # attempts per shard whose worker is killed: one loss may be an accident, three are not
+SHARDS_PER_WORKER = 2  # shards taken from a stream per worker before their first result is returned
+THREAD_COUNT_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 
 class EngineName(StrEnum):
-    """Where shards are worked on."""
+    """The available engines: this process, local processes, or a Ray cluster."""
 
     THIS = "this"
     PROCESSES = "processes"
@@ -37,15 +39,14 @@ class EngineName(StrEnum):
 
 @dataclass(frozen=True)
 class Engine:
-    """Where shards are worked on, and by how many workers at a time; one a core where None."""
+    """An engine and its number of workers. None means one worker per CPU core."""
 
     name: EngineName = EngineName.THIS
     workers: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in tuple(EngineName):
-            known = ", ".join(EngineName)
-            raise EngineError(f"there is no engine {self.name!r}. Engines are: {known}.")
+            raise EngineError(f"unknown engine {self.name!r}. Choose one of: {', '.join(EngineName)}.")
         object.__setattr__(self, "name", EngineName(self.name))
         if self.workers is not None and self.workers < 1:
             raise EngineError(f"workers must be at least 1, got {self.workers}.")
@@ -57,184 +58,189 @@ def map_shards(
     *,
     engine: Engine | None = None,
     on_done: Callable[[int, R], None] | None = None,
-    lost: Callable[[S], R] | None = None,
+    fallback: Callable[[S], R] | None = None,
 ) -> Iterator[R]:
-    """What ``function`` makes of every shard, in the shards' order, as it is finished.
+    """Yield ``function(shard)`` for every shard, in the order of the shards.
 
-    A list of shards may be worked on in any order. Of any other iterable no more than `AHEAD` shards a
-    worker are taken before the first of them is given back, so that a stream larger than memory can
-    pass. Whatever ends the iteration early ends the workers. An error of ``function`` is raised here.
+    The shards of a sequence may be computed in any order. From any other iterable, at most
+    `SHARDS_PER_WORKER` shards per worker are taken before their first result is yielded, so a stream
+    can be larger than memory. If the iteration ends early, the workers are stopped. Exceptions raised by
+    ``function`` are re-raised here.
 
     Args:
-        function: pure, and importable by name, for workers import it.
-        shards: plain facts: paths, numbers, arrays.
-        engine: this process where None.
-        on_done: called with a shard's place and its result as soon as it is finished, in any order.
-        lost: what stands for a shard whose worker was lost `MAX_TRIES` times.
+        function: a pure function that workers can import by name.
+        shards: plain data such as paths, numbers or arrays.
+        engine: where to compute; None means in this process.
+        on_done: called with a shard's index and result as soon as it is finished, in any order.
+        fallback: computes the result of a shard whose worker was killed `MAX_TRIES` times.
 
     Raises:
-        EngineError: a shard's worker was lost that often, and nothing stands for its result.
+        EngineError: a shard's worker was killed that often and there is no ``fallback``.
     """
-    chosen = engine or Engine()
-    under_way: dict[int, S] = {}
-    held: dict[int, R] = {}
+    running: dict[int, S] = {}
+    finished: dict[int, R] = {}  # results that wait for an earlier shard
     tries: Counter[int] = Counter()
-    given, coming = 0, enumerate(shards)
-    with _workers(function, chosen) as workers:
-        most = None if isinstance(shards, Sequence) else AHEAD * workers.size
+    next_index, remaining = 0, enumerate(shards)
+    with _start_workers(function, engine or Engine()) as workers:
+        max_taken = math.inf if isinstance(shards, Sequence) else SHARDS_PER_WORKER * workers.size
         while True:
-            while len(under_way) < workers.size and (most is None or len(under_way) + len(held) < most):
-                place, shard = next(coming, (-1, None))
-                if place < 0:
+            while len(running) < workers.size and len(running) + len(finished) < max_taken:
+                item = next(remaining, None)
+                if item is None:
                     break
-                under_way[place] = shard  # type: ignore[assignment]
-                workers.begin(place, shard)
-            if not under_way:
+                index, shard = item
+                running[index] = shard
+                workers.submit(index, shard)
+            if not running:
                 return
-            place, result = workers.next_done()
-            if isinstance(result, _Lost):
-                tries[place] += 1
-                if tries[place] < MAX_TRIES:
-                    workers.begin(place, under_way[place])
+            index, result = workers.next_result()
+            if isinstance(result, _WorkerKilled):
+                tries[index] += 1
+                if tries[index] < MAX_TRIES:
+                    workers.submit(index, running[index])
                     continue
-                result = _instead(lost, under_way[place], place)
-            held[place] = result
-            del under_way[place]
+                result = _fall_back(fallback, running[index], index)
+            finished[index] = result
+            del running[index]
             if on_done:
-                on_done(place, result)
-            while given in held:
-                yield held.pop(given)
-                given += 1
+                on_done(index, result)
+            while next_index in finished:
+                yield finished.pop(next_index)
+                next_index += 1
 
 
-def _instead(lost: Callable[[S], R] | None, shard: S, place: int) -> R:
-    if lost is None:
+def _fall_back(fallback: Callable[[S], R] | None, shard: S, index: int) -> R:
+    if fallback is None:
         raise EngineError(
-            f"the worker of shard {place + 1} was killed, {MAX_TRIES} times. Most often that is for "
-            "want of memory: try fewer workers, or a larger machine."
+            f"the worker of shard {index + 1} was killed {MAX_TRIES} times. It probably ran out of "
+            "memory: use fewer workers or a machine with more memory."
         )
-    return lost(shard)
+    return fallback(shard)
 
 
-class _Lost:
-    """In place of a result: the worker is gone."""
+class _WorkerKilled:
+    """Marker in place of a result: the worker was killed."""
 
 
 class _Workers(Protocol):
-    """Some workers: begin a shard while fewer than ``size`` are under way, take what is done."""
+    """A pool of workers that computes at most ``size`` shards at a time."""
 
     size: int
 
-    def begin(self, place: int, shard: Any) -> None: ...
+    def submit(self, index: int, shard: Any) -> None:
+        """Start computing a shard."""
+        ...
 
-    def next_done(self) -> tuple[int, Any]:
-        """The place of a shard that is done and its result, `_Lost` where its worker is gone."""
+    def next_result(self) -> tuple[int, Any]:
+        """Wait for a shard. Return its index and its result, or `_WorkerKilled`."""
         ...
 
 
 @contextlib.contextmanager
-def _workers(function: Callable[[Any], Any], engine: Engine) -> Iterator[_Workers]:
+def _start_workers(function: Callable[[Any], Any], engine: Engine) -> Iterator[_Workers]:
     if engine.name is EngineName.RAY:
-        with _ray(engine.workers) as (ray, size):
-            far = _Ray(ray, function, size)
+        with _connect_ray(engine.workers) as (ray, size):
+            workers = _RayWorkers(ray, function, size)
             try:
-                yield far
+                yield workers
             finally:
-                far.cancel()
+                workers.cancel()
     elif engine.name is EngineName.PROCESSES:
-        with _one_thread_each(), contextlib.ExitStack() as pools, _children_ended():
-            yield _Processes(function, engine.workers or os.cpu_count() or 1, pools)
+        with _limit_threads(), contextlib.ExitStack() as pools, _kill_children_on_error():
+            yield _ProcessWorkers(function, engine.workers or os.cpu_count() or 1, pools)
     else:
-        yield _This(function)
+        yield _InProcessWorker(function)
 
 
-class _This:
-    """This process: a shard at a time."""
+class _InProcessWorker:
+    """Computes one shard at a time in this process."""
 
     size = 1
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
-    def begin(self, place: int, shard: Any) -> None:
-        self.shard = place, shard
+    def submit(self, index: int, shard: Any) -> None:
+        self.submitted = index, shard
 
-    def next_done(self) -> tuple[int, Any]:
-        place, shard = self.shard
-        return place, self.function(shard)
+    def next_result(self) -> tuple[int, Any]:
+        index, shard = self.submitted
+        return index, self.function(shard)
 
 
-class _Processes:
-    """Local processes, each a pool of its own, so that one that is killed takes no other with it."""
+class _ProcessWorkers:
+    """Local processes. Each has a pool of its own, so a killed process does not affect the others."""
 
     def __init__(self, function: Callable[[Any], Any], size: int, pools: contextlib.ExitStack) -> None:
         self.function, self.size, self.pools = function, size, pools
-        self.free: list[ProcessPoolExecutor] = []
+        self.idle: list[ProcessPoolExecutor] = []
         self.busy: dict[Future[Any], tuple[int, ProcessPoolExecutor]] = {}
 
-    def begin(self, place: int, shard: Any) -> None:
-        pool = self.free.pop() if self.free else self._pool()
+    def submit(self, index: int, shard: Any) -> None:
+        pool = self.idle.pop() if self.idle else self._start_pool()
         try:
             future = pool.submit(self.function, shard)
-        except BrokenProcessPool:  # killed while idle
-            pool = self._pool()
+        except BrokenProcessPool:  # its process was killed while idle
+            pool = self._start_pool()
             future = pool.submit(self.function, shard)
-        self.busy[future] = place, pool
+        self.busy[future] = index, pool
 
-    def next_done(self) -> tuple[int, Any]:
+    def next_result(self) -> tuple[int, Any]:
         future = next(iter(wait(self.busy, return_when=FIRST_COMPLETED).done))
-        place, pool = self.busy.pop(future)
+        index, pool = self.busy.pop(future)
         if isinstance(future.exception(), BrokenProcessPool):
-            return place, _Lost()
-        self.free.append(pool)
-        return place, future.result()
+            return index, _WorkerKilled()
+        self.idle.append(pool)
+        return index, future.result()
 
-    def _pool(self) -> ProcessPoolExecutor:
-        # Spawned, not forked: a fork of a process that has started threads or CUDA may hang.
+    def _start_pool(self) -> ProcessPoolExecutor:
+        # Spawn, because a fork of a process that has started threads or CUDA may hang.
         spawn = multiprocessing.get_context("spawn")
-        return self.pools.enter_context(ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin))
+        pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_initialize_worker)
+        return self.pools.enter_context(pool)
 
 
-class _Ray:
-    """The workers of a Ray cluster. Ray chooses the machine; what is lost is begun anew by us."""
+class _RayWorkers:
+    """Workers of a Ray cluster. Ray chooses the machine; `map_shards` does the retries."""
 
     def __init__(self, ray: Any, function: Callable[[Any], Any], size: int) -> None:
         self.ray, self.size = ray, size
         self.task = ray.remote(num_cpus=1, max_retries=0)(function)
         self.busy: dict[Any, int] = {}
 
-    def begin(self, place: int, shard: Any) -> None:
-        self.busy[self.task.remote(shard)] = place
+    def submit(self, index: int, shard: Any) -> None:
+        self.busy[self.task.remote(shard)] = index
 
-    def next_done(self) -> tuple[int, Any]:
+    def next_result(self) -> tuple[int, Any]:
         errors = self.ray.exceptions
         done, _ = self.ray.wait(list(self.busy), num_returns=1)
-        place = self.busy.pop(done[0])
+        index = self.busy.pop(done[0])
         try:
-            return place, self.ray.get(done[0])
+            return index, self.ray.get(done[0])
         except errors.RayTaskError as error:
-            raise error.cause from None  # the function's own, as in any other process
+            raise error.cause from None  # the exception of the function, as on every other engine
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.ObjectLostError):
-            return place, _Lost()
+            return index, _WorkerKilled()
 
     def cancel(self) -> None:
-        """Leave nothing to the cluster that nobody waits for."""
+        """Cancel the tasks whose results nobody waits for any more."""
         for reference in self.busy:
             self.ray.cancel(reference, force=True)
 
 
 @contextlib.contextmanager
-def _ray(workers: int | None) -> Iterator[tuple[Any, int]]:
-    """Ray, connected to the cluster at hand or, where there is none, to one of this machine's cores."""
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will; it warns otherwise
+def _connect_ray(workers: int | None) -> Iterator[tuple[Any, int]]:
+    """Connect to a running Ray cluster, or else start one on this machine. Yield it and its size."""
+    # Set the value that Ray will use by default in future; it prints a warning otherwise.
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         import ray
     except ImportError:
         raise MissingExtraError(
-            "the engine ray needs Ray. Install it with: pip install 'eddi-ml[ray]'"
+            "the ray engine needs Ray. Install it with: pip install 'eddi-ml[ray]'"
         ) from None
-    ours = not ray.is_initialized()
-    if ours:
+    is_ours = not ray.is_initialized()
+    if is_ours:
         quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "error"}
         try:
             ray.init(address="auto", log_to_driver=False, logging_level="error")
@@ -243,15 +249,18 @@ def _ray(workers: int | None) -> Iterator[tuple[Any, int]]:
     try:
         yield ray, workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
     finally:
-        if ours:
+        if is_ours:
             ray.shutdown()
 
 
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """New processes find this in their environment before they load any library that counts cores."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+def _limit_threads() -> Iterator[None]:
+    """Make new processes use one thread each.
+
+    The limit is set in the environment, because numeric libraries read it when they are loaded.
+    """
+    before = {name: os.environ.get(name) for name in THREAD_COUNT_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_COUNT_VARIABLES, "1"))
     try:
         yield
     finally:
@@ -263,24 +272,24 @@ def _one_thread_each() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _children_ended() -> Iterator[None]:
-    """Whatever ends the block early ends the processes it started."""
-    others = set(multiprocessing.active_children())
+def _kill_children_on_error() -> Iterator[None]:
+    """Kill the processes started within the block if it ends with an exception."""
+    children_before = set(multiprocessing.active_children())
     try:
         yield
     except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
+        for child in set(multiprocessing.active_children()) - children_before:
             child.kill()
         raise
 
 
-def _begin() -> None:
-    """In a new process: leave Ctrl-C to the parent, and do not outlive it."""
+def _initialize_worker() -> None:
+    """Make a new process ignore Ctrl-C, which the parent handles, and exit with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,57 +1,80 @@
-"""What can go wrong, in words a person can act on.
+"""Exceptions and warnings raised by EDDI.
 
-Every error says what was wrong (with the value), what is expected, and what to do. Each is an
-`EddiError` and also the builtin a caller would expect to catch.
+Every message states what is wrong (with the value), what is expected, and what to do. Each exception
+inherits from `EddiError` and from the builtin exception that a caller would expect to catch.
 """
+
+from typing import ClassVar
 
 
 class EddiError(Exception):
-    """The parent of every error this package raises on purpose."""
+    """Base class of all exceptions that EDDI raises on purpose.
+
+    Attributes:
+        status: HTTP status of the response if the error ends a web request. 500 means that the
+            request itself was correct.
+        title: heading of the error page shown in a browser.
+    """
+
+    status: ClassVar[int] = 500
+    title: ClassVar[str] = "Something went wrong on our side"
 
 
 class TableError(EddiError, ValueError):
-    """The table cannot be read or does not fit what was asked of it."""
+    """A table cannot be read, or it does not fit the schema or the operation."""
+
+    status = 422
+    title = "This table cannot be used"
 
 
 class SchemaError(EddiError, ValueError):
-    """The schema contradicts itself, the table, or the file it was read from."""
+    """A schema contradicts itself, the table, or the rules of its file format."""
+
+    status = 422
+    title = "This schema is not valid"
 
 
 class AnswerError(EddiError, ValueError):
-    """An answer is out of range, of the wrong kind, or to an unknown question."""
+    """An answer is out of range, has the wrong type, or belongs to no question."""
+
+    status = 422
+    title = "That answer does not fit"
 
 
 class TargetError(EddiError, ValueError):
-    """The target is unknown, missing, or cannot be a target."""
+    """A target is unknown, missing, or cannot be predicted."""
+
+    status = 422
+    title = "This target cannot be used"
 
 
 class StrategyError(EddiError, ValueError):
-    """A strategy was given a setting it does not have."""
+    """A strategy has an invalid setting."""
 
 
 class StopError(EddiError, ValueError):
-    """A stopping rule cannot work: it is empty-handed, or does not suit the target."""
+    """A stopping rule has no criterion, or its criteria do not suit the target."""
 
 
 class EvaluationError(EddiError, ValueError):
-    """A metric, a comparison or a picture that cannot be made of what was given."""
+    """A metric, comparison or plot cannot be computed from the given data."""
 
 
 class ModelFileError(EddiError, ValueError):
-    """A model file or checkpoint is damaged, foreign, too new, or belongs to something else."""
+    """A model file or checkpoint is damaged, too new, not ours, or belongs to another model."""
 
 
 class TrainingError(EddiError, RuntimeError):
-    """Training cannot start or did not survive (a device is missing, the loss is not finite)."""
+    """Training cannot start or failed, for example because the loss is no longer finite."""
 
 
 class EngineError(EddiError, RuntimeError):
-    """Work cannot be spread as asked, or a worker was lost again and again."""
+    """Work cannot be distributed as requested, or a worker was killed repeatedly."""
 
 
 class MissingExtraError(EddiError, ImportError):
-    """An optional package is needed for this and is not installed."""
+    """An optional package is required but not installed."""
 
 
 class EddiWarning(UserWarning):
-    """Something was repaired or set aside and a person should know."""
+    """EDDI repaired or excluded something, and the user should know."""

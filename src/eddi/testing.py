@@ -21,7 +21,8 @@ from torch import Tensor
 
 import eddi
 from eddi.errors import EddiError
-from eddi.model.network.likelihood import LevelLikelihood, Likelihood
+from eddi.model.base import Model
+from eddi.model.network.likelihood import Likelihood
 from eddi.store.base import (
     FORGOTTEN,
     Event,
@@ -32,7 +33,7 @@ from eddi.store.base import (
     StreamForgottenError,
     StreamNotFoundError,
 )
-from eddi.store.chain import MAX_NAME, digest_of, hash_of, text_of
+from eddi.store.chain import MAX_NAME_LENGTH, canonical_json, compute_digest, compute_hash
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Situation, StoppingRule
 from eddi.table.evidence import Evidence
@@ -50,7 +51,7 @@ HARD_FACTS: tuple[dict[str, Any], ...] = (
     {"big": "\N{SNOWMAN}" * BIG},
 )
 NOT_FACTS: tuple[Any, ...] = ({"x": math.nan}, {"x": {1}}, {"x": (1, 2)}, {1: "x"}, {"x": b""}, [1])
-NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME + 1))
+NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME_LENGTH + 1))
 
 
 class ContractError(EddiError, AssertionError):
@@ -67,27 +68,28 @@ def check_strategy(strategy: Strategy, model: eddi.PartialVAE | None = None) -> 
     Raises:
         ContractError: a promise is broken; the message names it.
     """
-    model, target = (model, model.target_) if model else (_model(), TARGET)
-    evidence = _some_rows(model)
+    estimator, target = (model, model.target_) if model else (_model(), TARGET)
+    fitted = estimator.fitted()
+    evidence = _some_rows(fitted)
     before = evidence.values.copy()
-    scores = strategy.score(model, evidence, target)
-    n_questions = len(model.schema_.questions)
+    scores = strategy.score(fitted, evidence, target)
+    n_questions = len(fitted.schema.questions)
     _promise(
         scores.shape == (N_ROWS, n_questions),
         f"scores must be [rows, questions] = ({N_ROWS}, {n_questions}), got {tuple(scores.shape)}",
     )
     _promise(not torch.isnan(scores).any(), "a score must be a number; -inf means never, NaN nothing")
-    again = strategy.score(model, evidence, target)
+    again = strategy.score(fitted, evidence, target)
     _promise(torch.equal(scores, again), "the same rows must score the same when asked again")
     _promise(bool((evidence.values == before).all()), "scoring must leave the evidence as it was")
-    nobody = strategy.score(model, evidence[:0], target)
+    nobody = strategy.score(fitted, evidence[:0], target)
     _promise(nobody.shape == (0, n_questions), "no rows must give scores of shape (0, questions)")
-    _check_it_ends(strategy, model, target)
+    _check_it_ends(strategy, fitted, target)
 
 
-def _check_it_ends(strategy: Strategy, model: eddi.PartialVAE, target: Sequence[str]) -> None:
+def _check_it_ends(strategy: Strategy, model: Model, target: Sequence[str]) -> None:
     interview = eddi.Interview(model, target, strategy=strategy)
-    n_questions = len(model.schema_.questions)
+    n_questions = len(model.schema.questions)
     asked: list[str] = []
     while (question := interview.ask()) is not None and len(asked) <= n_questions:
         _promise(question.name not in asked, f"{question.name!r} was asked twice")
@@ -102,12 +104,12 @@ def check_stopping_rule(rule: StoppingRule) -> None:
     Raises:
         ContractError: a promise is broken; the message names it.
     """
-    model = _model()
+    model = _model().fitted()
     evidence = _some_rows(model)
     situation = Situation(
         n_asked=evidence.observed.sum(1),
         best=np.linspace(0.0, 1.0, N_ROWS),
-        believe=lambda: model.predict_evidence(evidence, TARGET),
+        predict=lambda: model.predict_evidence(evidence, TARGET),
     )
     reached = np.asarray(rule.reached(situation))
     _promise(reached.shape == (N_ROWS,), f"reached must be [rows] = ({N_ROWS},), got {reached.shape}")
@@ -141,7 +143,7 @@ def check_likelihood(likelihood: Likelihood, n_variables: int) -> None:
     )
     mean, variance = likelihood.moments(outputs)
     _promise(torch.isfinite(mean).all() and bool((variance >= 0).all()), "moments must be numbers")
-    if isinstance(likelihood, LevelLikelihood):
+    if likelihood.has_levels:
         total = likelihood.probabilities(outputs).sum(-1)
         _promise(torch.allclose(total, torch.ones(shape), atol=1e-4), "probabilities must sum to 1")
 
@@ -195,10 +197,14 @@ def _check_chain(events: Sequence[Event]) -> None:
     before = ""
     for event in events:
         _promise(event.before == before, "an event must carry the hash of the one before it")
-        digest = event.digest if event.forgotten else digest_of(event.salt, text_of(event.facts))
+        digest = (
+            event.digest
+            if event.is_forgotten
+            else compute_digest(event.salt, canonical_json(event.facts))
+        )
         parts = {"at": event.at, "before": event.before, "digest": digest}
-        seal = hash_of(event.stream, event.number, event.kind, **parts)
-        _promise(event.hash == seal, "a hash must be what eddi.store.chain.hash_of gives")
+        seal = compute_hash(event.stream, event.number, event.kind, **parts)
+        _promise(event.hash == seal, "a hash must be what eddi.store.chain.compute_hash gives")
         before = event.hash
 
 
@@ -282,7 +288,9 @@ def _check_forgetting(store: Store, stream: str) -> None:
     store.forget(stream)
     *left, last = store.read(stream)
     _promise([event.facts for event in left] == [{}, {}, {}], "facts must be gone when forgotten")
-    _promise(all(event.forgotten for event in left), "a forgotten event must say so, without its salt")
+    _promise(
+        all(event.is_forgotten for event in left), "a forgotten event must say so, without its salt"
+    )
     _promise([event.hash for event in left] == [event.hash for event in told], "hashes must stay")
     _promise((last.kind, last.number) == (FORGOTTEN, 4), f"the last event must be {FORGOTTEN!r}")
     _check_chain([*left, last])
@@ -331,11 +339,11 @@ def _model() -> eddi.PartialVAE:
     return eddi.PartialVAE(target="risk", max_steps=50, random_state=0, device="cpu").fit(table)
 
 
-def _some_rows(model: eddi.PartialVAE) -> Evidence:
+def _some_rows(model: Model) -> Evidence:
     """Rows drawn from the model itself, of which half is hidden, the target among it."""
-    n_variables = len(model.schema_.variables)
-    nothing = Evidence.nothing(N_ROWS, n_variables)
-    rows = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
+    n_variables = len(model.schema.variables)
+    nothing = Evidence.empty(N_ROWS, n_variables)
+    rows = model.coding.encode(model.draw_tables(nothing, 1, seed=0)[0])
     hidden = np.random.default_rng(1).random((N_ROWS, n_variables)) < 0.5
-    hidden[:, model.schema_.positions(model.target_)] = True
+    hidden[:, model.schema.positions(model.target)] = True
     return rows.hide(hidden)

@@ -1,4 +1,4 @@
-"""The demonstration: what it shows is what happened."""
+"""`eddi demo` prints what really happened and leaves usable files."""
 
 import io
 from dataclasses import replace
@@ -9,109 +9,105 @@ import pytest
 from rich.console import Console
 
 import eddi
-from eddi.cli import demo
+from eddi.cli import demo_run
+from eddi.cli.demo_study import MEASUREMENTS, TARGET, load_study, split_rows
 from eddi.service.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    folder = tmp_path_factory.mktemp("demo") / "made for it"
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The output of the demonstration and the folder it wrote to."""
+    folder = tmp_path_factory.mktemp("demo") / "a new folder"
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "MAX_STEPS", 100)
-        demo.play(folder, Console(file=out, width=100), seed=0)
+        patch.setattr(demo_run, "MAX_STEPS", 100)
+        demo_run.run_demo(folder, Console(file=out, width=100), seed=0)
     return out.getvalue(), folder
 
 
-def test_it_asks_one_person_and_tells_the_truth(shown: tuple[str, Path]) -> None:
-    text, _ = shown
-    _, held_out = demo._split(demo._people(), seed=0)
-    truth = held_out[demo.TARGET][0]
-    asked = [wording for _, _, wording, _ in demo.ASKED if wording in text]
-    assert len(asked) == demo.N_ASKED
-    assert f"came out {truth:.0f}" in text
+def test_it_interviews_one_person_and_prints_the_true_value(demonstration: tuple[str, Path]) -> None:
+    text, _ = demonstration
+    _, held_out = split_rows(load_study(), seed=0)
+    truth = held_out[TARGET][0]
+    asked = [measurement for measurement in MEASUREMENTS if measurement.text in text]
+    assert len(asked) == demo_run.N_QUESTIONS
+    assert f"observed {truth:.0f}" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_what_it_leaves_behind_is_there_and_named(shown: tuple[str, Path]) -> None:
-    text, folder = shown
+def test_it_writes_the_files_that_it_names(demonstration: tuple[str, Path]) -> None:
+    text, folder = demonstration
     for name in ("information_curve.png", "diabetes.eddi", "diabetes.csv"):
         assert (folder / name).stat().st_size > 1000
         assert name in text
     assert eddi.load(folder / "diabetes.eddi").target_ == ("progression",)
 
 
-def test_both_strategies_meet_when_everything_is_known(shown: tuple[str, Path]) -> None:
-    rows = [line.split() for line in shown[0].splitlines() if line.startswith("error, ")]
-    first, second = rows
+def test_both_strategies_have_the_same_first_and_last_error(demonstration: tuple[str, Path]) -> None:
+    text, _ = demonstration
+    first, second = [line.split() for line in text.splitlines() if line.startswith("RMSE, ")]
     assert first[-2] == second[-2]
-    assert first[2] == second[3]  # and at nothing asked: "error, EDDI 78", "error, random order 78"
+    assert first[2] == second[3]  # the rows start with "RMSE, EDDI 78" and "RMSE, random order 78"
 
 
-def test_nobody_is_both_learned_from_and_interviewed() -> None:
-    people = demo._people()
-    training, held_out = demo._split(people, seed=1)
+def test_training_rows_and_held_out_rows_are_disjoint() -> None:
+    columns = load_study()
+    training, held_out = split_rows(columns, seed=1)
     assert len(training["age"]) + len(held_out["age"]) == 442
-    together = np.concatenate([training[demo.TARGET], held_out[demo.TARGET]])
-    assert sorted(together) == sorted(people[demo.TARGET])
+    all_targets = np.concatenate([training[TARGET], held_out[TARGET]])
+    assert sorted(all_targets) == sorted(columns[TARGET])
     assert not np.isnan(held_out["age"]).any()
     assert 0.05 < np.isnan(training["age"]).mean() < 0.15
 
 
-def test_without_matplotlib_it_says_how_to_get_the_picture(
+def test_without_matplotlib_it_says_how_to_get_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise eddi.errors.MissingExtraError("pictures need matplotlib. Install it.")
+    def raise_missing(*_: object, **__: object) -> None:
+        raise eddi.errors.MissingExtraError("plots need matplotlib. Install it.")
 
-    class Saved:
-        def save(self, path: Path) -> None:
-            path.touch()
-
-    monkeypatch.setattr(demo.plots, "information_curves", refuse)
-    training, _ = demo._split(demo._people(), seed=0)
-    assert "Install it" in demo._keep(tmp_path, Saved(), training, {})  # type: ignore[arg-type]
+    monkeypatch.setattr(demo_run.plots, "information_curves", raise_missing)
+    assert "Install it" in demo_run._plot_curves(tmp_path, {})
 
 
-def test_what_is_there_is_not_learned_again(
-    shown: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_an_existing_model_is_not_trained_again(
+    demonstration: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _, folder = shown
-    monkeypatch.setattr(demo, "_learned", None)  # cannot be called
+    _, folder = demonstration
+    monkeypatch.setattr(demo_run, "_fit", None)  # calling it raises TypeError
     out = io.StringIO()
-    demo.prepare(folder, Console(file=out))
+    demo_run.prepare_model(folder, Console(file=out))
     assert out.getvalue() == ""
     with pytest.raises(TypeError):
-        demo.prepare(tmp_path / "new", Console(file=out))
+        demo_run.prepare_model(tmp_path / "new", Console(file=out))
     assert not list(tmp_path.glob("new/*"))
 
 
-def test_it_is_made_ready_to_be_served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(demo, "MAX_STEPS", 5)
+def test_a_missing_model_is_trained_and_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo_run, "MAX_STEPS", 5)
     out = io.StringIO()
-    demo.prepare(tmp_path / "new", Console(file=out))
-    assert "Learned in" in out.getvalue()
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [demo.TABLE, demo.MODEL]
-    assert eddi.load(tmp_path / "new" / demo.MODEL).target_ == ("progression",)
+    demo_run.prepare_model(tmp_path / "new", Console(file=out))
+    assert "Trained in" in out.getvalue()
+    files = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert files == [demo_run.TABLE_FILE, demo_run.MODEL_FILE]
+    assert eddi.load(tmp_path / "new" / demo_run.MODEL_FILE).target_ == ("progression",)
 
 
-def test_a_model_that_cannot_be_read_is_learned_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(demo, "MAX_STEPS", 5)
-    (tmp_path / demo.MODEL).write_bytes(b"of another age")
+def test_an_unreadable_model_is_trained_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo_run, "MAX_STEPS", 5)
+    (tmp_path / demo_run.MODEL_FILE).write_bytes(b"not a model")
     out = io.StringIO()
-    demo.prepare(tmp_path, Console(file=out))
-    assert "learned again, since the old one cannot be read" in out.getvalue()
-    assert eddi.load(tmp_path / demo.MODEL).target_ == ("progression",)
+    demo_run.prepare_model(tmp_path, Console(file=out, width=200))
+    assert "again because the existing file cannot be read" in out.getvalue()
+    assert eddi.load(tmp_path / demo_run.MODEL_FILE).target_ == ("progression",)
 
 
-def test_it_is_served_as_the_environment_says_and_else_as_suits_it(tmp_path: Path) -> None:
-    usual = demo.settings(tmp_path, Settings())
-    assert usual.model == str(tmp_path / "diabetes.eddi")
-    assert usual.store == f"sqlite:///{tmp_path}/answers.db"
-    assert (usual.after, usual.title, usual.port) == (demo.N_ASKED, demo.TITLE, 8000)
+def test_settings_of_the_environment_take_precedence(tmp_path: Path) -> None:
+    default = demo_run.build_settings(tmp_path, Settings())
+    assert default.model == str(tmp_path / "diabetes.eddi")
+    assert default.store == f"sqlite:///{tmp_path}/answers.db"
+    assert (default.after, default.title, default.port) == (demo_run.N_QUESTIONS, demo_run.TITLE, 8000)
     given = Settings(store="memory:", after=3, title="Mine", port=81)
-    assert demo.settings(tmp_path, given) == replace(
-        given, model=usual.model, target="progression", about=demo.ABOUT, log="warning"
+    assert demo_run.build_settings(tmp_path, given) == replace(
+        given, model=default.model, target="progression", about=demo_run.ABOUT, log="warning"
     )

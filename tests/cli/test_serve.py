@@ -1,4 +1,4 @@
-"""`eddi serve` and `eddi keys`, as far as they need no server."""
+"""`eddi serve` as far as it needs no running server."""
 
 import socket
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from eddi import PartialVAE
-from eddi.cli.app import app
+from eddi.cli import app
+from eddi.cli.serve import with_free_port
 from eddi.service.settings import Settings
 
 
@@ -20,52 +21,42 @@ def model_file(tmp_path: Path, model: PartialVAE) -> Path:
 
 
 @pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        yield taken.getsockname()[1]
+def used_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
-def run(*words: object, **environment: str) -> Result:
-    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+def run(*arguments: object, **environment: str) -> Result:
+    return CliRunner().invoke(app, ["serve", *map(str, arguments)], env=environment)
 
 
-def test_what_cannot_be_served_is_told_in_words(model_file: Path, taken_port: int) -> None:
-    wrong: list[tuple[list[object], str]] = [
+def test_invalid_options_are_reported(model_file: Path, used_port: int) -> None:
+    cases: list[tuple[list[object], str]] = [
         (["nothing.eddi"], "nothing.eddi"),
         ([model_file], "has no target of its own. Give --target"),
         ([model_file, "--target", "mood"], "the target 'mood' is not a variable"),
-        ([model_file, "-t", "stage", "--store", "mongo://x"], "a store cannot be opened"),
-        ([model_file, "-t", "stage", "--port", taken_port], "Choose another --host or --port"),
+        ([model_file, "-t", "stage", "--store", "mongo://x"], "a store URL cannot start with 'mongo'"),
+        ([model_file, "-t", "stage", "--port", used_port], "Choose another --host or --port"),
         ([model_file, "-t", "stage", "--budget", "-1"], "EDDI_BUDGET must be 0 or more, got -1"),
     ]
-    for words, said in wrong:
-        port = [] if "--port" in words else ["--port", 0]
-        result = run("serve", *words, *port)
-        assert result.exit_code == 1, words
-        assert said in result.stderr
+    for arguments, message in cases:
+        port = [] if "--port" in arguments else ["--port", 0]
+        result = run(*arguments, *port)
+        assert result.exit_code == 1, arguments
+        assert message in result.stderr
 
 
-def test_a_setting_that_cannot_be_is_told_in_words(model_file: Path) -> None:
-    result = run("serve", model_file, EDDI_RATE="often")
+def test_an_invalid_environment_variable_is_reported(model_file: Path) -> None:
+    result = run(model_file, EDDI_RATE="often")
     assert result.exit_code == 1
     assert "EDDI_RATE must be a number, got 'often'" in result.stderr
 
 
-def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
-    store = ("--store", f"sqlite:///{tmp_path}/answers.db")
-    key = run("keys", "issue", "respondent", "--days", 2, *store).stdout.strip()
-    name = key.split("_")[1]
-    listed = run("keys", "list", *store).stdout
-    assert name in listed
-    assert "respondent" in listed
-    assert key not in listed
-    assert run("keys", "revoke", name, *store).exit_code == 0
-    assert "yes" in run("keys", "list", *store).stdout
-    refused = run("keys", "issue", "boss", *store)
-    assert refused.exit_code == 1
-    assert "there is no role 'boss'. Roles are: respondent, analyst, operator." in refused.stderr
+def test_a_port_in_use_is_replaced_by_a_free_one(used_port: int) -> None:
+    used = Settings(port=used_port)
+    assert with_free_port(used).port == 0
 
 
-def test_every_option_has_a_setting() -> None:
-    options = {"target", "store", "host", "port", "after", "budget"}
+def test_every_option_is_a_setting() -> None:
+    options = {"target", "store", "host", "port", "after", "budget", "risk", "within"}
     assert options <= set(Settings.__dataclass_fields__)

@@ -1,19 +1,21 @@
-"""Who chooses in a simulation at the command line."""
+"""`eddi simulate`: strategies and large tables."""
 
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from eddi import simulate
-from eddi.cli.app import app
+from eddi.cli import app
 from eddi.strategy import Information, Lookahead, Random
+from eddi.table import formats, streaming
 
 
 @pytest.fixture
 def rows(model, people, tmp_path, monkeypatch):
-    """A few held-out people, their model and their table in the working folder."""
+    """Held-out rows, with their model and their table in the working folder."""
     monkeypatch.chdir(tmp_path)
     model.save("people.eddi")
     table = people(6, seed=3)
@@ -21,19 +23,35 @@ def rows(model, people, tmp_path, monkeypatch):
     return table
 
 
+def run(*arguments):
+    return CliRunner().invoke(app, ["simulate", "people.eddi", *arguments])
+
+
 @pytest.mark.parametrize(
     ("name", "strategy"),
     [("information", Information()), ("lookahead", Lookahead()), ("random", Random())],
 )
-def test_a_strategy_at_the_command_line_is_the_library_s(model, rows, name, strategy):
-    words = ("simulate", "people.eddi", "people.csv", "-t", "stage", "--steps", "2", "--json")
-    done = CliRunner().invoke(app, [*words, "--strategy", name])
-    assert done.exit_code == 0, done.stderr
+def test_a_strategy_asks_the_same_questions_as_in_the_library(model, rows, name, strategy):
+    result = run("people.csv", "-t", "stage", "--steps", "2", "--json", "--strategy", name)
+    assert result.exit_code == 0, result.stderr
     expected = simulate(model, rows, "stage", strategy=strategy, max_steps=2)
-    assert np.array_equal(json.loads(done.stdout)["order"], expected.order)
+    assert np.array_equal(json.loads(result.stdout)["order"], expected.order)
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_strategy_that_is_none_is_wrong_usage():
-    done = CliRunner().invoke(app, ["simulate", "people.eddi", "people.csv", "--strategy", "guess"])
-    assert done.exit_code == 2
+def test_an_unknown_strategy_is_wrong_usage():
+    assert run("people.csv", "--strategy", "guess").exit_code == 2
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_large_file_gives_the_same_error_as_a_table_in_memory(people, monkeypatch):
+    pq.write_table(formats.read(people(40, seed=3)), "people.parquet", row_group_size=9)
+    arguments = ("people.parquet", "-t", "pain", "--steps", "2")
+    in_memory = json.loads(run(*arguments, "--json").stdout)
+    monkeypatch.setattr(streaming, "LARGE", 10)
+    streamed = json.loads(run(*arguments, "--json").stdout)
+    assert streamed["rmse"] == pytest.approx(in_memory["rmse"])
+    assert streamed["n_rows"] == len(in_memory["truth"])
+    shown = run(*arguments, "--plot", "curve.png")
+    assert shown.exit_code == 0
+    assert "most frequent question" in shown.stdout

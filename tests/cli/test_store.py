@@ -1,4 +1,4 @@
-"""`eddi store`: what it prints, what it writes, and how it ends."""
+"""`eddi store`: output, files and exit codes."""
 
 import json
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eddi.cli import store
-from eddi.cli.app import app
+from eddi.cli import app
+from eddi.cli import store as store_module
 from eddi.store.factory import open_store
 from eddi.store.sql import SqlStore
 
 
-def eddi(*words: object) -> Result:
-    return CliRunner().invoke(app, ["store", *map(str, words)])
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["store", *map(str, arguments)])
 
 
 @pytest.fixture
-def kept(store_url: str) -> str:
-    """The address of a store with two interviews of two events, and a key."""
+def filled_url(store_url: str) -> str:
+    """The URL of a store with two interviews of two events each, and a key."""
     store = open_store(store_url)
     for stream in ("interview/a", "interview/b"):
         store.append(stream, "opened", {"target": "risk"}, after=0)
@@ -28,21 +28,21 @@ def kept(store_url: str) -> str:
     return store_url
 
 
-def test_upgrade_makes_the_tables_and_says_so(tmp_path: Path) -> None:
+def test_upgrade_creates_the_tables_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
-    first, second = eddi("upgrade", url), eddi("upgrade", url, "--json")
+    first, second = run("upgrade", url), run("upgrade", url, "--json")
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert "had no tables; it is at revision 0001" in first.stderr
-    assert "was up to date" in second.stderr
+    assert "created the tables of sqlite:///" in first.stderr
+    assert "is already at revision 0001" in second.stderr
     assert json.loads(second.stdout) == {"before": "0001", "now": "0001"}
 
 
-def test_upgrade_makes_the_tables_on_a_server(postgres_url: str) -> None:
-    assert json.loads(eddi("upgrade", postgres_url, "--json").stdout) == {"before": None, "now": "0001"}
+def test_upgrade_creates_the_tables_on_a_server(postgres_url: str) -> None:
+    assert json.loads(run("upgrade", postgres_url, "--json").stdout) == {"before": None, "now": "0001"}
 
 
-def test_export_prints_a_line_an_event(kept: str) -> None:
-    result = eddi("export", kept, "--prefix", "interview/")
+def test_export_prints_one_line_per_event(filled_url: str) -> None:
+    result = run("export", filled_url, "--prefix", "interview/")
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(event["stream"], event["number"]) for event in events] == [
         ("interview/a", 1),
@@ -53,118 +53,119 @@ def test_export_prints_a_line_an_event(kept: str) -> None:
     assert events[1]["facts"] == {"question": "age", "values": {"age": 61}}
 
 
-def test_export_writes_a_new_file_for_its_owner_alone(kept: str, tmp_path: Path) -> None:
+def test_export_writes_a_new_file_that_only_its_owner_can_read(filled_url: str, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    assert eddi("export", kept, "-o", file).exit_code == 0
+    assert run("export", filled_url, "-o", file).exit_code == 0
     assert len(file.read_text().splitlines()) == 5
     assert file.stat().st_mode & 0o777 == 0o600
-    again = eddi("export", kept, "-o", file)
+    again = run("export", filled_url, "-o", file)
     assert again.exit_code == 1
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
 
 
-def test_forget_erases_and_says_what_it_cannot_reach(kept: str) -> None:
-    result = eddi("forget", kept, "interview/a", "key/k", "--yes", "--json")
+def test_forget_erases_the_facts_and_mentions_older_copies(filled_url: str) -> None:
+    result = run("forget", filled_url, "interview/a", "key/k", "--yes", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout) == {"forgotten": ["interview/a", "key/k"]}
-    assert "backups and exports still hold" in result.stderr
-    store = open_store(kept)
+    assert "backups and exports still contain" in result.stderr
+    store = open_store(filled_url)
     assert [event.facts for event in store.read("interview/a")] == [{}, {}, {}]
     assert store.read("interview/b")[1].facts["values"] == {"age": 61}
     store.close()
-    assert eddi("verify", kept).exit_code == 0
+    assert run("verify", filled_url).exit_code == 0
 
 
-def test_forget_sweeps_once_for_all(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    swept: list[SqlStore] = []
-    monkeypatch.setattr(SqlStore, "sweep", lambda store: swept.append(store))
-    eddi("forget", kept, "interview/a", "interview/b", "--yes")
-    assert len(swept) == 1
+def test_forget_vacuums_once_for_all_streams(filled_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vacuumed: list[SqlStore] = []
+    monkeypatch.setattr(SqlStore, "vacuum", lambda store: vacuumed.append(store))
+    run("forget", filled_url, "interview/a", "interview/b", "--yes")
+    assert len(vacuumed) == 1
 
 
-def test_forget_with_one_name_wrong_forgets_none(kept: str) -> None:
-    result = eddi("forget", kept, "interview/a", "interview/z", "--yes")
+def test_forget_erases_nothing_if_one_name_is_unknown(filled_url: str) -> None:
+    result = run("forget", filled_url, "interview/a", "interview/z", "--yes")
     assert result.exit_code == 1
-    assert "no 'interview/z'; nothing was forgotten" in result.stderr
-    store = open_store(kept)
+    assert "no stream 'interview/z'; nothing was erased" in result.stderr
+    store = open_store(filled_url)
     assert len(store.read("interview/a")) == 2
     store.close()
 
 
-def test_forget_without_a_yes_forgets_none(kept: str) -> None:
-    result = eddi("forget", kept, "interview/a")
+def test_forget_erases_nothing_without_confirmation(filled_url: str) -> None:
+    result = run("forget", filled_url, "interview/a")
     assert result.exit_code == 1
-    assert "1 stream would be erased for good. Say --yes" in result.stderr
+    assert "erase the facts of 1 stream permanently. Confirm with --yes" in result.stderr
 
 
-def test_forget_takes_no_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Person:
+def test_forget_erases_nothing_if_the_user_declines(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
         @staticmethod
         def isatty() -> bool:
             return True
 
-    monkeypatch.setattr(store.sys, "stdin", Person)
-    monkeypatch.setattr(store.typer, "confirm", lambda *_, **__: False)
-    with pytest.raises(Exception, match="nothing was forgotten"):
-        store._confirm(2)
+    monkeypatch.setattr(store_module.sys, "stdin", Terminal)
+    monkeypatch.setattr(store_module.typer, "confirm", lambda *_, **__: False)
+    with pytest.raises(Exception, match="nothing was erased"):
+        store_module._confirm(2)
 
 
-def test_backup_copies_a_file(tmp_path: Path) -> None:
+def test_backup_copies_a_sqlite_store(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     open_store(url).append("a", "opened", {}, after=0)
-    result = eddi("backup", url, tmp_path / "b.db", "--json")
+    result = run("backup", url, tmp_path / "b.db", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["bytes"] == (tmp_path / "b.db").stat().st_size
-    assert "1 events in 1 streams" in eddi("verify", f"sqlite:///{tmp_path}/b.db").stderr
+    assert "1 events in 1 streams" in run("verify", f"sqlite:///{tmp_path}/b.db").stderr
 
 
-def test_backup_of_a_server_is_an_export_with_a_word_on_pg_dump(
+def test_backup_of_a_server_is_an_export_that_mentions_pg_dump(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    eddi("upgrade", postgres_url)
+    run("upgrade", postgres_url)
     store = open_store(postgres_url)
     store.append("a", "opened", {}, after=0)
     store.close()
-    result = eddi("backup", postgres_url, tmp_path / "b.jsonl")
+    result = run("backup", postgres_url, tmp_path / "b.jsonl")
     assert result.exit_code == 0, result.output
     assert "pg_dump" in result.stderr
     assert len((tmp_path / "b.jsonl").read_text().splitlines()) == 1
 
 
-def test_verify_counts_what_it_checked(kept: str) -> None:
-    result = eddi("verify", kept, "--json")
+def test_verify_counts_streams_and_events(filled_url: str) -> None:
+    result = run("verify", filled_url, "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout) == {"streams": 3, "events": 5, "faults": []}
-    assert "5 events in 3 streams: all as they were written." in result.stderr
+    assert "5 events in 3 streams: none was changed." in result.stderr
 
 
-def test_verify_ends_with_1_and_the_faults_in_words(kept: str) -> None:
-    edit(kept, "UPDATE eddi_events SET facts = '{}' WHERE stream = 'interview/b' AND number = 2")
-    result = eddi("verify", kept, "--json")
+def test_verify_exits_with_1_and_lists_the_faults(filled_url: str) -> None:
+    edit(filled_url, "UPDATE eddi_events SET facts = '{}' WHERE stream = 'interview/b' AND number = 2")
+    result = run("verify", filled_url, "--json")
     assert result.exit_code == 1
     assert "fault: interview/b, event 2: its facts were edited" in result.stderr
     (fault,) = json.loads(result.stdout)["faults"]
+    assert set(fault) == {"stream", "number", "words"}
     assert (fault["stream"], fault["number"]) == ("interview/b", 2)
 
 
-def test_verify_against_an_export_finds_a_stream_that_is_gone(kept: str, tmp_path: Path) -> None:
+def test_verify_against_an_export_finds_a_deleted_stream(filled_url: str, tmp_path: Path) -> None:
     file = tmp_path / "earlier.jsonl"
-    eddi("export", kept, "-o", file)
-    eddi("forget", kept, "interview/a", "--yes")
-    assert eddi("verify", kept, "--against", file).exit_code == 0
+    run("export", filled_url, "-o", file)
+    run("forget", filled_url, "interview/a", "--yes")
+    assert run("verify", filled_url, "--against", file).exit_code == 0
     edit(
-        kept,
+        filled_url,
         "DELETE FROM eddi_events WHERE stream = 'interview/b'",
         "DELETE FROM eddi_heads WHERE stream = 'interview/b'",
     )
-    assert eddi("verify", kept).exit_code == 0  # nobody could know, but for the export
-    result = eddi("verify", kept, "--against", file)
+    assert run("verify", filled_url).exit_code == 0  # only the export reveals it
+    result = run("verify", filled_url, "--against", file)
     assert result.exit_code == 1
-    assert "interview/b, event 1: is in the earlier export and no longer in the store" in result.stderr
+    assert "interview/b, event 1: is in the earlier export but no longer in the store" in result.stderr
 
 
 def edit(url: str, *statements: str) -> None:
-    """Change a store behind its back."""
+    """Change a store with SQL."""
     store = SqlStore(url)
     with store._engine.begin() as connection:
         for statement in statements:
@@ -173,18 +174,18 @@ def edit(url: str, *statements: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("export",), ("forget", "a", "--yes"), ("backup", "b.db"), ("verify",)]
+    "arguments", [("export",), ("forget", "a", "--yes"), ("backup", "b.db"), ("verify",)]
 )
-def test_a_store_that_is_not_there_is_not_made(words: tuple[str, ...], tmp_path: Path) -> None:
-    verb, *rest = words
-    result = eddi(verb, f"sqlite:///{tmp_path}/a.db", *rest)
+def test_a_missing_store_is_not_created(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    command, *rest = arguments
+    result = run(command, f"sqlite:///{tmp_path}/a.db", *rest)
     assert result.exit_code == 1
     assert "there is no store" in result.stderr
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_password_is_not_repeated() -> None:
-    result = eddi("verify", "postgresql://anna:hunter2@127.0.0.1:9/answers")
+def test_a_password_is_not_shown() -> None:
+    result = run("verify", "postgresql://anna:hunter2@127.0.0.1:9/answers")
     assert result.exit_code == 1
     assert "cannot be reached" in result.stderr
     assert "hunter2" not in result.output

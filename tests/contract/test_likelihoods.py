@@ -5,18 +5,18 @@ import pytest
 import torch
 
 from eddi import Stop
-from eddi.model.network.heteroscedastic import FreeCount, FreeGaussian
-from eddi.model.network.likelihood import Bernoulli, Categorical, Count, Form, Gaussian, Ordinal
+from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
+from eddi.model.network.likelihood import Bernoulli, Categorical, Count, VariableSpec, Gaussian, Ordinal
 from eddi.table.variable import Kind
 from eddi.testing import ContractError, check_likelihood, check_stopping_rule
 
 LIKELIHOODS = {
-    "fixed noise": Gaussian([Form(Kind.REAL)] * 2, noise=0.3, floor=0.0),
-    "learned noise": Gaussian([Form(Kind.REAL)] * 2, noise=None, floor=0.02),
-    "binary": Bernoulli([Form(Kind.BINARY, 2)] * 2),
-    "category": Categorical([Form(Kind.CATEGORY, 3), Form(Kind.CATEGORY, 5)]),
-    "ordinal": Ordinal([Form(Kind.ORDINAL, 4), Form(Kind.ORDINAL, 3)]),
-    "count": Count([Form(Kind.COUNT)] * 2, floor=0.02),
+    "fixed noise": Gaussian([VariableSpec(Kind.REAL)] * 2, noise=0.3, floor=0.0),
+    "learned noise": Gaussian([VariableSpec(Kind.REAL)] * 2, noise=None, floor=0.02),
+    "binary": Bernoulli([VariableSpec(Kind.BINARY, 2)] * 2),
+    "category": Categorical([VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.CATEGORY, 5)]),
+    "ordinal": Ordinal([VariableSpec(Kind.ORDINAL, 4), VariableSpec(Kind.ORDINAL, 3)]),
+    "count": Count([VariableSpec(Kind.COUNT)] * 2, floor=0.02),
 }
 
 
@@ -32,7 +32,7 @@ def test_a_quantile_that_is_no_inverse_is_found():
             return super().quantile(outputs, level) - 1
 
     with pytest.raises(ContractError, match="inverse"):
-        check_likelihood(Shifted([Form(Kind.REAL)], noise=0.3, floor=0.0), 1)
+        check_likelihood(Shifted([VariableSpec(Kind.REAL)], noise=0.3, floor=0.0), 1)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_a_rule_that_does_not_answer_for_every_row_is_found():
 
 
 FREE = {
-    "real": FreeGaussian([Form(Kind.REAL)] * 3, floor=0.02),
-    "count": FreeCount([Form(Kind.COUNT, scale=0.5)] * 3, floor=0.02),
-    "binary": Bernoulli([Form(Kind.BINARY, 2)] * 3),
-    "category": Categorical([Form(Kind.CATEGORY, n) for n in (3, 5, 2)]),
+    "real": HeteroscedasticGaussian([VariableSpec(Kind.REAL)] * 3, floor=0.02),
+    "count": HeteroscedasticCount([VariableSpec(Kind.COUNT, scale=0.5)] * 3, floor=0.02),
+    "binary": Bernoulli([VariableSpec(Kind.BINARY, 2)] * 3),
+    "category": Categorical([VariableSpec(Kind.CATEGORY, n) for n in (3, 5, 2)]),
 }
 
 
@@ -84,12 +84,12 @@ def test_some_variables_can_be_taken_out_of_a_likelihood(name):
     outputs = torch.randn((4, likelihood.n_outputs), generator=torch.Generator().manual_seed(1))
     values = likelihood.quantile(outputs, torch.full((4, 3), 0.4))
     some = outputs[:, likelihood.rows_of([2, 0])]
-    forms = {"category": [Form(Kind.CATEGORY, 2), Form(Kind.CATEGORY, 3)]}.get(name)
+    specs = {"category": [VariableSpec(Kind.CATEGORY, 2), VariableSpec(Kind.CATEGORY, 3)]}.get(name)
     fewer = {
-        "real": lambda: FreeGaussian([Form(Kind.REAL)] * 2, floor=0.02),
-        "count": lambda: FreeCount([Form(Kind.COUNT, scale=0.5)] * 2, floor=0.02),
-        "binary": lambda: Bernoulli([Form(Kind.BINARY, 2)] * 2),
-        "category": lambda: Categorical(forms),
+        "real": lambda: HeteroscedasticGaussian([VariableSpec(Kind.REAL)] * 2, floor=0.02),
+        "count": lambda: HeteroscedasticCount([VariableSpec(Kind.COUNT, scale=0.5)] * 2, floor=0.02),
+        "binary": lambda: Bernoulli([VariableSpec(Kind.BINARY, 2)] * 2),
+        "category": lambda: Categorical(specs),
     }[name]()
     whole = likelihood.log_prob(outputs, values)[:, [2, 0]]
     torch.testing.assert_close(fewer.log_prob(some, values[:, [2, 0]]), whole)

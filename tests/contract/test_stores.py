@@ -52,7 +52,7 @@ class Gossip(MemoryStore):
 
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
         found = super().read(stream, after=after)
-        return [replace(event, facts={"secret": 1}) if event.forgotten else event for event in found]
+        return [replace(event, facts={"secret": 1}) if event.is_forgotten else event for event in found]
 
 
 class Unsorted(MemoryStore):

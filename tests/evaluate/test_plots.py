@@ -15,7 +15,7 @@ from eddi.evaluate import figures, plots
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.decision_trace import decisions
 from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.strategy import Information, PerCost, Random
 
 HEADS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}

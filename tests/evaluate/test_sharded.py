@@ -15,7 +15,7 @@ from eddi.evaluate.streaming_curves import Tally
 from eddi.strategy import Random
 from eddi.strategy.stopping import Stop
 from eddi.table import formats
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_rows_that_stopped_early_keep_their_last_prediction(model, people):
 @pytest.mark.parametrize("target", ["weight", "pain", "town"])
 def test_the_tally_of_a_file_says_what_the_curves_say(path, table, tmp_path, target):
     pq.write_table(table, tmp_path / "people.parquet", row_group_size=7)
-    tally = simulate_shards(path, Stream(tmp_path / "people.parquet"), target, max_steps=3)
+    tally = simulate_shards(path, ParquetStream(tmp_path / "people.parquet"), target, max_steps=3)
     curves = simulate_shards(path, table, target, max_steps=3)
     assert isinstance(tally, Tally)
     assert (tally.n_rows, tally.n_known) == (30, curves.known.sum())
@@ -104,7 +104,7 @@ def test_a_tallys_document_is_plain_json(path, table, tmp_path):
     import json
 
     pq.write_table(table, tmp_path / "people.parquet")
-    tally = simulate_shards(path, Stream(tmp_path / "people.parquet"), "pain", max_steps=1)
+    tally = simulate_shards(path, ParquetStream(tmp_path / "people.parquet"), "pain", max_steps=1)
     document = json.loads(json.dumps(tally.to_document(), allow_nan=False))
     assert len(document["rmse"]) == 2
     assert set(document["standard_errors"]) == {"rmse", "draw_rmse", "nll", "accuracy", "brier"}
@@ -116,7 +116,7 @@ def test_rows_none_of_which_knows_the_target_are_refused(path, table, tmp_path):
         simulate_shards(path, rows, "weight")
     pq.write_table(rows, tmp_path / "people.parquet")
     with pytest.raises(TargetError, match="no row of the table has a value of 'weight'"):
-        simulate_shards(path, Stream(tmp_path / "people.parquet"), "weight", max_steps=0)
+        simulate_shards(path, ParquetStream(tmp_path / "people.parquet"), "weight", max_steps=0)
 
 
 def test_a_negative_number_of_steps_is_refused(path, table):

@@ -10,7 +10,7 @@ import torch
 import eddi
 from eddi.errors import StopError, TargetError
 from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.strategy import FixedOrder, Information, Random
 
 KINDS = ("age", "visits", "smoker", "pain", "town")

@@ -10,8 +10,8 @@ import pytest
 import eddi
 from eddi import EddiWarning, Interview, Stop
 from eddi.errors import StopError, TargetError
-from eddi.interview.risk_control import Courses, certify, certify_own
-from eddi.interview.rules import Turns
+from eddi.interview.risk_control import DecisionPaths, certify, certify_own
+from eddi.interview.rules import InterviewRules
 from eddi.model.certificate import THRESHOLDS
 from eddi.strategy import FixedOrder, Information
 from eddi.strategy.stopping import AllOf, AnyOf, Sure
@@ -39,11 +39,11 @@ def courses(n_rows, random, n_steps=6):
     right = np.clip(random.uniform(0.4, 0.9, (n_rows, 1)) + 0.1 * np.arange(n_steps), 0, 0.99)
     sure = np.clip(right + random.uniform(-0.1, 0.2, (n_rows, n_steps)), 0, 1)
     wrong = random.uniform(size=(n_rows, 1)) > right
-    return Courses(sure, wrong, np.tile(np.arange(n_steps), (n_rows, 1)))
+    return DecisionPaths(sure, wrong, np.tile(np.arange(n_steps), (n_rows, 1)))
 
 
 def test_an_interview_ends_at_the_first_belief_that_is_sure_enough():
-    by_hand = Courses(
+    by_hand = DecisionPaths(
         sure=np.array([[0.5, 0.95, 0.6], [0.5, 0.6, 0.7], [-np.inf, 0.9, 0.9]]),
         wrong=np.array([[True, True, False], [True, True, False], [True, False, True]]),
         n_asked=np.array([[0, 1, 2], [0, 1, 2], [0, 1, 1]]),
@@ -93,7 +93,7 @@ def test_a_risk_becomes_the_sureness_that_keeps_it(own):
 
 def test_a_risk_is_found_inside_other_rules(own):
     rule = Stop(after=3) & (Stop(budget=9) | Stop(risk=EASY))
-    stop = Turns(own, ("stage",), Information(), rule).stop
+    stop = InterviewRules(own, ("stage",), Information(), rule).stop
     (found,) = own.certificates_.values()
     inner = Stop() | Sure(found.least(EASY, 0.9))
     assert stop == AllOf((Stop(after=3), AnyOf((Stop(budget=9), inner))))
@@ -116,7 +116,7 @@ def test_an_interview_ends_once_it_is_sure_enough(own, people):
 
 def test_a_certificate_is_made_once(own, monkeypatch):
     Interview(own, "stage", stop=Stop(risk=EASY))
-    monkeypatch.setattr(Courses, "of", None)
+    monkeypatch.setattr(DecisionPaths, "of", None)
     Interview(own, "stage", stop=Stop(risk=0.8))
     with pytest.raises(TypeError):
         Interview(own, "stage", stop=Stop(risk=EASY), strategy=FixedOrder(("age",)))
@@ -213,5 +213,5 @@ def test_a_rule_that_needs_no_promise_is_left_alone(sealed):
     for rule in rules:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert Turns(sealed, ("stage",), Information(), rule).stop == rule
+            assert InterviewRules(sealed, ("stage",), Information(), rule).stop == rule
     assert math.isinf(Sure(0.9).budget)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.interview.record import Record
-from eddi.interview.rules import Turns
+from eddi.interview.rules import InterviewRules
 from eddi.strategy import FixedOrder, Information
 from eddi.table.evidence import Evidence
 
@@ -107,7 +107,7 @@ def test_alone_and_in_a_crowd_the_same_question_is_asked(model, strategy, crowd)
     questions = [question.name for question in model.schema_.questions]
     closed = np.array([[name in one.record.closed() for name in questions] for one in alone])
     n_asked = np.array([len(one.record.answers) for one in alone])
-    chosen = Turns(model, ("stage",), strategy, stop).next(together, closed, n_asked)
+    chosen = InterviewRules(model, ("stage",), strategy, stop).next(together, closed, n_asked)
     for one, place in zip(alone, chosen, strict=True):
         name = next_name(one)
         assert (name is None) == (place < 0)

@@ -6,7 +6,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.evidence import Evidence
@@ -72,7 +72,7 @@ def test_what_kind_of_nan_a_hole_holds_never_matters(any_model, row, observed, p
 @given(row=coded(), order=st.permutations(range(N_VARIABLES)), n_told=st.integers(0, N_VARIABLES))
 def test_the_order_of_answers_never_matters(any_model, row, order, n_told):
     told = order[:n_told]
-    evidence = Evidence.nothing(1, N_VARIABLES)
+    evidence = Evidence.empty(1, N_VARIABLES)
     for variable in told:
         flags = np.zeros((1, N_VARIABLES), bool)
         flags[0, variable] = True
@@ -87,7 +87,7 @@ def test_the_order_of_answers_never_matters(any_model, row, order, n_told):
 @quick
 @given(row=coded(), order=st.permutations(range(N_VARIABLES)))
 def test_adding_answers_one_by_one_in_any_order_gives_the_code_of_all(any_model, row, order):
-    code = any_model.code(Evidence.nothing(1, N_VARIABLES))
+    code = any_model.code(Evidence.empty(1, N_VARIABLES))
     for variable in order:
         code = code + any_model.term(torch.from_numpy(row[:, [variable]]), [variable])[:, 0]
     whole = any_model.code(Evidence(row, np.ones((1, N_VARIABLES), bool)))
@@ -134,19 +134,19 @@ def test_a_prediction_is_always_a_distribution(any_model, row, observed):
 def test_any_mixture_of_kinds_has_finite_gradients(name, kinds, recipe, data):
     from eddi.table.variable import Kind
 
-    forms = [
-        Form(
+    specs = [
+        VariableSpec(
             Kind(kind),
             data.draw(st.integers(2, 5)) if kind in ("ordinal", "category") else 2 * (kind == "binary"),
         )
         for kind in kinds
     ]
     torch.manual_seed(0)
-    network = Network(forms, name, recipe)
+    network = Network(specs, name, recipe)
     values = torch.tensor(
-        [[float(data.draw(st.integers(0, max(1, f.n_levels - 1)))) for f in forms]] * 2
+        [[float(data.draw(st.integers(0, max(1, f.n_levels - 1)))) for f in specs]] * 2
     )
     outputs = network.decode(network.posterior(network.code(values, torch.ones_like(values))).mean)
     network.log_prob(outputs, values).sum().backward()
     assert all(p.grad is None or torch.isfinite(p.grad).all() for p in network.parameters())
-    assert network.log_prob(outputs, values).shape == (2, len(forms))
+    assert network.log_prob(outputs, values).shape == (2, len(specs))

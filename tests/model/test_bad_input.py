@@ -129,7 +129,7 @@ def test_a_level_never_seen_in_training_is_refused_with_the_known_ones():
     table = frame().assign(town=["Aber", "Bala", "Conwy"] * 10)
     model = fit(table)
     table.loc[4, "town"] = "Denbigh"
-    with pytest.raises(TableError, match=r"'town' has the level 'Denbigh'.*known: Aber, Bala, Conwy"):
+    with pytest.raises(TableError, match=r"'town' has the level 'Denbigh'.*levels: Aber, Bala, Conwy"):
         model.transform(table)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from eddi.model.base import Model
-from eddi.model.partial_vae import PartialVAE
+from eddi.partial_vae import PartialVAE
 from eddi.table.evidence import Evidence
 
 
@@ -25,7 +25,7 @@ def test_hearing_an_answer_adds_its_term_to_the_code(model, people):
 
 
 def test_joint_draws_are_coded_values_of_all_variables_for_any_leading_shape(model):
-    posterior = model.posterior(model.code(Evidence.nothing(6, 8)).view(2, 3, -1))
+    posterior = model.posterior(model.code(Evidence.empty(6, 8)).view(2, 3, -1))
     draws = model.draw(posterior, 32, seed=0)
     assert draws.shape == (32, 2, 3, 8)
     town = draws[..., 4]

@@ -10,7 +10,7 @@ from eddi.errors import ModelFileError
 from eddi.model import bulk_impute
 from eddi.model.bulk_impute import Filling
 from eddi.table import formats
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def test_a_file_is_filled_as_a_table_in_memory_is(path, table, tmp_path):
     )
     pq.write_table(table, tmp_path / "holes.parquet", row_group_size=33)
     out = tmp_path / "filled.parquet"
-    Filling(path).files(Stream(tmp_path / "holes.parquet"), [out])
+    Filling(path).files(ParquetStream(tmp_path / "holes.parquet"), [out])
     (whole,) = Filling(path).tables(table)
     assert formats.read(out).equals(whole)
-    assert Stream(out).group_rows == [50, 50, 20]
+    assert ParquetStream(out).group_sizes == [50, 50, 20]
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -81,7 +81,7 @@ def test_a_hole_in_a_late_row_decides_a_columns_type_in_all(path, people, model,
     table = table.set_column(1, "age", pa.array(ages, pa.int64()))
     pq.write_table(table, tmp_path / "holes.parquet")
     out = tmp_path / "filled.parquet"
-    Filling(path).files(Stream(tmp_path / "holes.parquet"), [out])
+    Filling(path).files(ParquetStream(tmp_path / "holes.parquet"), [out])
     assert formats.read(out).equals(model.transform(table))
     assert formats.read(out).schema.field("age").type == pa.float64()
 

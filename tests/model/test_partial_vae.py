@@ -274,7 +274,7 @@ def test_another_target_than_the_declared_one_can_be_predicted(people_model, who
 
 
 def test_evidence_makes_predictions_surer(model, whole):
-    nothing = model.predict_evidence(Evidence.nothing(40, 8), ["age"])["age"]
+    nothing = model.predict_evidence(Evidence.empty(40, 8), ["age"])["age"]
     assert model.predict(whole, "age").sd.mean() < 0.97 * nothing.sd.mean()
     assert np.ptp(nothing.mean) == 0
 
@@ -288,7 +288,7 @@ def test_a_table_that_lacks_columns_is_refused_unless_they_are_the_target(model,
 
 def test_rows_beyond_a_chunk_are_predicted_the_same(model, whole, monkeypatch):
     expected = model.predict(whole)
-    monkeypatch.setattr("eddi.model.partial_vae.CHUNK_CELLS", 128 * 128 * 3)
+    monkeypatch.setattr("eddi.partial_vae.CHUNK_CELLS", 128 * 128 * 3)
     found = model.predict(whole)
     assert np.allclose(found["age"].mean, expected["age"].mean, atol=1e-4)
     assert np.allclose(found["town"].probabilities, expected["town"].probabilities, atol=1e-5)

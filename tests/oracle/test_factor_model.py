@@ -80,7 +80,7 @@ def test_the_score_is_nearly_that_of_the_true_model(model):
 
 
 def test_knowing_nothing_gives_each_variables_own_mean_and_sd(model):
-    beliefs = model.predict_evidence(Evidence.nothing(1, 6), NAMES)
+    beliefs = model.predict_evidence(Evidence.empty(1, 6), NAMES)
     for place, name in enumerate(NAMES):
         sd = np.sqrt(COVARIANCE[place, place])
         assert beliefs[name].mean[0] == pytest.approx(MEAN[place], abs=0.25 * sd)
@@ -95,6 +95,6 @@ def test_intervals_hold_nine_in_ten_of_the_truth(model):
 
 
 def test_joint_draws_keep_what_ties_variables_together(model):
-    drawn = model.draw_tables(Evidence.nothing(1, 6), 4000, seed=0)[:, 0]
+    drawn = model.draw_tables(Evidence.empty(1, 6), 4000, seed=0)[:, 0]
     expected = COVARIANCE / np.sqrt(np.outer(np.diag(COVARIANCE), np.diag(COVARIANCE)))
     assert np.abs(np.corrcoef(drawn.T) - expected).max() < 0.25

@@ -5,29 +5,29 @@ from itertools import product
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.set_encoder import SetEncoder
 from eddi.table.variable import Kind
 
 ENCODERS = ("zi", "zi-m", "pn", "pnp")
 FORMS = (
-    Form(Kind.REAL),
-    Form(Kind.CATEGORY, 3),
-    Form(Kind.ORDINAL, 5),
-    Form(Kind.BINARY, 2),
-    Form(Kind.COUNT),
-    Form(Kind.CATEGORY, 4),
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.CATEGORY, 3),
+    VariableSpec(Kind.ORDINAL, 5),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.COUNT),
+    VariableSpec(Kind.CATEGORY, 4),
 )
 MIXED = torch.tensor(
     [[0.7, 2.0, 3.0, 1.0, -0.4, 0.0], [-1.3, 0.0, 0.0, 0.0, 2.2, 3.0]], dtype=torch.float64
 )
-NUMBERS = (Form(Kind.REAL), Form(Kind.REAL), Form(Kind.BINARY, 2))  # all kinds the paper has
+NUMBERS = (VariableSpec(Kind.REAL), VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2))  # all kinds the paper has
 SUBSETS = torch.tensor(list(product([0.0, 1.0], repeat=len(FORMS))), dtype=torch.float64)
 
 
-def encoder(name, forms=FORMS):
+def encoder(name, specs=FORMS):
     torch.manual_seed(3)
-    made = SetEncoder(forms, name, width=7, identity=4).double()
+    made = SetEncoder(specs, name, width=7, identity=4).double()
     with torch.no_grad():
         for weights in made.parameters():
             weights.normal_()

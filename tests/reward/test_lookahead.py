@@ -84,7 +84,7 @@ def test_what_is_opened_is_what_all_pairs_of_answers_say(xor, known):
 
 
 def test_half_of_an_exclusive_or_opens_the_other_half(xor):
-    nothing = Evidence.nothing(1, 5)
+    nothing = Evidence.empty(1, 5)
     (rewards,) = information(xor, nothing, ["differ"], n_draws=1, seed=0)
     (opened,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
     assert (rewards[:2] < 0.02).all()
@@ -98,7 +98,7 @@ def test_what_is_known_and_the_target_open_nothing(xor):
 
 
 def test_doubt_takes_its_share_of_what_greedy_would_have(xor):
-    nothing = Evidence.nothing(1, 5)
+    nothing = Evidence.empty(1, 5)
     (freely,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
     (doubted,) = dataclasses.replace(WITHOUT_DOUBT, doubt=0.5).opened(xor, nothing, ["differ"])
     first = max(NAMES[:-1], key=lambda name: reward(xor, {}, name))
@@ -114,7 +114,7 @@ def test_doubt_takes_its_share_of_what_greedy_would_have(xor):
 def test_a_question_of_several_variables_opens_too():
     model = fit(SCHEMA.with_question("first", reveals=["left", "noise"]))
     names = [question.name for question in model.schema_.questions]
-    nothing = Evidence.nothing(1, 5)
+    nothing = Evidence.empty(1, 5)
     (opened,) = WITHOUT_DOUBT.opened(model, nothing, ["differ"])
     # The answer of "right" opens the question that reveals "left" among others, and the other way round.
     assert float(opened[names.index("first")]) == pytest.approx(
@@ -136,14 +136,14 @@ def test_what_is_never_asked_is_not_opened(xor):
     other = copy.copy(xor)
     never = Question("right", ("right",), never=True)
     other.schema_ = dataclasses.replace(SCHEMA, explicit_questions=(never,))
-    (opened,) = WITHOUT_DOUBT.opened(other, Evidence.nothing(1, 5), ["differ"])
+    (opened,) = WITHOUT_DOUBT.opened(other, Evidence.empty(1, 5), ["differ"])
     names = [question.name for question in other.schema_.questions]
     assert opened[names.index("left")] < 0.05
     assert opened[names.index("right")] > 0.4  # it may be volunteered
 
 
 def test_only_candidates_are_looked_behind(xor):
-    nothing = Evidence.nothing(1, 5)
+    nothing = Evidence.empty(1, 5)
     (one,) = dataclasses.replace(WITHOUT_DOUBT, n_candidates=1).opened(xor, nothing, ["differ"])
     (all_,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
     assert one[:2].tolist() == [0, 0]  # the hint tells more at once
@@ -171,4 +171,4 @@ def test_what_few_answers_claim_is_what_all_answers_say(product):
 
 
 def test_no_rows_are_no_rows(xor):
-    assert WITHOUT_DOUBT.opened(xor, Evidence.nothing(0, 5), ["differ"]).shape == (0, 5)
+    assert WITHOUT_DOUBT.opened(xor, Evidence.empty(0, 5), ["differ"]).shape == (0, 5)

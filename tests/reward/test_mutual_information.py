@@ -80,7 +80,7 @@ def test_a_quantity_is_met_at_its_atoms_as_at_the_tables_own_values():
     lean = random.normal(size=(400, 1)) + 0.5 * random.normal(size=(400, 3))
     schema = Schema(tuple(Variable(f"x{place}", "real") for place in range(3)))
     model = PartialVAE(schema, "x2", recipe=RECIPE, max_steps=300, random_state=0).fit(lean)
-    nothing = Evidence.nothing(1, 3)
+    nothing = Evidence.empty(1, 3)
     (by_atoms,) = information(model, nothing, ["x2"], n_draws=1, seed=0)
     before = model.predict_evidence(nothing, ["x2"])["x2"]
     told = model.predict(np.column_stack([lean[:, 0], np.full((400, 2), np.nan)]), "x2")
@@ -100,7 +100,7 @@ def test_an_answer_that_is_mostly_none_is_not_taken_for_a_normal_one():
     schema = Schema((*words, Variable("spam", "binary", levels=(0, 1))))
     model = PartialVAE(schema, "spam", recipe=RECIPE, max_steps=600, random_state=0)
     model.fit(pd.DataFrame({"word": word, "number": number, "spam": spam.astype(int)}))
-    (found,) = information(model, Evidence.nothing(1, 3), ["spam"], n_draws=1, seed=0)
+    (found,) = information(model, Evidence.empty(1, 3), ["spam"], n_draws=1, seed=0)
     odds = 0.5 / 0.8  # of spam where the word is not there: 0.3 of 0.8 rows
     silent = -(0.375 * np.log(0.375) + 0.625 * np.log(odds))
     assert float(found[0]) == pytest.approx(np.log(2) - 0.8 * silent, rel=0.15)  # 0.164 nats
@@ -110,7 +110,7 @@ def test_an_answer_that_is_mostly_none_is_not_taken_for_a_normal_one():
 def test_a_question_of_several_variables_is_drawn_jointly(people_schema, people):
     schema = people_schema.with_question("body", reveals=["age", "weight"])
     model = PartialVAE(schema, "stage", recipe=RECIPE, max_steps=100, random_state=0).fit(people(200, 0))
-    nothing = Evidence.nothing(2, 8)
+    nothing = Evidence.empty(2, 8)
     found = information(model, nothing, ["stage"], n_draws=32, seed=0)
     place = [each.name for each in schema.questions].index("body")
     assert found[0, place] > 0
@@ -137,7 +137,7 @@ def test_direct_beliefs_survive_a_file(direct, people, tmp_path):
 
 def test_the_first_rewards_are_kept_until_the_model_is_fitted_again(people_schema, people):
     model = PartialVAE(people_schema, "stage", recipe=RECIPE, max_steps=20, random_state=0)
-    nothing = Evidence.nothing(1, 8)
+    nothing = Evidence.empty(1, 8)
     first = information(model.fit(people(100, 0)), nothing, ["stage"], n_draws=8, seed=0)
     again = information(model, nothing, ["stage"], n_draws=8, seed=0)
     assert torch.equal(first, again)

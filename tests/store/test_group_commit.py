@@ -1,4 +1,4 @@
-"""Many who append at once share one write, and each hears of its own fate."""
+"""Concurrent appends share one write, and each caller gets its own result."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,61 +6,60 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from eddi.store.base import Event, StoreConflict, StoreError
-from eddi.store.chain import START, sealed
-from eddi.store.group_commit import Together, Wish
+from eddi.store.chain import EMPTY_HEAD, create_event
+from eddi.store.group_commit import GroupCommit, PendingAppend
 
 
-def wish(number: int) -> Wish:
-    return Wish(f"stream {number}", "told", {"n": number}, after=0)
-
-
-def written(a_wish: Wish) -> Event:
-    return sealed(a_wish.stream, a_wish.kind, a_wish.facts, head=START, after=a_wish.after)
+def make_request(number: int) -> PendingAppend:
+    return PendingAppend(f"stream {number}", "told", {"n": number}, after=0)
 
 
 class Disk:
-    """Counts what is written at once; nothing is until it may go on."""
+    """Records the batch sizes and blocks every write until `proceed` is set."""
 
     def __init__(self) -> None:
-        self.sizes: list[int] = []
-        self.began, self.go_on = threading.Event(), threading.Event()
+        self.batch_sizes: list[int] = []
+        self.started, self.proceed = threading.Event(), threading.Event()
 
-    def write(self, wishes: list[Wish]) -> None:
-        self.sizes.append(len(wishes))
-        self.began.set()
-        assert self.go_on.wait(10)
-        for each in wishes:
-            if each.stream == "stream 3":
-                each.error = StoreConflict("second")
+    def write(self, batch: list[PendingAppend]) -> None:
+        self.batch_sizes.append(len(batch))
+        self.started.set()
+        assert self.proceed.wait(10)
+        for request in batch:
+            if request.stream == "stream 3":
+                request.error = StoreConflict("second")
             else:
-                each.event = written(each)
+                request.event = create_event(
+                    request.stream, request.kind, request.facts, head=EMPTY_HEAD, after=request.after
+                )
 
 
-def crowd(together: Together, disk: Disk, n_wishes: int) -> list[Event | BaseException]:
-    """One writes; while it does, the others come."""
+def append_concurrently(disk: Disk, n_requests: int) -> list[Event | BaseException]:
+    """Append from many threads; all but the first arrive while the first one writes."""
+    group_commit = GroupCommit(disk.write)
 
-    def ask(number: int) -> Event | BaseException:
+    def append(number: int) -> Event | BaseException:
         try:
-            return together.grant(wish(number))
+            return group_commit.append(make_request(number))
         except BaseException as error:
             return error
 
-    with ThreadPoolExecutor(n_wishes) as threads:
-        first = threads.submit(ask, 0)
-        assert disk.began.wait(10)
-        rest = [threads.submit(ask, number) for number in range(1, n_wishes)]
-        while len(together._waiting) < n_wishes - 1:
+    with ThreadPoolExecutor(n_requests) as threads:
+        first = threads.submit(append, 0)
+        assert disk.started.wait(10)
+        others = [threads.submit(append, number) for number in range(1, n_requests)]
+        while len(group_commit._pending) < n_requests - 1:
             pass
-        disk.go_on.set()
-        return [end.result(10) for end in (first, *rest)]
+        disk.proceed.set()
+        return [future.result(10) for future in (first, *others)]
 
 
-def test_those_who_wait_are_written_together() -> None:
+def test_waiting_appends_are_written_in_one_batch() -> None:
     disk = Disk()
-    ends = crowd(Together(disk.write), disk, 6)
-    assert disk.sizes == [1, 5]
-    assert isinstance(ends[3], StoreConflict)
-    events = [end for end in ends if isinstance(end, Event)]
+    results = append_concurrently(disk, 6)
+    assert disk.batch_sizes == [1, 5]
+    assert isinstance(results[3], StoreConflict)
+    events = [result for result in results if isinstance(result, Event)]
     assert [event.facts["n"] for event in events] == [0, 1, 2, 4, 5]
 
 
@@ -69,27 +68,25 @@ class BrokenDisk(Disk):
         super().__init__()
         self.error = error
 
-    def write(self, wishes: list[Wish]) -> None:
-        super().write(wishes)
-        if len(self.sizes) == 2:
+    def write(self, batch: list[PendingAppend]) -> None:
+        super().write(batch)
+        if len(self.batch_sizes) == 2:
             raise self.error
 
 
-def test_a_write_that_fails_fails_for_all_who_shared_it() -> None:
-    disk = BrokenDisk(StoreError("the disk is full"))
-    first, *rest = crowd(Together(disk.write), disk, 4)
+def test_a_failed_write_fails_for_the_whole_batch() -> None:
+    first, *others = append_concurrently(BrokenDisk(StoreError("the disk is full")), 4)
     assert isinstance(first, Event)
-    assert [str(end) for end in rest] == ["the disk is full"] * 3
+    assert [str(error) for error in others] == ["the disk is full"] * 3
 
 
-def test_an_interruption_is_one_threads_own_and_the_others_may_try_again() -> None:
-    disk = BrokenDisk(KeyboardInterrupt())
-    _, *rest = crowd(Together(disk.write), disk, 4)
-    interrupted = [end for end in rest if isinstance(end, KeyboardInterrupt)]
-    others = [str(end) for end in rest if isinstance(end, StoreError)]
-    assert (len(interrupted), others) == (1, ["writing was interrupted. Try again."] * 2)
+def test_an_interruption_is_raised_in_one_thread_and_the_others_can_retry() -> None:
+    _, *others = append_concurrently(BrokenDisk(KeyboardInterrupt()), 4)
+    interrupted = [error for error in others if isinstance(error, KeyboardInterrupt)]
+    messages = [str(error) for error in others if isinstance(error, StoreError)]
+    assert (len(interrupted), messages) == (1, ["writing was interrupted. Try again."] * 2)
 
 
-def test_a_wish_that_was_overlooked_is_not_taken_for_written() -> None:
-    with pytest.raises(StoreError, match="unwritten"):
-        Together(lambda _: None).grant(wish(0))
+def test_an_append_that_was_not_written_is_an_error() -> None:
+    with pytest.raises(StoreError, match="did not write"):
+        GroupCommit(lambda _: None).append(make_request(0))

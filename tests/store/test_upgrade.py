@@ -1,4 +1,4 @@
-"""Tables are made and migrated from code, once, whoever comes at the same time."""
+"""Tables are created and migrated exactly once, even by concurrent processes."""
 
 import sqlite3
 import subprocess
@@ -15,27 +15,28 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from eddi.store import tables
-from eddi.store import upgrade as upgrading
+from eddi.store import upgrade as upgrade_module
 from eddi.store.base import StoreSchemaError
-from eddi.store.connection import connect, reading, writing
+from eddi.store.connection import open_engine, read_transaction, write_transaction
 from eddi.store.factory import open_store
 from eddi.store.sql import SqlStore
 from eddi.store.upgrade import upgrade
-from eddi.store.url import parsed
+from eddi.store.url import parse_url
 
-NOW = tables.REVISIONS[-1]
+CURRENT = tables.REVISIONS[-1]
 
 
-def mark(url: str, revision: str) -> None:
-    engine = connect(parsed(url))
-    with writing(engine) as connection:
-        connection.execute(text("UPDATE eddi_version SET version_num = :it"), {"it": revision})
+def set_revision(url: str, revision: str) -> None:
+    engine = open_engine(parse_url(url))
+    with write_transaction(engine) as connection:
+        statement = text("UPDATE eddi_version SET version_num = :revision")
+        connection.execute(statement, {"revision": revision})
     engine.dispose()
 
 
-def test_the_migrations_lead_to_the_tables_the_code_uses(store_url: str) -> None:
-    engine = connect(parsed(store_url))
-    with reading(engine) as connection:
+def test_the_migrations_create_the_tables_that_the_code_uses(store_url: str) -> None:
+    engine = open_engine(parse_url(store_url))
+    with read_transaction(engine) as connection:
         options: dict[str, Any] = {"version_table": tables.VERSION_TABLE, "compare_type": True}
         differences = compare_metadata(
             MigrationContext.configure(connection, opts=options), tables.metadata
@@ -46,81 +47,82 @@ def test_the_migrations_lead_to_the_tables_the_code_uses(store_url: str) -> None
 
 def test_the_revisions_are_those_of_the_migrations() -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(upgrading.__file__).with_name("migrations")))
-    script = ScriptDirectory.from_config(config)
-    assert tuple(each.revision for each in script.walk_revisions())[::-1] == tables.REVISIONS
+    folder = Path(upgrade_module.__file__).with_name("migrations")
+    config.set_main_option("script_location", str(folder))
+    scripts = ScriptDirectory.from_config(config).walk_revisions()
+    assert tuple(script.revision for script in scripts)[::-1] == tables.REVISIONS
 
 
-def test_a_new_file_gets_its_tables_by_itself(tmp_path: Path) -> None:
+def test_a_new_file_gets_its_tables_automatically(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     open_store(url).close()
-    assert upgrade(url) == (NOW, NOW)
+    assert upgrade(url) == (CURRENT, CURRENT)
 
 
 def test_upgrading_again_changes_nothing(store_url: str) -> None:
     store = open_store(store_url)
     event = store.append("a", "opened", {"x": 1}, after=0)
-    assert upgrade(store_url) == (NOW, NOW)
+    assert upgrade(store_url) == (CURRENT, CURRENT)
     assert store.read("a") == [event]
     store.close()
 
 
-def test_an_empty_server_is_told_with_the_command(postgres_url: str) -> None:
-    with pytest.raises(
-        StoreSchemaError, match=r"no tables of eddi yet.*eddi store upgrade postgresql://"
-    ):
+def test_an_empty_server_is_reported_with_the_upgrade_command(postgres_url: str) -> None:
+    with pytest.raises(StoreSchemaError, match=r"no eddi tables.*eddi store upgrade postgresql://"):
         open_store(postgres_url)
-    assert upgrade(postgres_url) == (None, NOW)
+    assert upgrade(postgres_url) == (None, CURRENT)
     open_store(postgres_url).close()
 
 
-def test_older_tables_are_told_with_the_command(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upgrading, "REVISIONS", (*tables.REVISIONS, "9999"))
-    words = (
-        rf"has tables of revision {NOW}; .* needs revision 9999.*eddi store upgrade (sqlite|postgresql)"
+def test_older_tables_are_reported_with_the_upgrade_command(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upgrade_module, "REVISIONS", (*tables.REVISIONS, "9999"))
+    message = (
+        rf"has tables of revision {CURRENT}; .* needs revision 9999"
+        r".*eddi store upgrade (sqlite|postgresql)"
     )
-    with pytest.raises(StoreSchemaError, match=words):
+    with pytest.raises(StoreSchemaError, match=message):
         open_store(store_url)
 
 
-def test_newer_tables_are_left_alone(store_url: str) -> None:
-    mark(store_url, "9999")
-    for way in (open_store, upgrade):
-        with pytest.raises(
-            StoreSchemaError, match=r"revision 9999, made by a newer version.*pip install"
-        ):
-            way(store_url)
+def test_newer_tables_are_rejected(store_url: str) -> None:
+    set_revision(store_url, "9999")
+    message = r"revision 9999, created by a newer version.*pip install"
+    for function in (open_store, upgrade):
+        with pytest.raises(StoreSchemaError, match=message):
+            function(store_url)
 
 
-def test_a_file_of_another_program_is_left_alone(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_rejected(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "a.db")) as other:
         other.execute("CREATE TABLE theirs (x)")
-    with pytest.raises(StoreSchemaError, match="no tables of eddi yet"):
+    with pytest.raises(StoreSchemaError, match="no eddi tables"):
         open_store(f"sqlite:///{tmp_path}/a.db")
 
 
-def test_a_migration_that_fails_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url, run = f"sqlite:///{tmp_path}/a.db", upgrading._run
+def test_a_failed_migration_is_rolled_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, run_migrations = f"sqlite:///{tmp_path}/a.db", upgrade_module._run_migrations
 
-    def fails(connection: Any) -> None:
-        run(connection)
+    def run_and_fail(connection: Any) -> None:
+        run_migrations(connection)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as broken:
-        broken.setattr(upgrading, "_run", fails)
+    with monkeypatch.context() as patch:
+        patch.setattr(upgrade_module, "_run_migrations", run_and_fail)
         with pytest.raises(KeyboardInterrupt):
             upgrade(url)
     with closing(sqlite3.connect(tmp_path / "a.db")) as file:
         assert file.execute("SELECT name FROM sqlite_master").fetchall() == []
-    assert upgrade(url) == (None, NOW)
+    assert upgrade(url) == (None, CURRENT)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_many_processes_may_upgrade_at_once(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+    dialect: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     file = f"sqlite:///{tmp_path}/a.db"
-    url = file if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    url = file if dialect == "sqlite" else request.getfixturevalue("postgres_url")
     code = (
         "import sys\nfrom eddi.store.upgrade import upgrade\nfrom eddi.store.sql import SqlStore\n"
         "sys.stdin.read()\nupgrade(sys.argv[1])\n"
@@ -132,7 +134,7 @@ def test_many_processes_may_upgrade_at_once(
         )
         for n in range(5)
     ]
-    for child in children:  # let them all go at one moment
+    for child in children:  # release all of them at the same moment
         assert child.stdin is not None
         child.stdin.close()
         child.stdin = None

@@ -74,14 +74,14 @@ def test_it_learns_the_same_again(model):
 
 
 def test_what_it_keeps_comes_in_an_order_of_each_row_and_the_rest_never(model):
-    scores = Lasso(("near", "far", "noise"), seed=1).score(model, Evidence.nothing(50, 5), ("y",))
+    scores = Lasso(("near", "far", "noise"), seed=1).score(model, Evidence.empty(50, 5), ("y",))
     assert torch.isinf(scores[:, 3:]).all()
     assert (scores[:, 3:] < 0).all()
     assert torch.isfinite(scores[:, :3]).all()
     first = scores.argmax(1)
     assert set(first.tolist()) == {0, 1, 2}
     assert not torch.equal(
-        Lasso(("near", "far", "noise"), seed=2).score(model, Evidence.nothing(50, 5), ("y",)), scores
+        Lasso(("near", "far", "noise"), seed=2).score(model, Evidence.empty(50, 5), ("y",)), scores
     )
 
 
@@ -105,4 +105,4 @@ def test_errors_say_what_to_do(model):
     with pytest.raises(TableError, match="at least 5 rows whose target is known, got 3"):
         Lasso.learn(model, table[:3])
     with pytest.raises(SchemaError, match="keeps 'tide'"):
-        Lasso(("tide",)).score(model, Evidence.nothing(1, 5), ("y",))
+        Lasso(("tide",)).score(model, Evidence.empty(1, 5), ("y",))

@@ -90,7 +90,7 @@ def test_many_questions_are_not_looked_behind_unasked(context, monkeypatch):
 
 def test_all_variables_may_be_wanted(context):
     names = list(context.schema_.names)
-    assert Lookahead(n_candidates=2).score(context, Evidence.nothing(1, 6), names).sum() == 0
+    assert Lookahead(n_candidates=2).score(context, Evidence.empty(1, 6), names).sum() == 0
 
 
 def test_the_score_is_the_reward_where_nothing_is_opened(model, people):
@@ -101,7 +101,7 @@ def test_the_score_is_the_reward_where_nothing_is_opened(model, people):
 
 
 def test_rows_that_have_said_nothing_score_alike(context):
-    scores = Lookahead().score(context, Evidence.nothing(3, 6), ["truth"])
+    scores = Lookahead().score(context, Evidence.empty(3, 6), ["truth"])
     assert (scores[0] == scores[2]).all()
     questions = [question.name for question in context.schema_.questions]
     assert questions[int(scores[0].argmax())] == "context"
@@ -110,7 +110,7 @@ def test_rows_that_have_said_nothing_score_alike(context):
 def test_a_model_without_direct_beliefs_is_refused(people_schema, people):
     paper = PartialVAE(people_schema, recipe="paper", max_steps=1).fit(people(20, 0))
     with pytest.raises(StrategyError, match="direct beliefs"):
-        Lookahead().score(paper, Evidence.nothing(1, 8), ["stage"])
+        Lookahead().score(paper, Evidence.empty(1, 8), ["stage"])
 
 
 @pytest.mark.parametrize("wrong", [{"doubt": -1}, {"n_candidates": 0}, {"n_points": 0}])

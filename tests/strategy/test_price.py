@@ -22,7 +22,7 @@ class Worth:
 
 def test_the_score_is_what_is_left_after_the_price(model):
     nats = (0.5, 0.2, 0.1, 0.0, 0.3, 0.3, 0.3, 0.0)  # every question costs 1
-    scores = Priced(Worth(*nats), price=0.2).score(model, Evidence.nothing(2, 8), ("stage",))
+    scores = Priced(Worth(*nats), price=0.2).score(model, Evidence.empty(2, 8), ("stage",))
     expected = [0.3, -np.inf, -np.inf, -np.inf, 0.1, 0.1, 0.1, -np.inf]
     torch.testing.assert_close(scores, torch.tensor([expected] * 2))
 
@@ -30,7 +30,7 @@ def test_the_score_is_what_is_left_after_the_price(model):
 def test_a_dear_question_must_tell_more(model):
     dear = model.schema_.with_question("age", cost=10)
     priced = type("Dear", (), {"schema_": dear})
-    scores = Priced(Worth(*[0.5] * 8), price=0.1).score(priced, Evidence.nothing(1, 8), ("stage",))
+    scores = Priced(Worth(*[0.5] * 8), price=0.1).score(priced, Evidence.empty(1, 8), ("stage",))
     assert scores[0, 0] == -torch.inf
     assert (scores[0, 1:] > 0).all()
 

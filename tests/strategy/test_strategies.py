@@ -14,7 +14,7 @@ TARGET = ("stage",)
 
 
 def nothing(model, n_rows=3):
-    return Evidence.nothing(n_rows, len(model.schema_.variables))
+    return Evidence.empty(n_rows, len(model.schema_.variables))
 
 
 def names(model, order):

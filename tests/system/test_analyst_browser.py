@@ -70,7 +70,7 @@ def visit(browser, site):  # noqa: F811  # the fixture that was imported
     """Opens pages: `visit(PHONE, scheme="dark", scripts=False)`; nothing may go wrong on them."""
     contexts, wrong = [], []
 
-    def opened(size=DESK, *, scheme="light", scripts=True) -> Page:
+    def open_table(size=DESK, *, scheme="light", scripts=True) -> Page:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=scheme,

@@ -88,7 +88,7 @@ def visit(browser, site):
     """Opens pages: `visit(PHONE, scheme="dark", scripts=False)`; nothing may go wrong on them."""
     contexts, wrong = [], []
 
-    def opened(size=PHONE, *, scheme="light", scripts=True) -> Page:
+    def open_table(size=PHONE, *, scheme="light", scripts=True) -> Page:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=scheme,

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from eddi.cli import demo
+from eddi.cli import demo_run
 
 from .conftest import start
 
@@ -22,8 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the demonstration's model is, hardly trained."""
     made = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "MAX_STEPS", 5)
-        demo.prepare(made, Console(quiet=True))
+        patch.setattr(demo_run, "MAX_STEPS", 5)
+        demo_run.prepare_model(made, Console(quiet=True))
     return made
 
 
@@ -50,8 +50,8 @@ def test_it_serves_without_a_terminal_until_stopped(folder: Path) -> None:
         process = start("demo", "--serve", "-o", str(folder), folder=folder)
         try:
             where, said = address(process)
-            assert "port 8000 is taken, so another is used" in said
-            assert demo.TITLE in httpx.get(where).text
+            assert "port 8000 is in use, so another one is used" in said
+            assert demo_run.TITLE in httpx.get(where).text
             assert httpx.post(f"{where}/interviews").status_code == 201
             process.send_signal(signal.SIGINT)
             out, rest = process.communicate(timeout=30)
@@ -59,10 +59,10 @@ def test_it_serves_without_a_terminal_until_stopped(folder: Path) -> None:
             process.kill()
             process.wait()
     assert process.returncode == 0
-    assert "stopped; every answer that was acknowledged is kept." in rest
+    assert "stopped. All acknowledged answers are saved." in rest
     assert out == ""
     assert "Traceback" not in said + rest
-    assert (folder / demo.ANSWERS).stat().st_size > 0
+    assert (folder / demo_run.STORE_FILE).stat().st_size > 0
 
 
 def test_make_run_sets_up_the_web_and_serves_the_demonstration() -> None:

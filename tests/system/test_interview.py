@@ -60,7 +60,7 @@ def test_asking_in_a_loop_is_the_interview(fitted: Path, tmp_path: Path, asked: 
     words = ("interview", fitted, "-t", "risk", "--record", "r.json")
     result = tell(*words, typed=typed(asked), folder=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert "That is enough, thank you. 4 questions." in result.stdout
+    assert "Interview complete. 4 questions." in result.stdout
     assert "\x1b" not in result.stdout
     record = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert [answer["question"] for answer in record["answers"]] == asked
@@ -99,7 +99,7 @@ def test_an_interview_that_was_killed_goes_on(fitted: Path, tmp_path: Path, aske
 
     resumed = tell(*words, typed=typed(asked[2:]), folder=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
-    assert "going on from r.json" in resumed.stderr
+    assert "resuming from r.json" in resumed.stderr
     told = json.loads(record.read_text("utf-8"))["answers"]
     assert [answer["question"] for answer in told] == asked
     assert not list(tmp_path.glob("*.unfinished"))

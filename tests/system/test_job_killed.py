@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 
 from eddi import PartialVAE, Schema
-from eddi.model.files.archive import load
+from eddi.partial_vae import load
 from eddi.service.analyst.job_worker import set_aside
 from eddi.table import formats
 

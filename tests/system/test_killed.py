@@ -14,7 +14,7 @@ from .conftest import Eddi, start
 
 # The command as installed, but looking after its checkpoint ten times a second rather than every 5 s.
 EAGER = """
-import eddi.model.training
+import eddi.model.training.loop
 eddi.model.training.loop.SECONDS_BETWEEN_SAVES = 0.1
 from eddi.cli import main
 main()
@@ -42,7 +42,7 @@ def test_a_killed_fit_resumes_to_the_very_same_model(eddi: Eddi, people: Path, t
 
     resumed = eddi(*FIT, "killed.eddi")
     assert resumed.returncode == 0, resumed.stderr
-    assert "going on from killed.eddi.partial" in resumed.stderr
+    assert "resuming from killed.eddi.partial" in resumed.stderr
     assert not list(tmp_path.glob("killed.eddi.*"))
 
     assert eddi(*FIT, "whole.eddi").returncode == 0
@@ -59,7 +59,7 @@ def test_an_interrupted_fit_can_go_on_but_not_with_other_settings(eddi: Eddi, pe
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "checkpoint killed.eddi.partial is kept; the same command goes on" in talk
+    assert "progress is saved in killed.eddi.partial. Run the same command to resume." in talk
     assert "Traceback" not in talk
     assert (people.parent / "killed.eddi.partial").exists()
 

@@ -45,7 +45,7 @@ def look(browser, guarded):
     address, keys = guarded
     contexts = []
 
-    def opened(role=None, size=DESK, *, scripts=True):
+    def open_table(role=None, size=DESK, *, scripts=True):
         headers = {"Authorization": f"Bearer {keys[role]}"} if role else {}
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},

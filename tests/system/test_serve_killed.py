@@ -148,7 +148,7 @@ def test_a_killed_server_has_kept_every_acknowledged_answer_once(
                 answers = client.get(f"/interviews/{key}").json()["answers"]
                 assert [answer["question"] for answer in answers].count(name) == 1
         assert again.end(signal.SIGTERM) == 0
-    assert "every answer that was acknowledged is kept" in again.talk
+    assert "All acknowledged answers are saved" in again.talk
     for person in people:
         assert not any(key in server.talk + again.talk for key in person.acknowledged)
     verified = eddi("store", "verify", store_url)
@@ -205,6 +205,10 @@ def test_the_address_and_what_to_try_are_printed_and_ctrl_c_is_no_error(
         assert done["question"] is None
         assert httpx.get(server.address).status_code == 200
         assert server.end(signal.SIGINT) == 0
-    for words in (f"curl -X POST {server.address}/interviews", "/openapi.json", "answers.db; Ctrl-C"):
+    for words in (
+        f"curl -X POST {server.address}/interviews",
+        "/openapi.json",
+        "answers.db. Press Ctrl-C",
+    ):
         assert words in server.talk
     assert "Traceback" not in server.talk

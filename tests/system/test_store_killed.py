@@ -13,7 +13,7 @@ STREAM = "interview/7"
 WRITER = """
 import sys
 from eddi.store.base import StoreConflict
-from eddi.store.opening import open_store
+from eddi.store.factory import open_store
 
 url, stream, name, n_events = sys.argv[1:]
 store = open_store(url)

@@ -1,11 +1,11 @@
-"""What the tests of tables share."""
+"""Fixtures for the tests of the table package."""
 
 import pytest
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a file of bytes or text and give its path."""
+    """A function that writes a file of bytes or text and returns its path."""
 
     def write(name, content):
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Text files of any delimiter and encoding give one table, and a table gives a text file."""
+"""Text files with any delimiter and encoding are read; tables are written as text files."""
 
 import gzip
 
@@ -9,21 +9,21 @@ from eddi.errors import EddiWarning, TableError
 from eddi.table import formats
 
 
-def test_a_csv_file_gives_typed_columns_with_nulls_for_holes(file):
+def test_a_csv_file_has_typed_columns_with_null_for_missing_values(file):
     table = formats.read(file("people.csv", "age,name\n61,Ann\n,Bo\n"))
     assert table.to_pydict() == {"age": [61, None], "name": ["Ann", "Bo"]}
 
 
-def test_question_marks_and_na_are_holes_even_in_quotes(file):
+def test_missing_markers_are_recognized_even_in_quotes(file):
     table = formats.read(file("t.csv", 'a,b\n1,x\n?,"NA"\n3,n/a\n'))
     assert table.to_pydict() == {"a": [1, None, 3], "b": ["x", None, None]}
 
 
-def test_the_word_none_is_a_value(file):
+def test_the_text_none_is_a_value(file):
     assert formats.read(file("t.csv", "eye\nNone\nOpen\n"))["eye"].to_pylist() == ["None", "Open"]
 
 
-def test_a_late_word_makes_the_whole_column_text(file):
+def test_a_word_in_a_late_row_makes_the_whole_column_text(file):
     body = "".join(f"{n},{n}\n" for n in range(300_000)) + "x,5\n"
     table = formats.read(file("t.csv", "a,b\n" + body))
     assert table["a"].to_pylist()[-1] == "x"
@@ -31,7 +31,7 @@ def test_a_late_word_makes_the_whole_column_text(file):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_the_delimiter_is_found(file, delimiter):
+def test_the_delimiter_is_detected(file, delimiter):
     text = "name,age,city\nAnn,61,Rome\n".replace(",", delimiter)
     assert formats.read(file("t.csv", text)).column_names == ["name", "age", "city"]
 
@@ -46,12 +46,12 @@ def test_a_line_break_inside_quotes_is_text(file):
     assert table["note"].to_pylist() == ["two\nlines", "x"]
 
 
-def test_european_files_write_decimals_with_a_comma(file):
+def test_a_decimal_comma_is_detected(file):
     table = formats.read(file("t.csv", "height;age\n1,75;61\n1,80;\n"))
     assert table.to_pydict() == {"height": [1.75, 1.8], "age": [61, None]}
 
 
-def test_a_tsv_file_is_cut_at_tabs_only(file):
+def test_a_tsv_file_is_split_only_at_tabs(file):
     assert formats.read(file("t.tsv", "a,b\tc\n1\t2\n")).column_names == ["a,b", "c"]
 
 
@@ -60,18 +60,18 @@ def test_a_compressed_csv_file_is_read(file):
     assert table.to_pydict() == {"a": [1], "b": [2]}
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_name(file):
+def test_a_byte_order_mark_is_not_part_of_the_first_name(file):
     assert formats.read(file("t.csv", "\ufeffåge,b\n1,2\n")).column_names == ["åge", "b"]
 
 
-def test_utf16_as_excel_saves_it_is_read(file):
+def test_a_utf16_file_is_read(file):
     assert formats.read(file("t.txt", "åge\tb\n1\t2\n".encode("utf-16"))).column_names == [
         "åge",
         "b",
     ]
 
 
-def test_latin1_is_read_with_a_warning_naming_the_file(file):
+def test_a_latin1_file_is_read_with_a_warning(file):
     path = file("old.csv", "name,age\nJosé,5\n".encode("latin-1"))
     with pytest.warns(EddiWarning, match=r"'old.csv' is not UTF-8; read as Latin-1"):
         table = formats.read(path)
@@ -82,45 +82,45 @@ def test_empty_lines_before_the_header_are_skipped(file):
     assert formats.read(file("t.csv", "\n\na,b\n1,2\n")).to_pydict() == {"a": [1], "b": [2]}
 
 
-def test_a_file_of_empty_lines_is_empty(file):
+def test_a_file_of_empty_lines_is_rejected_as_empty(file):
     with pytest.raises(TableError, match=r"'t.csv' is empty"):
         formats.read(file("t.csv", "\n\n"))
 
 
-def test_blanks_around_names_are_dropped(file):
+def test_spaces_around_column_names_are_removed(file):
     assert formats.read(file("t.csv", "a, b ,c\n1,2,3\n")).column_names == ["a", "b", "c"]
 
 
-def test_windows_line_ends_are_no_part_of_a_cell(file):
+def test_windows_line_endings_are_not_part_of_a_cell(file):
     assert formats.read(file("t.csv", "a,b\r\n1,x\r\n"))["b"].to_pylist() == ["x"]
 
 
-def test_an_empty_line_in_a_file_of_one_column_is_a_hole(file):
+def test_an_empty_line_in_a_file_with_one_column_is_a_missing_value(file):
     assert formats.read(file("t.csv", "a\n1\n\n3\n"))["a"].to_pylist() == [1, None, 3]
 
 
-def test_a_ragged_line_is_refused_by_number(file):
-    with pytest.raises(TableError, match=r"line 3 of 't.csv' has 3 cells where the header has 2"):
+def test_a_line_with_too_many_cells_is_rejected_by_number(file):
+    with pytest.raises(TableError, match=r"line 3 of 't.csv' has 3 cells, but the header has 2"):
         formats.read(file("t.csv", "a,b\n1,2\n1,2,3\n"))
 
 
-def test_an_empty_file_is_refused(file):
+def test_an_empty_file_is_rejected(file):
     with pytest.raises(TableError, match=r"'t.csv' is empty. Expected a line of column names"):
         formats.read(file("t.csv", ""))
 
 
-def test_a_header_alone_is_refused(file):
+def test_a_file_without_rows_is_rejected(file):
     with pytest.raises(TableError, match=r"'t.csv' has column names and no rows"):
         formats.read(file("t.csv", "a,b\n"))
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.csv.gz"])
-def test_what_is_written_is_read_back(tmp_path, name):
+def test_a_written_table_is_read_back_unchanged(tmp_path, name):
     table = pa.table({"a": [1, None, 3], "b": ["x, y", 'say "hi"', None], "c": [0.1, None, 1e-300]})
     formats.write(table, tmp_path / name)
     assert formats.read(tmp_path / name).equals(table)
 
 
-def test_dictionaries_are_written_as_their_words(tmp_path):
+def test_dictionaries_are_written_as_their_values(tmp_path):
     formats.write(pa.table({"a": pa.array(["x", "y"]).dictionary_encode()}), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a\nx\ny\n"

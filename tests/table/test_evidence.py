@@ -1,4 +1,4 @@
-"""Values and which of them are observed never travel apart."""
+"""Evidence keeps values and the mask of observed values consistent."""
 
 import numpy as np
 import pytest
@@ -15,22 +15,23 @@ rows = shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=cells
 pairs = shapes.flatmap(lambda shape: st.tuples(*[hnp.arrays(np.float64, shape, elements=cells)] * 2))
 
 
-def same(one, other):
-    return np.array_equal(one.values, other.values) and np.array_equal(one.observed, other.observed)
+def assert_equal(left, right):
+    np.testing.assert_array_equal(left.values, right.values)
+    np.testing.assert_array_equal(left.observed, right.observed)
 
 
-def test_nan_is_not_observed_and_holds_no_value():
+def test_nan_is_unobserved_and_has_the_value_zero():
     evidence = Evidence.of([[1.5, NAN]])
     assert evidence.values.tolist() == [[1.5, 0.0]]
     assert evidence.observed.tolist() == [[True, False]]
 
 
-def test_a_forgotten_value_is_zeroed():
+def test_unobserved_values_are_set_to_zero():
     evidence = Evidence(np.array([[7.0, np.inf]], np.float32), np.array([[False, False]]))
     assert evidence.values.tolist() == [[0.0, 0.0]]
 
 
-def test_one_row_is_a_batch_of_one():
+def test_a_single_row_becomes_a_batch_of_one():
     assert len(Evidence.of([1.0, NAN])) == 1
 
 
@@ -38,63 +39,64 @@ def test_values_are_single_precision():
     assert Evidence.of(np.zeros((2, 3))).values.dtype == np.float32
 
 
-def test_nothing_is_rows_of_which_nothing_is_known():
-    evidence = Evidence.nothing(2, 3)
+def test_empty_evidence_has_no_observed_values():
+    evidence = Evidence.empty(2, 3)
     assert (evidence.n_rows, evidence.n_variables) == (2, 3)
     assert not evidence.observed.any()
 
 
-@pytest.mark.parametrize("chosen", [slice(1, 2), [1], np.array([False, True])])
-def test_rows_are_chosen_as_in_an_array(chosen):
-    evidence = Evidence.of([[1.0], [2.0]])[chosen]
+@pytest.mark.parametrize("rows", [slice(1, 2), [1], np.array([False, True])])
+def test_rows_are_selected_as_in_an_array(rows):
+    evidence = Evidence.of([[1.0], [2.0]])[rows]
     assert evidence.values.tolist() == [[2.0]]
 
 
-def test_hidden_variables_are_unseen_in_every_row():
+def test_hidden_variables_are_unobserved_in_every_row():
     hidden = Evidence.of([[1.0, 2.0], [3.0, 4.0]]).hide([1])
     assert hidden.values.tolist() == [[1.0, 0.0], [3.0, 0.0]]
 
 
-def test_hidden_cells_are_unseen():
+def test_hidden_cells_are_unobserved():
     hidden = Evidence.of([[1.0, 2.0]]).hide(np.array([[True, False]]))
     assert hidden.observed.tolist() == [[False, True]]
 
 
-def test_hiding_leaves_the_original_alone():
+def test_hiding_does_not_change_the_original():
     evidence = Evidence.of([[1.0]])
     evidence.hide([0])
     assert evidence.observed.all()
 
 
-def test_an_answer_is_newer_than_what_was_known():
-    told = Evidence.of([[1.0, NAN, 3.0]]).reveal(Evidence.of([[9.0, 2.0, NAN]]))
-    assert told.values.tolist() == [[9.0, 2.0, 3.0]]
-    assert told.observed.all()
+def test_an_answer_replaces_earlier_values():
+    evidence = Evidence.of([[1.0, NAN, 3.0]]).reveal(Evidence.of([[9.0, 2.0, NAN]]))
+    assert evidence.values.tolist() == [[9.0, 2.0, 3.0]]
+    assert evidence.observed.all()
 
 
 @given(rows)
-def test_numbers_are_the_inverse_of_of(numbers):
+def test_numbers_inverts_of(numbers):
     np.testing.assert_array_equal(Evidence.of(numbers).numbers(), numbers)
 
 
 @given(rows)
-def test_no_nan_survives(numbers):
+def test_values_are_always_finite(numbers):
     assert np.isfinite(Evidence.of(numbers).values).all()
 
 
 @given(rows)
 def test_an_empty_answer_changes_nothing(numbers):
     evidence = Evidence.of(numbers)
-    assert same(evidence.reveal(Evidence.nothing(*numbers.shape)), evidence)
+    assert_equal(evidence.reveal(Evidence.empty(*numbers.shape)), evidence)
 
 
 @given(pairs)
-def test_after_an_answer_everything_either_knew_is_known(both):
-    known, answer = map(Evidence.of, both)
-    np.testing.assert_array_equal(known.reveal(answer).observed, known.observed | answer.observed)
+def test_after_an_answer_the_values_of_both_are_observed(pair):
+    evidence, answer = map(Evidence.of, pair)
+    observed = evidence.reveal(answer).observed
+    np.testing.assert_array_equal(observed, evidence.observed | answer.observed)
 
 
 @given(rows)
-def test_hiding_everything_is_knowing_nothing(numbers):
+def test_hiding_every_value_gives_empty_evidence(numbers):
     hidden = Evidence.of(numbers).hide(np.ones(numbers.shape, bool))
-    assert same(hidden, Evidence.nothing(*numbers.shape))
+    assert_equal(hidden, Evidence.empty(*numbers.shape))

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import eddi
-from eddi import strategy
+from eddi import PartialVAE, strategy
 from eddi.evaluate.curves import Curves, Numbers
-from eddi.interview.rules import Turns
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.next_step import InterviewStates, NextSteps
+from eddi.interview.rules import InterviewRules
 from eddi.strategy.base import Strategy
 from eddi_benchmarks.baselines.masked import TrainingSettings
 from eddi_benchmarks.data.synthetic import GaussianMixture
@@ -153,17 +153,18 @@ def _strategies(model: PartialVAE, problem: Problem, settings: Settings) -> Mapp
 
 def decision_milliseconds(model: PartialVAE, problem: Problem, method: Strategy) -> float:
     """The median time of one decision for one row with every other variable observed."""
-    turns = Turns(model, (problem.target,), method, eddi.Stop())
+    rules = InterviewRules(model.fitted(), (problem.target,), method, eddi.Stop())
     truth = model.evidence(problem.test.head(1))
     hidden = np.zeros(truth.n_variables, dtype=bool)
     hidden[1::2] = True
     hidden[problem.schema.position(problem.target)] = True
     evidence = truth.hide(np.flatnonzero(hidden))
     closed = np.zeros((1, len(problem.schema.questions)), dtype=bool)
+    states = InterviewStates(evidence, closed, evidence.observed.sum(1), np.zeros(1))
     seconds = []
     for _ in range(N_TIMED):
         start = time.perf_counter()
-        turns.next(evidence, closed, evidence.observed.sum(1))
+        _ = NextSteps(rules, states).chosen  # computed on first access
         seconds.append(time.perf_counter() - start)
     return 1e3 * float(np.median(seconds))
 

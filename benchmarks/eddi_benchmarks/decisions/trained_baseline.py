@@ -244,4 +244,4 @@ def _error_sd(model: Gdfs | Dime, valid: Rows, n_steps: int) -> Numbers:
 
 
 def _read_numbers(problem: Problem, table: object) -> Numbers:
-    return columns.table_numbers(formats.read(table), problem.schema)
+    return columns.table_to_numbers(formats.read(table), problem.schema)

@@ -130,7 +130,7 @@ def _execute_all(tasks: Sequence[_Task], engine: Engine, on_progress: OnProgress
                 warnings.warn(message, EddiWarning, stacklevel=2)
         on_progress(next(numbers), len(tasks), name, completion.seconds)
 
-    for _ in map_shards(_execute, tasks, engine=engine, on_done=on_completion, lost=_killed):
+    for _ in map_shards(_execute, tasks, engine=engine, on_done=on_completion, fallback=_killed):
         pass
     return failures
 

@@ -27,9 +27,9 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.model.inference.predictive import standard_normal
+from eddi.model.fitted import FittedModel
 from eddi.model.network.posterior import Posterior
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.network.quasi_random import standard_normal
 from eddi.model.recipe import PAPER, Recipe
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
@@ -155,7 +155,7 @@ class PublishedReward:
                 raise StrategyError(f"{name} must be {allowed}, got {getattr(self, name)!r}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        rewards = torch.zeros((len(evidence), len(model.schema_.questions)))
+        rewards = torch.zeros((len(evidence), len(model.schema.questions)))
         n_observed = evidence.observed.sum(1)
         for n in np.unique(n_observed):  # draws change with the number of answers, as in `Information`
             rows = np.flatnonzero(n_observed == n)
@@ -167,7 +167,7 @@ class PublishedReward:
     @torch.no_grad()
     def _score(self, model: Model, evidence: Evidence, target: Sequence[str], n_observed: int) -> Tensor:
         """Score rows with the same number of observed variables [rows, questions]."""
-        target_positions = set(model.schema_.positions(target))
+        target_positions = set(model.schema.positions(target))
         unobserved = torch.from_numpy(~evidence.observed)
         code = model.code(evidence)  # [rows, width]
         posterior = model.posterior(code)
@@ -175,9 +175,9 @@ class PublishedReward:
         # [draws, rows, width]
         code_with_target = code + _added_terms(model, values, sorted(target_positions), unobserved)
         posterior_with_target = model.posterior(code_with_target)
-        rewards = torch.zeros((len(evidence), len(model.schema_.questions)))
-        for index, question in enumerate(model.schema_.questions):
-            positions = model.schema_.positions(question.reveals)
+        rewards = torch.zeros((len(evidence), len(model.schema.questions)))
+        for index, question in enumerate(model.schema.questions):
+            positions = model.schema.positions(question.reveals)
             if target_positions & set(positions):
                 continue
             answer = _added_terms(model, values, positions, unobserved)
@@ -192,14 +192,13 @@ class PublishedReward:
     def _draw_values(self, model: Model, posterior: Posterior, n_observed: int) -> Tensor:
         if self.draws == "noisy":
             return model.draw(posterior, self.n_draws, seed=self.seed * 1_009 + n_observed)
-        if not isinstance(model, PartialVAE) or model.recipe_.scaling != "unit":
+        if not isinstance(model, FittedModel) or model.recipe.scaling != "unit":
             raise StrategyError('draws="means" needs a PartialVAE with recipe="paper".')
         device = posterior.mean.device
         noise = standard_normal(self.n_draws, posterior.mean.shape[-1], seed=self.seed).to(device)
-        means, _ = model.network_.moments(model.network_.decode(posterior.draw(noise[:, None])))
+        means, _ = model.network.moments(model.network.decode(posterior.draw(noise[:, None])))
         shift, scale = (
-            torch.from_numpy(part).to(means.device)
-            for part in (model.coding_.shift, model.coding_.scale)
+            torch.from_numpy(part).to(means.device) for part in (model.coding.shift, model.coding.scale)
         )
         return ((means - shift) / scale).to(posterior.mean.dtype)
 

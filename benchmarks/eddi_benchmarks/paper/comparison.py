@@ -16,9 +16,8 @@ from typing import Any, cast
 import numpy as np
 from scipy.stats import rankdata
 
+from eddi import PartialVAE, simulate
 from eddi.evaluate.curves import Curves, Metric
-from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi_benchmarks.harness.run_result import Measurements, RunResult, to_json_values
 from eddi_benchmarks.report.statistics import SIGNIFICANT, Numbers, signed_rank_test

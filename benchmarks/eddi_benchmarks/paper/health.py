@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eddi.model.partial_vae import PartialVAE
+from eddi import PartialVAE
 from eddi.strategy import FixedOrder, Random
 from eddi.strategy.base import Strategy
 from eddi_benchmarks.harness.run_result import RunResult, Settings

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddi import PartialVAE, simulate
 from eddi.evaluate.curves import Curves
-from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
 from eddi.model.recipe import PAPER
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.data import icu as icu_data

@@ -14,10 +14,10 @@ import pyarrow as pa
 import torch
 from scipy.interpolate import PchipInterpolator
 
+from eddi import PartialVAE
 from eddi.errors import TargetError
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.recipe import PAPER
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop
@@ -190,15 +190,16 @@ def interview_losses(
         raise TargetError("a row without a laboratory result cannot be evaluated. Leave it out.")
     sizes = np.array([len(question.reveals) for question in model.schema_.questions])
     n_asked, losses = [np.zeros(len(truth))], []
-    rehearsal = Rehearsal(Turns(model, model.target_, strategy, Stop()), truth)
-    for turn in rehearsal.play(rehearsal.n_steps(None)):
-        losses.append(target_losses(model, turn.seen, truth, n_draws=n_draws))
+    rules = InterviewRules(model.fitted(), model.target_, strategy, Stop())
+    interviews = SimulatedInterviews(rules, truth)
+    for step in interviews.run(interviews.n_steps(None)):
+        losses.append(target_losses(model, step.evidence, truth, n_draws=n_draws))
         # Index -1, no question, selects the appended size 0.
-        n_asked.append(n_asked[-1] + np.append(sizes, 0)[turn.chosen])
+        n_asked.append(n_asked[-1] + np.append(sizes, 0)[step.chosen])
     groups = model.schema_.explicit_questions
     return InterviewLosses(
         n_asked=np.stack(n_asked[:-1], axis=1),
-        losses={name: np.stack([step[name] for step in losses], axis=1) for name in METRICS},
+        losses={name: np.stack([loss[name] for loss in losses], axis=1) for name in METRICS},
         n_targets=observed_targets.sum(1).astype(np.float64),
         n_groups=len(groups),
         n_questions=sum(len(group.reveals) for group in groups),
@@ -214,13 +215,13 @@ def target_losses(
     shift, scale = model.coding_.shift[targets], model.coding_.scale[targets]
     batches: list[dict[str, Numbers]] = []
     start = 0
-    for belief in model.beliefs(observed, n_draws):
-        rows = slice(start, start := start + belief.outputs.shape[1])
+    for chunk in model.fitted().predictive_distributions(observed, n_draws):
+        rows = slice(start, start := start + chunk.n_rows)
         true_values, weights = truth.values[rows][:, targets], truth.observed[rows][:, targets]
-        means = belief.network.moments(belief.outputs)[0].double().cpu().numpy()[..., targets]
+        means = chunk.heads.moments(chunk.outputs)[0].double().cpu().numpy()[..., targets]
         errors = (means - shift) / scale - true_values  # [draws, rows, targets]
-        values = torch.from_numpy(truth.values[rows]).to(belief.outputs.device)
-        log_prob = belief.log_prob(values).double().cpu().numpy()[:, targets]
+        values = torch.from_numpy(truth.values[rows]).to(chunk.outputs.device)
+        log_prob = chunk.log_prob(values).double().cpu().numpy()[:, targets]
         losses = (np.square(errors.mean(0)), np.square(errors).mean(0), -log_prob)
         batches.append(
             {

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 import eddi
-from eddi.model.partial_vae import PartialVAE
+from eddi import PartialVAE
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 from eddi_benchmarks.data.exact_network import (
@@ -71,7 +71,8 @@ def run_on_network(network: ExactNetwork, target: str, settings: Settings) -> Me
     n_states = int(settings["n_states"])
     states = draw_states(network, index, n_states, np.random.default_rng([seed, 1]))
     evidence = model.coding_.encode(np.stack([state.row for state in states]))
-    predictions = np.asarray(model.predict_evidence(evidence, [target])[target].probabilities)
+    prediction = model.fitted().predict_evidence(evidence, [target])[target]
+    predictions = np.asarray(prediction.probabilities)
     scores = {"reward": _open_scores(rewards(model, evidence, target, settings), states)}
     if (own := model_information(model, evidence, index, settings)) is not None:
         scores["own"] = _open_scores(own, states)
@@ -151,7 +152,7 @@ def _draw_all_states(
 def rewards(model: PartialVAE, evidence: Evidence, target: str, settings: Settings) -> Numbers:
     """The information reward of every variable in every state [states, variables]."""
     strategy = eddi.strategy.Information(n_draws=int(settings["n_draws"]), seed=int(settings["seed"]))
-    return np.asarray(strategy.score(model, evidence, [target]), np.float64)
+    return np.asarray(strategy.score(model.fitted(), evidence, [target]), np.float64)
 
 
 def model_information(
@@ -162,12 +163,15 @@ def model_information(
     It has the errors of the model but not those of the reward. None if the model treats levels as
     numbers.
     """
+    fitted = model.fitted()
     with torch.inference_mode():
-        posterior = model.posterior(model.code(evidence))
-        chances = model.chances(posterior, int(settings["n_draws"]), seed=int(settings["seed"]))
-    if len(chances) < evidence.n_variables:
+        posterior = fitted.posterior(fitted.code(evidence))
+        by_variable = fitted.level_probabilities(
+            posterior, int(settings["n_draws"]), seed=int(settings["seed"])
+        )
+    if len(by_variable) < evidence.n_variables:
         return None
-    probabilities = [np.asarray(chances[d], np.float64) for d in range(evidence.n_variables)]
+    probabilities = [np.asarray(by_variable[d], np.float64) for d in range(evidence.n_variables)]
     joints = (np.einsum("dst,dsa->sta", probabilities[target], p) for p in probabilities)
     nats = [[mutual_information(joint / joint.sum()) for joint in of_states] for of_states in joints]
     return np.array(nats).T

@@ -22,7 +22,7 @@ from rich.table import Table
 from sklearn.model_selection import train_test_split
 
 import eddi
-from eddi.interview.risk_control import Courses
+from eddi.interview.risk_control import DecisionPaths
 from eddi.strategy import Information
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.decisions import problem as problems
@@ -96,7 +96,7 @@ def _check_dataset(
         yield check_guarantee(name, interviews, n_resplits=n_resplits, confidence=confidence)
 
 
-def _interview_held_out(name: str, seed: int, max_rows: int) -> Courses:
+def _interview_held_out(name: str, seed: int, max_rows: int) -> DecisionPaths:
     """Interview the half of a dataset that the model was not trained on."""
     table = problems.read_table(name)
     target = str(table.columns[-1])
@@ -106,29 +106,29 @@ def _interview_held_out(name: str, seed: int, max_rows: int) -> Courses:
         model = eddi.PartialVAE(schema, target, max_steps=N_TRAINING_STEPS, random_state=seed)
         model.fit(train.head(max_rows))
         truth = model.evidence(held_out.head(max_rows))
-        return Courses.of(model, truth, (target,), Information())
+        return DecisionPaths.simulate(model.fitted(), truth, (target,), Information())
 
 
 def check_guarantee(
-    name: str, interviews: Sequence[Courses], *, n_resplits: int, confidence: float
+    name: str, interviews: Sequence[DecisionPaths], *, n_resplits: int, confidence: float
 ) -> GuaranteeCheck:
     """Certify on half of the rows and evaluate the guarantee, ``n_resplits`` times."""
     resplits, draws = [], []
     for seed in range(n_resplits):
         rows = interviews[seed % len(interviews)]
         random = np.random.default_rng(seed)
-        order = random.permutation(len(rows.sure))
+        order = random.permutation(len(rows.confidence))
         half = len(order) // 2
         resplits.append(_evaluate(rows[order[:half]], rows[order[half:]], confidence))
         drawn = random.integers(len(order), size=half)
         draws.append(_evaluate(rows[drawn], rows, confidence))
     certified = np.array([result for result in resplits if result is not None]).reshape(-1, 2)
     error_rates, n_asked = certified.T
-    all_wrong, all_asked = zip(*(rows.ends(None) for rows in interviews), strict=True)
+    all_wrong, all_asked = zip(*(rows.stop_at(None) for rows in interviews), strict=True)
     return GuaranteeCheck(
         dataset=name,
         confidence=confidence,
-        n_rows=len(interviews[0].sure) // 2,
+        n_rows=len(interviews[0].confidence) // 2,
         n_resplits=n_resplits,
         n_certified=len(certified),
         n_above=int((error_rates > RISK).sum()),
@@ -140,12 +140,14 @@ def check_guarantee(
     )
 
 
-def _evaluate(certifying: Courses, evaluated: Courses, confidence: float) -> tuple[float, float] | None:
+def _evaluate(
+    certifying: DecisionPaths, evaluated: DecisionPaths, confidence: float
+) -> tuple[float, float] | None:
     """Error rate and mean number of questions of the evaluated rows; None if nothing is certified."""
-    threshold = certifying.certificate((), Information()).least(RISK, confidence)
+    threshold = certifying.certificate((), Information()).threshold(RISK, confidence)
     if threshold is None:
         return None
-    wrong, n_asked = evaluated.ends(threshold)
+    wrong, n_asked = evaluated.stop_at(threshold)
     return float(wrong.mean()), float(n_asked.mean())
 
 

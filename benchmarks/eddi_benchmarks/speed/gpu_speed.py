@@ -22,11 +22,14 @@ from torch import Tensor
 
 import eddi
 from eddi.errors import EddiError
-from eddi.model.inference.frozen import Settled
+from eddi.model.fitted import FittedModel
+from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.network import LOG_VAR_RANGE
 from eddi.model.recipe import PAPER, Recipe
 from eddi.model.training import batched_training, loop, preparation
-from eddi.reward.paper import fused, latent_information
+from eddi.reward.paper.latent_information import latent_information
+from eddi.reward.paper.torch_backend import TorchBackend
+from eddi.reward.paper.triton_backend import PackedNetwork, QuestionTable, compute_gains
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -139,7 +142,7 @@ def _matrix_rate(dtype: torch.dtype, quick: bool) -> float:
     return 2 * MATRIX_SIZE**3 / _median_seconds(lambda: a @ b, 1 if quick else 3) / 1e12
 
 
-def fit_case(case: RewardCase) -> tuple[eddi.PartialVAE, Numbers]:
+def fit_case(case: RewardCase) -> tuple[FittedModel, Numbers]:
     """A model of these sizes on random numbers with five latent factors, and the numbers."""
     n_variables = sum(case.groups) + case.n_target
     random = np.random.default_rng(0)
@@ -153,7 +156,7 @@ def fit_case(case: RewardCase) -> tuple[eddi.PartialVAE, Numbers]:
             schema = schema.with_question(f"group {index}", reveals=list(names))
         start += size
     model = eddi.PartialVAE(schema, recipe=case.recipe, max_steps=300, random_state=0, device="cuda")
-    return model.fit(numbers), numbers
+    return model.fit(numbers).fitted(), numbers
 
 
 @dataclass(frozen=True)
@@ -163,23 +166,31 @@ class PlainReward:
     tail: list[tuple[Tensor, Tensor]]
     slope: Tensor
     offset: Tensor
-    asked: fused.Asked
+    questions: QuestionTable
+    reveals: Tensor  # [variables, questions]
 
     @classmethod
-    def from_network(cls, network: Settled, asked: fused.Asked, dtype: torch.dtype) -> "PlainReward":
-        layers = [*network.tail, (network.belief[0], network.belief[1][:, 0])]
+    def from_network(
+        cls, network: FrozenNetwork, questions: QuestionTable, dtype: torch.dtype
+    ) -> "PlainReward":
+        weight, bias = network.posterior_layer
+        layers = [*network.tail, (weight, bias[:, 0])]
         tail = [(weight.to(dtype), bias.to(dtype)) for weight, bias in layers]
-        return cls(tail, network.lines.slope.to(dtype), network.lines.offset.to(dtype), asked)
+        slope, offset = network.encoder.slope.to(dtype), network.encoder.offset.to(dtype)
+        reveals = torch.zeros((len(slope), len(questions.places)), dtype=dtype, device=slope.device)
+        owners = torch.repeat_interleave(questions.starts.diff())
+        reveals[questions.variables.long(), owners] = 1.0
+        return cls(tail, slope, offset, questions, reveals)
 
     def __call__(self, code: Tensor, values: Tensor) -> Tensor:
         """Rewards [rows, questions] if all questions are open."""
         code, values = code.to(self.slope.dtype), values.to(self.slope.dtype)
         terms = torch.relu(values[..., None] * self.slope + self.offset)  # [draws, rows, n, width]
-        code_with_target = code + terms[:, :, self.asked.target].sum(2)
-        if self.asked.single:
-            answers = terms[:, :, self.asked.variables]
+        code_with_target = code + terms[:, :, self.questions.target.long()].sum(2)
+        if self.questions.is_single:
+            answers = terms[:, :, self.questions.variables.long()]
         else:
-            answers = torch.einsum("drvw,vq->drqw", terms, self.asked.shows.to(terms.dtype))
+            answers = torch.einsum("drvw,vq->drqw", terms, self.reveals)
         gain = self._divergence(code.expand_as(code_with_target), answers)
         return (gain - self._divergence(code_with_target, answers)).mean(0)
 
@@ -202,9 +213,9 @@ def _measure_reward(case: RewardCase, quick: bool) -> list[Measurement]:
     rows = model.evidence(numbers[np.arange(case.n_rows) % len(numbers)])
     half_observed = rows.hide(np.random.default_rng(1).random(rows.observed.shape) < 0.5)
     target = list(range(rows.n_variables - case.n_target, rows.n_variables))
-    pack = fused.packed(model)
-    assert pack is not None  # noqa: S101  # the kernels support these sizes
-    asked = fused.Asked.of(model, target, torch.device("cuda"))
+    packed = PackedNetwork.from_network(model.network, model.frozen)
+    assert packed is not None  # noqa: S101  # the kernels support these sizes
+    questions = QuestionTable.from_model(model, target, torch.device("cuda"))
     repeats = 2 if quick else 5
     with torch.inference_mode():
         # Codes of half-observed rows, so that all rows differ, with all questions open.
@@ -212,23 +223,23 @@ def _measure_reward(case: RewardCase, quick: bool) -> list[Measurement]:
         values = model.draw(model.posterior(code), case.n_draws, seed=0)
         unobserved = torch.ones((case.n_rows, rows.n_variables), device="cuda")
         ours = case.n_rows / _median_seconds(
-            lambda: fused.gains(pack, asked, code, values, unobserved), repeats
+            lambda: compute_gains(packed, questions, code, values, unobserved), repeats
         )
-        plain_reward = PlainReward.from_network(model.settled_, asked, torch.float32)
+        plain_reward = PlainReward.from_network(model.frozen, questions, torch.float32)
         plain = case.n_rows / _median_seconds(
             lambda: _in_chunks(plain_reward, code, values), 1 if quick else 3
         )
         sample = (code[:N_EXACT_ROWS], values[:, :N_EXACT_ROWS].contiguous())
-        exact_reward = PlainReward.from_network(model.settled_, asked, torch.float64)
+        exact_reward = PlainReward.from_network(model.frozen, questions, torch.float64)
         exact = _in_chunks(exact_reward, *sample)
-        by_kernel = fused.gains(pack, asked, *sample, unobserved[:N_EXACT_ROWS])
+        by_kernel = compute_gains(packed, questions, *sample, unobserved[:N_EXACT_ROWS])
         by_plain = _in_chunks(plain_reward, *sample)
     rate = f"{case.name}: row-steps per second"
     return [
         Measurement(f"{rate}, kernels", ours / 1e6, "million", case.rate_goal),
         Measurement(f"{rate}, plain PyTorch", plain / 1e6, "million"),
         Measurement(f"{case.name}: times plain PyTorch", ours / plain, "", case.ratio_goal),
-        *_utilisation(case, pack, ours, _matrix_rate(torch.float16, quick)),
+        *_utilisation(case, packed, ours, _matrix_rate(torch.float16, quick)),
         *_agreement(case, "kernels", by_kernel, exact),
         *_agreement(case, "plain PyTorch in float32", by_plain, exact),
         *_measure_from_evidence(case, model, half_observed, repeats),
@@ -243,12 +254,14 @@ def _in_chunks(plain: PlainReward, code: Tensor, values: Tensor) -> Tensor:
     return torch.cat([plain(code[s : s + n_rows], values[:, s : s + n_rows]) for s in starts])
 
 
-def _utilisation(case: RewardCase, pack: fused.Packed, rate: float, machine: float) -> list[Measurement]:
+def _utilisation(
+    case: RewardCase, packed: PackedNetwork, rate: float, machine: float
+) -> list[Measurement]:
     """Shares of the speed of the matrix product: required operations, and all that are executed."""
     n_passes = 2 * len(case.groups) * case.n_draws
     widths = (case.recipe.term, *case.recipe.hidden, 2 * case.recipe.latent)
     required = sum(2 * n_inputs * n_outputs for n_inputs, n_outputs in pairwise(widths))
-    first, later = pack.first[0].numel(), pack.second.numel() + pack.last.numel()
+    first, later = packed.first[0].numel(), packed.second.numel() + packed.last.numel()
     executed = 2 * (3 * first + 2 * later)  # products of two parts, including padding
     return [
         Measurement(
@@ -277,18 +290,18 @@ def _agreement(
 
 
 def _measure_from_evidence(
-    case: RewardCase, model: eddi.PartialVAE, evidence: Evidence, repeats: int
+    case: RewardCase, model: FittedModel, evidence: Evidence, repeats: int
 ) -> list[Measurement]:
     """The whole computation from evidence in main memory: code, draws, rewards of open questions."""
-    names = model.schema_.names[-case.n_target :]
+    names = model.schema.names[-case.n_target :]
     options = {"n_draws": case.n_draws, "seed": 0}
 
     def with_kernels() -> Tensor:
-        return latent_information.information(model, evidence, names, **options)
+        return latent_information(model, evidence, names, **options)
 
     def without_kernels() -> Tensor:
-        positions = model.schema_.positions(names)
-        return latent_information.eagerly(model, evidence, positions, **options)
+        positions = model.schema.positions(names)
+        return TorchBackend(model).rewards(evidence, positions, **options)
 
     ours = len(evidence) / _median_seconds(with_kernels, repeats)
     plain = len(evidence) / _median_seconds(without_kernels, 1)
@@ -308,7 +321,7 @@ def make_training_runs(recipe: Recipe, n_models: int) -> list[batched_training.R
     for seed in range(n_models):
         numbers = random.random((BOSTON_ROWS, BOSTON_VARIABLES))
         coding = Coding.fit(schema, numbers, recipe.scaling)
-        network = preparation.build(schema, coding, "pnp", recipe, seed=seed)
+        network = preparation.build_network(schema, coding, "pnp", recipe, seed=seed)
         runs.append(batched_training.Run(network, coding.encode(numbers), seed))
     return runs
 
@@ -318,7 +331,7 @@ def _measure_training(quick: bool) -> list[Measurement]:
     short = replace(PAPER, max_steps=N_SEPARATE_STEPS)
     n_separate = 4 if quick else N_MODELS
     warm_up = replace(PAPER, max_steps=2)
-    batched_training.train_together(make_training_runs(warm_up, 2), warm_up, device=device)
+    batched_training.train_batched(make_training_runs(warm_up, 2), warm_up, device=device)
     runs = make_training_runs(short, n_separate)
     start = time.perf_counter()
     separate_histories = [
@@ -328,10 +341,10 @@ def _measure_training(quick: bool) -> list[Measurement]:
     # The times of batched training include making the networks.
     start = time.perf_counter()
     runs = make_training_runs(short, N_MODELS)
-    batched_histories = batched_training.train_together(runs, short, device=device)
+    batched_histories = batched_training.train_batched(runs, short, device=device)
     batched = time.perf_counter() - start
     start = time.perf_counter()
-    batched_training.train_together(make_training_runs(PAPER, N_MODELS), PAPER, device=device)
+    batched_training.train_batched(make_training_runs(PAPER, N_MODELS), PAPER, device=device)
     complete = time.perf_counter() - start
     gap = max(
         abs(a[-1].loss - b[-1].loss) for a, b in zip(separate_histories, batched_histories, strict=False)

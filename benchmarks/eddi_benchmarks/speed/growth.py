@@ -19,14 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.table import Table
 
+from eddi import PartialVAE, simulate
 from eddi.engine import Engine, EngineName
 from eddi.evaluate import figures
 from eddi.evaluate.sharded import SHARD_ROWS, simulate_shards
-from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 from eddi.table.variable import Kind
 from eddi_benchmarks.harness.environment import describe_environment, peak_memory_mb, torch_threads
 from eddi_benchmarks.harness.files import write_json
@@ -150,12 +149,12 @@ def _half_observed(n_rows: int, n_variables: int) -> Evidence:
 
 def _score_variables(n_variables: int) -> Callable[[], Any]:
     model, evidence = _make_model(n_variables), _half_observed(64, n_variables)
-    return lambda: Information().score(model, evidence, ("x0",))
+    return lambda: Information().score(model.fitted(), evidence, ("x0",))
 
 
 def _score_draws(n_draws: int) -> Callable[[], Any]:
     model, evidence = _make_model(BOSTON_VARIABLES), _half_observed(64, BOSTON_VARIABLES)
-    return lambda: Information(n_draws=n_draws).score(model, evidence, ("x0",))
+    return lambda: Information(n_draws=n_draws).score(model.fitted(), evidence, ("x0",))
 
 
 def _fit_variables(n_variables: int) -> Callable[[], Any]:
@@ -203,7 +202,7 @@ def write_rows(path: Path, n_rows: int, n_variables: int, *, group_size: int = 5
 def _peak_memory_of_fit(path: Path) -> float:
     """Fit a file as a stream and return the peak memory; runs in a process of its own."""
     with torch_threads(1):
-        _default_model(FIT_VARIABLES).fit(Stream(path))
+        _default_model(FIT_VARIABLES).fit(ParquetStream(path))
     return float(peak_memory_mb() or 0)
 
 

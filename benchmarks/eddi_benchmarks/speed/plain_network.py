@@ -77,7 +77,7 @@ class PlainNetwork(nn.Module):
         encoder = network.set_encoder
         linears = [*_linears(self.tail), *_linears(self.decoder)]
         if self.set_encoder in ("zi", "zi-m"):
-            slope, offset = encoder.affine()
+            slope, offset = encoder.slope_and_offset()
             weight = slope if self.set_encoder == "zi" else torch.cat([slope, offset])
             linears[0].weight.copy_(weight.T)
             linears[0].bias.copy_(encoder.base)

@@ -9,7 +9,7 @@ CPU time of this process, so that other programs on the machine hardly matter.
 import resource
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from torch import Tensor
 
 import eddi
 from eddi.model.base import Model
+from eddi.model.cache import Cache
+from eddi.model.fitted import FittedModel
 from eddi.model.network.posterior import Posterior
-from eddi.reward.paper.latent_information import information
+from eddi.reward.paper.latent_information import latent_information
+from eddi.reward.paper.torch_backend import TorchBackend
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -67,16 +70,16 @@ def as_table(measurements: Sequence[Measurement]) -> Table:
     return measurement.as_table(title, measurements)
 
 
-def fit_boston() -> tuple[eddi.PartialVAE, Evidence]:
+def fit_boston() -> tuple[FittedModel, Evidence]:
     """The paper's network on a table of Boston's sizes, and its rows."""
     return fit_numbers(load_rows(BOSTON))
 
 
-def fit_numbers(numbers: Numbers) -> tuple[eddi.PartialVAE, Evidence]:
+def fit_numbers(numbers: Numbers) -> tuple[FittedModel, Evidence]:
     """The paper's network with real variables after a few training steps, and the rows."""
     schema = make_schema(numbers.shape[1], Kind.REAL)
-    model = eddi.PartialVAE(schema, recipe="paper", max_steps=20, random_state=0, device="cpu")
-    model.fit(numbers)
+    estimator = eddi.PartialVAE(schema, recipe="paper", max_steps=20, random_state=0, device="cpu")
+    model = estimator.fit(numbers).fitted()
     return model, model.evidence(numbers)
 
 
@@ -100,14 +103,14 @@ def interview(score: Callable[[Evidence], Tensor], row: Evidence, target: int) -
 class PlainReward:
     """The reward by running the whole network for every question and draw."""
 
-    model: eddi.PartialVAE
+    model: FittedModel
     network: PlainNetwork
 
     @classmethod
-    def from_model(cls, model: eddi.PartialVAE) -> "PlainReward":
-        n_variables = len(model.schema_.variables)
+    def from_model(cls, model: FittedModel) -> "PlainReward":
+        n_variables = len(model.schema.variables)
         network = PlainNetwork(BOSTON.recipe, "pnp", kind=BOSTON.kind, n_variables=n_variables)
-        network.copy_weights(model.network_)
+        network.copy_weights(model.network)
         return cls(model, network)
 
     @torch.no_grad()
@@ -152,11 +155,11 @@ def check_rewards(ours: Tensor, plain: Tensor) -> None:
 def _measure_interview(repeats: int) -> list[Measurement]:
     model, rows = fit_boston()
     target = rows.n_variables - 1
-    name = model.schema_.names[target]
+    name = model.schema.names[target]
     plain, row = PlainReward.from_model(model), rows[:1]
     unobserved = row.hide(np.ones_like(row.observed))
     check_rewards(
-        information(model, unobserved, [name], n_draws=N_DRAWS, seed=0),
+        latent_information(model, unobserved, [name], n_draws=N_DRAWS, seed=0),
         plain.score(unobserved, target, n_draws=N_DRAWS, seed=0),
     )
     strategy = Information(n_draws=N_DRAWS)
@@ -197,14 +200,14 @@ def _measure_throughput(repeats: int) -> list[Measurement]:
     return measurements
 
 
-def _operations_per_pass(model: eddi.PartialVAE) -> int:
+def _operations_per_pass(model: FittedModel) -> int:
     """Floating-point operations of one pass through the matrices of the tail."""
-    return sum(2 * weight.numel() for weight in model.network_.tail.parameters() if weight.dim() == 2)
+    return sum(2 * weight.numel() for weight in model.network.tail.parameters() if weight.dim() == 2)
 
 
 def _reward(model: Model, evidence: Evidence, *, n_target: int = 1, n_draws: int = N_DRAWS) -> Tensor:
-    target = model.schema_.names[-n_target:]
-    return information(model, evidence, target, n_draws=n_draws, seed=0)
+    target = model.schema.names[-n_target:]
+    return latent_information(model, evidence, target, n_draws=n_draws, seed=0)
 
 
 def _measure_growth(repeats: int) -> list[Measurement]:
@@ -213,7 +216,7 @@ def _measure_growth(repeats: int) -> list[Measurement]:
     wide, _ = fit_numbers(_random_rows(100, 209))
 
     def seconds(model: Model, n_rows: int, n_draws: int, n_observed: int = 0) -> float:
-        n_variables = len(model.schema_.variables)
+        n_variables = len(model.schema.variables)
         observed = np.zeros((n_rows, n_variables), bool)
         observed[:, :n_observed] = True
         evidence = Evidence(np.full((n_rows, n_variables), 0.5, np.float32), observed)
@@ -259,13 +262,12 @@ def _peak_megabytes() -> float:
 class PlainDraws:
     """A model with ordinary random numbers, in which all answers are drawn."""
 
-    model: eddi.PartialVAE
-    alone_: None = None
-    direct_: None = None
+    model: FittedModel
+    cache: Cache = field(default_factory=Cache)
 
     @property
-    def schema_(self) -> eddi.Schema:
-        return self.model.schema_
+    def schema(self) -> eddi.Schema:
+        return self.model.schema
 
     def code(self, evidence: Evidence) -> Tensor:
         return self.model.code(evidence)
@@ -277,26 +279,32 @@ class PlainDraws:
         return self.model.posterior(code)
 
     def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
-        network, random = self.model.network_, torch.Generator().manual_seed(seed)
+        network, random = self.model.network, torch.Generator().manual_seed(seed)
         z = posterior.draw(torch.randn((n_draws, 1, network.latent), generator=random))
-        level = torch.rand((n_draws, 1, len(network.forms)), generator=random).clamp(1e-6, 1 - 1e-6)
+        level = torch.rand((n_draws, 1, len(network.specs)), generator=random).clamp(1e-6, 1 - 1e-6)
         return network.quantile(network.decode(z), level.expand(-1, z.shape[1], -1))
 
-    def chances(self, posterior: Posterior, n_draws: int, *, seed: int) -> dict[int, Tensor]:  # noqa: ARG002
+    def level_probabilities(
+        self,
+        posterior: Posterior,  # noqa: ARG002
+        n_draws: int,  # noqa: ARG002
+        *,
+        seed: int,  # noqa: ARG002
+    ) -> dict[int, Tensor]:
         return {}
 
 
 def _measure_standard_errors(repeats: int) -> list[Measurement]:
     """Standard errors with 50 draws, and the number of plain draws with the same error."""
-    model = eddi.PartialVAE(max_steps=100 * repeats, random_state=0, device=str(CPU))
-    model.fit(mixed_table(500))
+    estimator = eddi.PartialVAE(max_steps=100 * repeats, random_state=0, device=str(CPU))
+    model = estimator.fit(mixed_table(500)).fitted()
     measurements = []
     for target in ("real1", "yes1"):
         plain_errors, our_errors = (_standard_errors(m, target) for m in (PlainDraws(model), model))
         for kind in ("real", "yes", "level"):
             questions = [
                 index
-                for index, question in enumerate(model.schema_.questions)
+                for index, question in enumerate(model.schema.questions)
                 if question.name.startswith(kind) and question.name != target
             ]
             plain, ours = (
@@ -311,9 +319,10 @@ def _measure_standard_errors(repeats: int) -> list[Measurement]:
 
 def _standard_errors(model: Any, target: str) -> Tensor:
     """The standard deviation of each reward over the seeds of its draws [questions]."""
-    evidence = Evidence.nothing(1, len(model.schema_.variables))
+    evidence = Evidence.empty(1, len(model.schema.variables))
+    positions = model.schema.positions([target])
     rewards = [
-        information(model, evidence, [target], n_draws=N_DRAWS, seed=seed)[0]
+        TorchBackend(model).rewards(evidence, positions, n_draws=N_DRAWS, seed=seed)[0]
         for seed in range(N_ERROR_SEEDS)
     ]
     return torch.stack(rewards).std(0)

@@ -107,7 +107,7 @@ class NetworkPair:
         numbers = load_rows(case)
         schema = make_schema(numbers.shape[1], case.kind)
         coding = Coding.fit(schema, numbers, case.recipe.scaling)
-        ours = preparation.build(schema, coding, set_encoder, case.recipe, seed=0)
+        ours = preparation.build_network(schema, coding, set_encoder, case.recipe, seed=0)
         plain = PlainNetwork(case.recipe, set_encoder, kind=case.kind, n_variables=case.n_variables)
         plain.copy_weights(ours)
         pair = cls(ours, plain, coding.encode(numbers), case.recipe)

@@ -31,8 +31,8 @@ def make_table(n_rows=150):
 def model():
     schema = eddi.Schema(tuple(eddi.Variable(name, "real") for name in ["a", "b", "c", "d", "y"]))
     schema = schema.with_question("both", reveals=["c", "d"])
-    unfitted = eddi.PartialVAE(schema, "y", recipe="paper", max_steps=400, random_state=0)
-    return unfitted.fit(make_table())
+    estimator = eddi.PartialVAE(schema, "y", recipe="paper", max_steps=400, random_state=0)
+    return estimator.fit(make_table()).fitted()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_the_published_divergence_divides_by_the_standard_deviation():
 
 def test_means_have_no_noise_and_do_not_change_with_the_step(model):
     means, noisy = PublishedReward(draws="means"), PublishedReward(draws="noisy")
-    posterior = model.posterior(model.code(Evidence.nothing(3, 5)))
+    posterior = model.posterior(model.code(Evidence.empty(3, 5)))
     with torch.no_grad():
         values = means._draw_values(model, posterior, 0)
         noise = noisy._draw_values(model, posterior, 0) - values
@@ -128,9 +128,10 @@ def test_the_error_of_a_wrong_option_names_it():
 
 
 def test_means_need_the_coding_of_the_paper():
-    default = eddi.PartialVAE(target="y", max_steps=1, random_state=0).fit(make_table(40))
+    estimator = eddi.PartialVAE(target="y", max_steps=1, random_state=0)
+    default = estimator.fit(make_table(40)).fitted()
     with pytest.raises(StrategyError, match='recipe="paper"'):
-        PublishedReward(draws="means").score(default, Evidence.nothing(1, 5), ("y",))
+        PublishedReward(draws="means").score(default, Evidence.empty(1, 5), ("y",))
 
 
 def test_only_changes_from_the_paper_are_described():

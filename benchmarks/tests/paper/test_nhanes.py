@@ -96,12 +96,12 @@ def test_losses_are_those_of_the_models_predictions_in_coded_units(survey, model
     observed = truth.hide(positions)
     losses = nhanes.target_losses(model, observed, truth, n_draws=128)
     weights, scale = truth.observed[:, positions], model.coding_.scale[positions]
-    predictions = model.predict_evidence(observed, LABS)
+    predictions = model.fitted().predict_evidence(observed, LABS)
     means = np.stack([predictions[name].mean for name in LABS], axis=1)
     errors = (means - model.coding_.decode(truth.values)[:, positions]) / scale
     expected = np.average(errors**2, axis=1, weights=weights)
     assert losses["rmse"] == pytest.approx(expected, rel=1e-3)
-    log_prob = model.log_prob(observed, truth)[:, positions] + np.log(scale)
+    log_prob = model.fitted().log_prob(observed, truth)[:, positions] + np.log(scale)
     assert losses["nll"] == pytest.approx(np.average(-log_prob, axis=1, weights=weights), rel=1e-3)
     assert (losses["draw_rmse"] >= losses["rmse"] - 1e-9).all()
 

@@ -5,7 +5,7 @@ import io
 import numpy as np
 from rich.console import Console
 
-from eddi.interview.risk_control import Courses
+from eddi.interview.risk_control import DecisionPaths
 from eddi_benchmarks.quality import risk
 
 
@@ -16,7 +16,7 @@ def make_interviews(n_rows, error_rate, seed=0):
         [random.uniform(size=n_rows) < 0.5, random.uniform(size=n_rows) < error_rate], axis=1
     )
     confidence = np.tile([0.6, 0.99], (n_rows, 1))
-    return Courses(confidence, wrong, np.tile([0, 1], (n_rows, 1)))
+    return DecisionPaths(confidence, wrong, np.tile([0, 1], (n_rows, 1)))
 
 
 def check(interviews, n_resplits=20, confidence=0.9):
@@ -39,7 +39,7 @@ def test_an_error_rate_far_above_the_risk_is_not_certified():
 def test_violations_of_the_guarantee_are_counted():
     """If the error rate is slightly above the risk, every certification by chance is a violation."""
     interviews = make_interviews(600, 0.0)
-    interviews.wrong[:31, 1] = True  # 31 of 600 are more than 5%
+    interviews.is_wrong[:31, 1] = True  # 31 of 600 are more than 5%
     result = check([interviews], n_resplits=300, confidence=0.5)
     assert result.n_broken > 0
     assert result.n_above == result.n_certified  # a half with few errors leaves more to the other

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.reward.paper import fused, latent_information
+from eddi.reward.paper.torch_backend import TorchBackend
+from eddi.reward.paper.triton_backend import QuestionTable
 from eddi_benchmarks.speed import gpu_speed, reward_speed
 from eddi_benchmarks.speed.gpu_speed import PlainReward
 
@@ -28,9 +29,9 @@ def test_the_groups_have_the_sizes_of_the_survey() -> None:
 def test_the_plain_reward_equals_the_reward() -> None:
     model, rows = reward_speed.fit_numbers(np.random.default_rng(0).random((20, 4)))
     unobserved = rows[:3].hide(np.ones((3, 4), bool))
-    asked = fused.Asked.of(model, [3], torch.device("cpu"))
+    questions = QuestionTable.from_model(model, [3], torch.device("cpu"))
     code = model.code(unobserved)
     values = model.draw(model.posterior(code), 5, seed=0)
-    plain = PlainReward.from_network(model.settled_, asked, torch.float64)(code, values)
-    eager = latent_information.eagerly(model, unobserved, [3], n_draws=5, seed=0)
-    torch.testing.assert_close(plain.float(), eager[:, asked.places], rtol=1e-3, atol=1e-5)
+    plain = PlainReward.from_network(model.frozen, questions, torch.float64)(code, values)
+    expected = TorchBackend(model).rewards(unobserved, [3], n_draws=5, seed=0)
+    torch.testing.assert_close(plain.float(), expected[:, questions.places], rtol=1e-3, atol=1e-5)

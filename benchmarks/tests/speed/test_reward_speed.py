@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.reward.paper.latent_information import information
+from eddi.reward.paper.latent_information import latent_information
 from eddi_benchmarks.__main__ import main
 from eddi_benchmarks.speed import reward_speed
 from eddi_benchmarks.speed.plain_network import ComparisonError
@@ -27,7 +27,7 @@ def test_the_plain_implementation_gives_our_rewards(small):
     plain = reward_speed.PlainReward.from_model(model)
     evidence = rows[:1].hide([1, 3, 4])
     expected = plain.score(evidence, 4, n_draws=10, seed=3)
-    ours = information(model, evidence, ["x4"], n_draws=10, seed=3)
+    ours = latent_information(model, evidence, ["x4"], n_draws=10, seed=3)
     assert (expected != 0).sum() == 2
     torch.testing.assert_close(ours, expected, rtol=1e-3, atol=1e-4)
 
@@ -62,7 +62,7 @@ def test_plain_draws_differ_from_quasi_random_draws(small):
     draws = plain.draw(posterior, 6, seed=0)
     assert draws.shape == (6, 2, 5)
     assert not torch.equal(draws, model.draw(posterior, 6, seed=0))
-    assert plain.chances(posterior, 6, seed=0) == {}
+    assert plain.level_probabilities(posterior, 6, seed=0) == {}
 
 
 def test_the_command_prints_a_table_and_stores_it(tmp_path, capsys, monkeypatch):

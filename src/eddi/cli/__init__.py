@@ -1,4 +1,4 @@
-"""The command line: one module per command, assembled in `app`."""
+"""The command line interface: one module per command, assembled in `app`."""
 
 from eddi.cli.app import app, main
 

@@ -1,26 +1,59 @@
-"""`eddi ask`: one step of an interview, JSON in and JSON out, nothing remembered."""
+"""`eddi ask`: one stateless step of an interview, from JSON to JSON."""
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from eddi.cli import terminal
+from eddi.cli.options import (
+    After,
+    Budget,
+    ModelPath,
+    Risk,
+    Targets,
+    Within,
+    build_stopping_rule,
+    single_or_list,
+)
 from eddi.errors import AnswerError
-from eddi.interview.documents import SHAPE, describe, resume
-from eddi.model.files.archive import load
-from eddi.strategy.stopping import StoppingRule
 
 
-def step(model: Path, target: str | list[str] | None, stop: StoppingRule) -> dict[str, Any]:
-    """Where the interview stands whose answers are on standard input."""
-    document = _read()
-    return describe(resume(load(model), document, target, stop=stop))
+def ask(
+    model: ModelPath,
+    target: Targets = None,
+    after: After = None,
+    budget: Budget = None,
+    risk: Risk = None,
+    within: Within = None,
+) -> None:
+    """Print the next question. Reads the answers so far as JSON from standard input.
+
+    For example: echo '{"answers": {"age": 61}}' | eddi ask people.eddi --target risk
+
+    Answers are keyed by question or variable. An answer is a value, null if the
+    respondent does not know, or {"without": "declined"}. For a question that
+    reveals several variables, it is an object of such answers by variable. The
+    file of `eddi interview --record` is valid input, too. Empty input means
+    that there are no answers yet.
+
+    The output is a JSON object: "question" (name, text, cost and revealed
+    variables, or null if the interview is complete), "prediction" of each
+    target, and "rewards" of all open questions in nats.
+    """
+    from eddi.interview.documents import describe, resume
+    from eddi.partial_vae import load
+
+    stop = build_stopping_rule(after=after, budget=budget, risk=risk, within=within)
+    answers = _read_answers()
+    interview = resume(load(model), answers, single_or_list(target), stop=stop)
+    terminal.print_data(terminal.to_json(describe(interview)))
 
 
-def _read() -> Any:
+def _read_answers() -> Any:
+    from eddi.interview.documents import SHAPE
+
     if sys.stdin.isatty():
-        terminal.say("reading answers as JSON from this terminal; end with Ctrl-D.")
+        terminal.print_message("reading answers as JSON from the terminal; press Ctrl-D to finish.")
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig").strip()
         return json.loads(text) if text else {}

@@ -1,4 +1,4 @@
-"""`eddi certify`: what a promise of few wrong decisions stands on, kept in the model's file."""
+"""`eddi certify`: measure the error rate of early stopping on held-out rows."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,43 +6,44 @@ from typing import Annotated
 import typer
 
 from eddi.cli import terminal
-from eddi.cli.errors import check_output, command_of
+from eddi.cli.errors import check_writable
+from eddi.cli.options import Json, ModelPath, Targets
 
-app = typer.Typer()  # without a name: its verb is one of `eddi` itself
-_command = command_of(app)
+CONFIDENCE = 0.95  # of the smallest risk that is reported
 
 
-@_command
 def certify(
-    model: Annotated[Path, typer.Argument(help="A model written by `eddi fit`.")],
-    table: Annotated[Path, typer.Argument(help="Rows the model has never seen.")],
-    target: Annotated[
-        list[str] | None,
-        typer.Option("--target", "-t", metavar="NAME", help="What you want to know. May be repeated."),
-    ] = None,
+    model: ModelPath,
+    table: Annotated[Path, typer.Argument(help="A table of rows that were not used for training.")],
+    target: Targets = None,
     within: Annotated[
-        float | None, typer.Option(metavar="X", help="How far off a quantity may be and still be right.")
+        float | None,
+        typer.Option(metavar="X", help="Largest error of a numeric prediction that counts as correct."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Another model file; else MODEL itself.")
+        Path | None, typer.Option("--output", "-o", help="The model file to write. Default: MODEL.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
+    json: Json = False,
 ) -> None:
-    """Interview held-out rows, so that --risk of `eddi interview` can be promised, and keep the result.
+    """Interview held-out rows so that `eddi interview --risk` can guarantee its error rate.
 
     For example: eddi certify people.eddi held_out.csv --target risk --within 2.5
-    """
-    check_output(output or model)
-    from eddi.interview.risk_control import certify
-    from eddi.model.files.archive import load
 
-    known = load(model)
-    found = certify(known, table, target, within=within)
-    known.save(output or model)
-    terminal.say(
-        f"{output or model}: certified by {found.n_rows:,} rows; the least risk that can be promised "
-        f"with 95% confidence is {found.least_risk(0.95):.2g}.",
+    The resulting certificate is saved in the model file.
+    """
+    path = output or model
+    check_writable(path)
+    from eddi.interview import risk_control
+    from eddi.partial_vae import load
+
+    fitted = load(model)
+    certificate = risk_control.certify(fitted, table, target, within=within)
+    fitted.save(path)
+    smallest_risk = certificate.smallest_risk(CONFIDENCE)
+    terminal.print_message(
+        f"{path}: certified on {certificate.n_rows:,} rows. The smallest risk that can be guaranteed "
+        f"with {CONFIDENCE:.0%} confidence is {smallest_risk:.2g}.",
         style="green",
     )
     if json:
-        terminal.put(terminal.as_json(found.to_document()))
+        terminal.print_data(terminal.to_json(certificate.to_document()))

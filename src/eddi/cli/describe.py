@@ -1,55 +1,66 @@
-"""What `eddi describe` says of a model or a table."""
+"""`eddi describe`: summarize a model or a table."""
 
 import sys
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from eddi.cli import terminal
+from eddi.cli.options import Json
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from eddi.model.partial_vae import PartialVAE
+    from eddi.partial_vae import PartialVAE
 
-MODEL_ENDING = ".eddi"
+MODEL_SUFFIX = ".eddi"
 
 
-def describe(path: Path, *, json: bool) -> None:
-    """Print a model's card, or a line for each column of a table."""
+def describe(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A model or a table.")],
+    json: Json = False,
+) -> None:
+    """Print the card of a model, or the columns of a table.
+
+    For example: eddi describe people.eddi, or eddi describe people.csv
+    """
     if _is_model(path):
-        _model(path, json=json)
+        _describe_model(path, json=json)
     else:
-        _table(path, json=json)
+        _describe_table(path, json=json)
 
 
 def _is_model(path: Path) -> bool:
-    if path.suffix.lower() == MODEL_ENDING or not zipfile.is_zipfile(path):
-        return path.suffix.lower() == MODEL_ENDING
-    with zipfile.ZipFile(path) as archive:  # an Excel file is a zip file too
+    if path.suffix.lower() == MODEL_SUFFIX:
+        return True
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:  # Excel files are zip files, too
         return "model.json" in archive.namelist()
 
 
-def _model(path: Path, *, json: bool) -> None:
-    from eddi.model.files.archive import load
-    from eddi.model.files.model_card import card
+def _describe_model(path: Path, *, json: bool) -> None:
+    from eddi.model.files.model_card import model_card
+    from eddi.partial_vae import load
 
     model = load(path)
     if json:
-        return terminal.put(terminal.as_json(_facts(model)))
+        return terminal.print_data(terminal.to_json(_summarize_model(model)))
     if not sys.stdout.isatty():
-        return terminal.put(card(model))
+        return terminal.print_data(model_card(model.fitted()))
     from rich.markdown import Markdown
 
-    return terminal.console(stderr=False).print(Markdown(card(model)))
+    return terminal.open_console(stderr=False).print(Markdown(model_card(model.fitted())))
 
 
-def _facts(model: "PartialVAE") -> dict[str, Any]:
+def _summarize_model(model: "PartialVAE") -> dict[str, Any]:
     return {
         "target": list(model.target_),
         "rows": model.n_rows_,
-        "kinds": terminal.kinds(model.schema_),
+        "kinds": terminal.count_kinds(model.schema_),
         "fingerprint": model.fingerprint_,
         "set_encoder": model.set_encoder,
         "recipe": asdict(model.recipe_),
@@ -58,33 +69,35 @@ def _facts(model: "PartialVAE") -> dict[str, Any]:
     }
 
 
-def _table(path: Path, *, json: bool) -> None:
+def _describe_table(path: Path, *, json: bool) -> None:
     from eddi.table import formats
 
     table = formats.read(path)
-    described = _columns(table)
+    columns = _summarize_columns(table)
     if json:
-        return terminal.put(terminal.as_json({"rows": table.num_rows, "columns": described}))
-    out = terminal.console(stderr=False)
+        return terminal.print_data(terminal.to_json({"rows": table.num_rows, "columns": columns}))
+    out = terminal.open_console(stderr=False)
     heading = f"{path.name}: {table.num_rows:,} rows, {table.num_columns} columns"
     out.print(heading, markup=False, soft_wrap=True)
-    return out.print(terminal.columns_table(described))
+    return out.print(terminal.build_columns_table(columns))
 
 
-def _columns(table: "pa.Table") -> list[dict[str, Any]]:
-    """Each column's name, kind, share of holes, and values in words."""
-    from eddi.table.columns import holes
+def _summarize_columns(table: "pa.Table") -> list[dict[str, Any]]:
+    """Return the name, kind, share of missing values and possible values of each column."""
+    from eddi.table.columns import find_missing
     from eddi.table.schema import Schema
 
     schema = Schema.infer(table)
     variables = {variable.name: variable for variable in schema.variables}
-    reasons = {aside.name: aside.reason for aside in schema.set_aside}
+    reasons = {column.name: column.reason for column in schema.set_aside}
     return [
         {
             "name": name,
             "kind": str(variables[name].kind) if name in variables else "set aside",
-            "missing": round(float(holes(table.column(name)).mean()), 4),
-            "values": terminal.values(variables[name]) if name in variables else reasons[name],
+            "missing": round(float(find_missing(table.column(name)).mean()), 4),
+            "values": (
+                terminal.describe_values(variables[name]) if name in variables else reasons[name]
+            ),
         }
         for name in table.column_names
     ]

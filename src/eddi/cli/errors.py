@@ -1,12 +1,11 @@
-"""What goes wrong at the command line, as words and exit codes."""
+"""Errors and warnings of the commands as readable messages and exit codes."""
 
 import functools
-import io
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -17,115 +16,98 @@ from eddi.errors import EddiError, EddiWarning
 
 EXIT_ERROR, EXIT_INTERRUPTED = 1, 130
 EPILOG = (
-    "Exit codes: 0 all is well; 1 something is wrong with a file, a table, a schema or a model, and "
-    "standard error says what to do; 2 wrong usage; 130 interrupted. EDDI_DEBUG=1 shows tracebacks."
+    "Exit codes: 0 success; 1 error in a file, table, schema or model (standard error says what to do); "
+    "2 wrong usage; 130 interrupted. Set EDDI_DEBUG=1 to show tracebacks."
 )
 
 P = ParamSpec("P")
 
 
-def command_of(
+def register_command(
     app: typer.Typer, name: str | None = None, context_settings: dict[str, Any] | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A decorator that adds a function to ``app`` as a command with readable errors and exit codes."""
+    """Return a decorator that adds a function to ``app`` as a command with readable errors."""
 
-    def as_command(function: Callable[P, None]) -> Callable[P, None]:
+    def register(function: Callable[P, None]) -> Callable[P, None]:
         @app.command(name, epilog=EPILOG, context_settings=context_settings)
         @functools.wraps(function)
-        def verb(*args: P.args, **kwargs: P.kwargs) -> None:
-            with readable_warnings(), readable_errors():
+        def command(*args: P.args, **kwargs: P.kwargs) -> None:
+            with report_warnings(), report_errors():
                 function(*args, **kwargs)
                 sys.stdout.flush()
 
-        return verb
+        return command
 
-    return as_command
+    return register
 
 
 @contextmanager
-def readable_warnings() -> Iterator[None]:
-    """EDDI's own warnings as one line each; other packages' are for their developers."""
+def report_warnings() -> Iterator[None]:
+    """Print each warning of EDDI as one line and hide the warnings of other packages."""
     with warnings.catch_warnings():
-        warnings.simplefilter("default" if debugging() else "ignore")
+        warnings.simplefilter("default" if is_debugging() else "ignore")
         warnings.simplefilter("always", EddiWarning)
-        if not debugging():
-            warnings.showwarning = _show
+        if not is_debugging():
+            warnings.showwarning = _show_warning
         yield
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    terminal.say(f" {message}", style="yellow", label="note:")
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    terminal.print_message(f" {message}", style="yellow", label="note:")
 
 
 @contextmanager
-def readable_errors() -> Iterator[None]:
-    """Errors a person can act on as one paragraph and an exit code; all others are our mistakes."""
+def report_errors() -> Iterator[None]:
+    """Turn errors that a user can fix into a message and an exit code.
+
+    All other errors are bugs and keep their traceback.
+    """
     try:
         yield
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
-        _let_go_of_stdout()
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+        _discard_stdout()
     except KeyboardInterrupt:
-        terminal.say("interrupted.")
+        terminal.print_message("interrupted.")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except (EddiError, OSError, MemoryError) as error:
-        if debugging():
+        if is_debugging():
             raise
-        terminal.say(f" {_words(error)}", style="red", label="error:")
+        terminal.print_message(f" {_format_error(error)}", style="red", label="error:")
         raise typer.Exit(EXIT_ERROR) from None
 
 
-def _words(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this. Try a smaller table or a larger machine."
+        return "not enough memory. Use a smaller table or a machine with more memory."
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename!s}: " if error.filename else ""
-        return f"{where}{error.strerror}."
+        file = f"{error.filename!s}: " if error.filename else ""
+        return f"{file}{error.strerror}."
     return str(error)
 
 
-def _let_go_of_stdout() -> None:
-    # Python flushes standard output once more when it exits, and would complain again.
+def _discard_stdout() -> None:
+    # Python flushes standard output at exit, which would raise BrokenPipeError again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def debugging() -> bool:
-    """Whether tracebacks are wanted."""
+def is_debugging() -> bool:
+    """Whether tracebacks are enabled."""
     return os.environ.get("EDDI_DEBUG", "0") not in ("", "0")
 
 
-@contextmanager
-def kept_training(partial: Path) -> Iterator[None]:
-    """Say where training stands when something ends it early."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        kept = f"its checkpoint {partial} is kept; the same command goes on from there."
-        lost = "it was too early for a checkpoint; the same command starts anew."
-        terminal.say(f"training was interrupted: {kept if partial.exists() else lost}")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    except OSError:
-        if partial.exists():
-            terminal.say(f"training is kept in {partial}; the same command goes on from there.")
-        raise
+def check_writable(output: Path) -> None:
+    """Check that ``output`` can be written before any long computation starts.
 
-
-@contextmanager
-def one_talks() -> Iterator[bool]:
-    """Of the processes that torchrun started, the first writes and talks; says whether this is it."""
-    first = os.environ.get("RANK", "0") == "0"
-    with nullcontext() if first else redirect_stderr(io.StringIO()):
-        yield first
-
-
-def check_output(output: Path) -> None:
-    """Refuse now what could not be written after an hour of work."""
+    Raises:
+        EddiError: ``output`` cannot be written.
+    """
     folder = output.parent
     if output.is_dir():
         raise EddiError(f"the output {str(output)!r} is a folder. Name a file in it.")
     if not folder.is_dir():
         raise EddiError(
-            f"cannot write {str(output)!r}: there is no folder {str(folder)!r}. Make it first."
+            f"cannot write {str(output)!r}: there is no folder {str(folder)!r}. Create it first."
         )
-    place = output if output.exists() else folder
-    if not (os.access(place, os.W_OK) and os.access(folder, os.W_OK)):
-        raise EddiError(f"cannot write {str(output)!r}: no permission to. Choose another place.")
+    existing = output if output.exists() else folder
+    if not (os.access(existing, os.W_OK) and os.access(folder, os.W_OK)):
+        raise EddiError(f"cannot write {str(output)!r}: permission denied. Choose another location.")

@@ -1,22 +1,44 @@
-"""`eddi export`: a model in parts that run where Python does not."""
+"""`eddi export`: write a model in a format that runs without Python."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from eddi.cli import terminal
+from eddi.cli.options import Json, ModelPath
 from eddi.errors import EddiError
-from eddi.model.files.archive import load
-from eddi.model.files.onnx_export import TOLERANCE, export_onnx
 
 
-def write(model: Path, folder: Path, *, onnx: bool, json: bool) -> None:
-    """Write the model at ``model`` to ``folder`` and say what was written."""
+def export(
+    model: ModelPath,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the exported files.")
+    ],
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="Export as ONNX files: term, posterior, decoder.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Export a model to files that run without Python, for example in a browser or on a phone.
+
+    For example: eddi export --onnx people.eddi -o people-onnx
+
+    The outputs of each file are compared with those of PyTorch. See
+    docs/onnx.md for how to interview with the exported files.
+    """
     if not onnx:
-        raise EddiError("an export needs a format. Say --onnx; it is the only one so far.")
-    if folder.exists() and not folder.is_dir():
-        raise EddiError(f"the output {str(folder)!r} is a file. Name a folder.")
-    files = export_onnx(load(model, device="cpu"), folder)
+        raise EddiError("no export format was given. Use --onnx, the only supported format.")
+    if output.exists() and not output.is_dir():
+        raise EddiError(f"the output {str(output)!r} is a file. Name a folder.")
+    from eddi.model.files.onnx_export import TOLERANCE, export_onnx
+    from eddi.partial_vae import load
+
+    files = export_onnx(load(model, device="cpu"), output)
     for file in files:
-        terminal.say(f"wrote {file} ({terminal.size(file.stat().st_size)})")
-    terminal.say(f"each part computes what PyTorch does, to {TOLERANCE:g}.", style="green")
+        terminal.print_message(f"wrote {file} ({terminal.format_size(file.stat().st_size)})")
+    terminal.print_message(
+        f"the outputs of all files match PyTorch to within {TOLERANCE:g}.", style="green"
+    )
     if json:
-        terminal.put(terminal.as_json({"files": [str(file) for file in files]}))
+        terminal.print_data(terminal.to_json({"files": [str(file) for file in files]}))

@@ -1,33 +1,160 @@
-"""What `eddi fit` says in the end."""
+"""`eddi fit`: train a model on a table and write it to a file."""
 
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from eddi.cli import terminal
+from eddi.cli.errors import EXIT_INTERRUPTED, check_writable
+from eddi.cli.options import Json, Seed, TablePath, Targets, single_or_list
 
 if TYPE_CHECKING:
-    from eddi.model.partial_vae import PartialVAE
+    import pyarrow as pa
+
+    from eddi.partial_vae import PartialVAE
+    from eddi.table.schema import Schema
+    from eddi.table.streaming import ParquetStream
 
 
-def report(model: "PartialVAE", output: Path, *, json: bool) -> None:
-    """Print how training went, and what was written."""
+class RecipeName(StrEnum):
+    """A named set of training settings."""
+
+    DEFAULT = "default"
+    PAPER = "paper"
+
+
+class EncoderName(StrEnum):
+    """An encoder of partially observed rows."""
+
+    ZI = "zi"
+    ZI_M = "zi-m"
+    PN = "pn"
+    PNP = "pnp"
+
+
+def fit(
+    table: TablePath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
+    ] = None,
+    target: Targets = None,
+    recipe: Annotated[
+        RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")
+    ] = RecipeName.DEFAULT,
+    encoder: Annotated[EncoderName, typer.Option(help="The set encoder.")] = EncoderName.PNP,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")] = "auto",
+    json: Json = False,
+) -> None:
+    """Train a model on a table with missing values.
+
+    For example: eddi fit people.csv --schema people.toml --target risk -o people.eddi
+
+    Training saves checkpoints to OUTPUT.partial. To resume after an
+    interruption, run the same command.
+    To train with several processes: torchrun --nproc-per-node 8 -m eddi fit ...
+    """
+    check_writable(output)
+    checkpoint = output.with_name(output.name + ".partial")
+    with silence_other_ranks() as is_main:
+        rows, row_schema = _read_table(table, schema, target)
+        row_schema.target_names(target)  # rejects an unknown target before torch is imported
+        from eddi.partial_vae import PartialVAE
+
+        if checkpoint.exists():
+            terminal.print_message(f"resuming from {checkpoint}")
+        with report_interruption(checkpoint), terminal.show_training_progress() as on_progress:
+            model = PartialVAE(
+                row_schema,
+                single_or_list(target),
+                recipe=str(recipe),
+                set_encoder=str(encoder),
+                max_steps=steps,
+                random_state=seed,
+                device=device,
+                checkpoint=checkpoint,
+                on_progress=on_progress,
+            ).fit(rows)
+            if is_main:
+                model.save(output)
+    if is_main:
+        checkpoint.unlink(missing_ok=True)
+        _print_report(model, output, json=json)
+
+
+@contextmanager
+def silence_other_ranks() -> Iterator[bool]:
+    """Yield whether this is the main process of torchrun, and silence standard error if it is not."""
+    is_main = os.environ.get("RANK", "0") == "0"
+    with nullcontext() if is_main else redirect_stderr(io.StringIO()):
+        yield is_main
+
+
+def _read_table(
+    table: Path, schema_path: Path | None, target: list[str] | None
+) -> tuple["pa.Table | ParquetStream", "Schema"]:
+    from eddi.table.schema import Schema
+    from eddi.table.streaming import open_table
+
+    rows = open_table(table)
+    if schema_path is not None:
+        return rows, Schema.from_toml(schema_path)
+    schema = Schema.infer(rows, targets=target or ())
+    terminal.print_message("no --schema was given; inferred this one:")
+    terminal.open_console(stderr=True).print(terminal.build_schema_table(schema))
+    return rows, schema
+
+
+@contextmanager
+def report_interruption(checkpoint: Path) -> Iterator[None]:
+    """Say how to resume if training ends early."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            message = f"progress is saved in {checkpoint}. Run the same command to resume."
+        else:
+            message = "no checkpoint was saved yet. Run the same command to start again."
+        terminal.print_message(f"training was interrupted; {message}")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except OSError:
+        if checkpoint.exists():
+            terminal.print_message(f"progress is saved in {checkpoint}. Run the same command to resume.")
+        raise
+
+
+def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
     last, n_bytes = model.history_[-1], output.stat().st_size
-    facts = {
-        "model": str(output),
-        "bytes": n_bytes,
-        "rows": model.n_rows_,
-        "variables": len(model.schema_.variables),
-        "target": list(model.target_),
-        "steps": last.step,
-        "seconds": round(last.seconds, 3),
-        "score": last.best,
-    }
-    early = ", no longer improving" if last.step < last.max_steps else ""
-    held_out = "no rows held out" if last.best is None else f"held-out score {last.best:.3f}"
-    terminal.say(
-        f"{output} ({terminal.size(n_bytes)}): {model.n_rows_:,} rows, {last.step:,} steps{early}, "
-        f"{terminal.duration(last.seconds)}; {held_out}.",
+    early = " (stopped improving)" if last.step < last.max_steps else ""
+    score = "no held-out rows" if last.best is None else f"held-out score {last.best:.3f}"
+    terminal.print_message(
+        f"{output} ({terminal.format_size(n_bytes)}): {model.n_rows_:,} rows, "
+        f"{last.step:,} steps{early}, {terminal.format_duration(last.seconds)}; {score}.",
         style="green",
     )
     if json:
-        terminal.put(terminal.as_json(facts))
+        report = {
+            "model": str(output),
+            "bytes": n_bytes,
+            "rows": model.n_rows_,
+            "variables": len(model.schema_.variables),
+            "target": list(model.target_),
+            "steps": last.step,
+            "seconds": round(last.seconds, 3),
+            "score": last.best,
+        }
+        terminal.print_data(terminal.to_json(report))

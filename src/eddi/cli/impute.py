@@ -1,142 +1,93 @@
-"""The holes of a file filled, and not a letter of the rest changed.
+"""`eddi impute`: replace the missing values of a table by predictions."""
 
-Reading a CSV file gives values: 1.50 becomes 1.5, a postcode 01234 the number 1234. A person who asks
-for holes to be filled wants everything else back as it was, so cells are taken from the file itself.
-"""
-
-import codecs
-import csv
-import io
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
-import pyarrow as pa
+import typer
 
 from eddi.cli import terminal
-from eddi.engine import Engine
+from eddi.cli.errors import check_writable
+from eddi.cli.options import EngineOption, ModelPath, Seed, TablePath, Workers
+from eddi.engine import Engine, EngineName
 from eddi.errors import EddiError
-from eddi.model.bulk_impute import Filling
-from eddi.table import formats
-from eddi.table.columns import holes, shown
-from eddi.table.delimited import DELIMITERS
-from eddi.table.streaming import Stream, opened
 
-TEXT = (".csv", ".tsv", ".txt")
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-Cells = list[list[str]]  # [rows][columns]
+    from eddi.table.streaming import ParquetStream
 
 
-def fill(
-    model: Path, table: Path, output: Path | None, *, draws: int | None, seed: int, engine: Engine
+def impute(
+    model: ModelPath,
+    table: TablePath,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .tsv or .parquet file. Default: CSV to standard output."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Write this many tables with random imputations: OUTPUT-1, OUTPUT-2 ..."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    engine: EngineOption = EngineName.THIS,
+    workers: Workers = None,
 ) -> None:
-    """Fill the holes of the table at ``table`` by the best guess, or ``draws`` times at random."""
-    rows = opened(table)
-    places = [output] if draws is None else [numbered(output, n + 1) for n in range(draws)]
-    with terminal.counting("filling") as on_progress:
-        filling = Filling(model, draws, seed, engine, on_progress)
-        if isinstance(rows, Stream):
-            return filling.files(rows, _parquet(rows, places))
-        tables = filling.tables(rows)
-    for place, filled in zip(places, tables, strict=True):
-        _write(as_written(table, rows, filled), place)
+    """Fill the missing values of a table. Observed cells keep their exact text.
+
+    For example: eddi impute people.eddi incomplete.csv > filled.csv
+    """
+    if output is not None:
+        check_writable(output)
+    elif draws is not None and draws > 1:
+        raise EddiError(
+            f"cannot print {draws} tables to standard output. Name a file with -o filled.csv; "
+            f"the tables are written to filled-1.csv ... filled-{draws}.csv."
+        )
+    from eddi.cli.csv_cells import restore_observed_text
+    from eddi.model.bulk_impute import BulkImputation
+    from eddi.table.streaming import ParquetStream, open_table
+
+    rows = open_table(table)
+    outputs = [output] if draws is None else [number_path(output, n + 1) for n in range(draws)]
+    with terminal.show_progress("imputing") as on_progress:
+        imputation = BulkImputation(model, draws, seed, Engine(engine, workers), on_progress)
+        if isinstance(rows, ParquetStream):
+            return imputation.fill_file(rows, _require_parquet(rows, outputs))
+        tables = imputation.fill_table(rows)
+    for path, filled in zip(outputs, tables, strict=True):
+        _write_table(restore_observed_text(table, rows, filled), path)
     return None
 
 
-def _parquet(rows: Stream, places: list[Path | None]) -> list[Path]:
-    files = [place for place in places if place is not None and formats.is_parquet(place)]
-    if len(files) < len(places):
+def number_path(path: Path | None, number: int) -> Path | None:
+    """Return the path of one of several tables: filled.csv.gz becomes filled-1.csv.gz."""
+    if path is None:
+        return None
+    stem, dot, suffixes = path.name.partition(".")
+    return path.with_name(f"{stem}-{number}{dot}{suffixes}")
+
+
+def _require_parquet(rows: "ParquetStream", outputs: list[Path | None]) -> list[Path]:
+    from eddi.table import formats
+
+    files = [path for path in outputs if path is not None and formats.is_parquet(path)]
+    if len(files) < len(outputs):
         raise EddiError(
-            f"{rows.path.name!r} has {rows.n_rows:,} rows and is filled a part at a time, into Parquet. "
-            "Name a file with -o filled.parquet."
+            f"{rows.path.name!r} has {rows.n_rows:,} rows and is imputed in parts, which requires "
+            "Parquet output. Name a file with -o filled.parquet."
         )
     return files
 
 
-def _write(table: pa.Table, output: Path | None) -> None:
+def _write_table(table: "pa.Table", output: Path | None) -> None:
+    from eddi.cli.csv_cells import to_csv
+    from eddi.table import formats
+
     if output is None:
-        return terminal.put(csv_text(table))
+        return terminal.print_data(to_csv(table))
     formats.write(table, output)
-    return terminal.say(f"wrote {output}")
-
-
-def as_written(path: Path, table: pa.Table, filled: pa.Table) -> pa.Table:
-    """``filled``, with every observed cell spelled as in the text file at ``path``.
-
-    Args:
-        path: where ``table`` was read from; a file that is not text gives ``filled`` back.
-        table: with its holes.
-        filled: the same without them.
-    """
-    rows = _cells(path, table)
-    if rows is None:
-        return filled
-    columns = []
-    for place, name in enumerate(table.column_names):
-        old, new = table.column(place), filled.column(name)
-        spelled = [row[place] for row in rows]
-        if pa.types.is_floating(old.type) and any("," in cell for cell in spelled):
-            return filled  # decimal commas; a filled cell would have a point
-        columns.append(_merged(spelled, old, new))
-    return pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], table.column_names)
-
-
-def csv_text(table: pa.Table) -> str:
-    """The table as CSV; a hole is an empty cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.column_names)
-    columns = [[_text(cell) for cell in column.to_pylist()] for column in table.columns]
-    writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
-
-
-def numbered(path: Path | None, number: int) -> Path | None:
-    """The file of one draw: filled.csv gives filled-1.csv, filled.csv.gz filled-1.csv.gz."""
-    if path is None:
-        return None
-    stem, dot, endings = path.name.partition(".")
-    return path.with_name(f"{stem}-{number}{dot}{endings}")
-
-
-def _merged(spelled: list[str], old: pa.ChunkedArray, new: pa.ChunkedArray) -> list[str]:
-    """Each cell as it was written where it was observed, else as filled in the file's spelling."""
-    missing = holes(old)
-    if not missing.any():
-        return spelled
-    known = zip(spelled, missing, strict=True)
-    spellings = {cell.strip().casefold(): cell for cell, hole in known if not hole}
-    cells = list(spelled)
-    for row in missing.nonzero()[0].tolist():
-        text = _text(new[row].as_py())
-        cells[row] = spellings.get(text.casefold(), text)
-    return cells
-
-
-def _cells(path: Path, table: pa.Table) -> Cells | None:
-    """The cells of a text file, by the delimiter that gives exactly the table's rows and columns."""
-    if not set(TEXT) & {ending.lower() for ending in path.suffixes}:
-        return None
-    with pa.input_stream(path, compression="detect") as stream:
-        text = _decoded(stream.read())
-    for delimiter in DELIMITERS:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        # In a file of one column an empty line is a hole, not an empty line.
-        rows = [row or [""] for row in lines if row or table.num_columns == 1]
-        if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
-            return rows[1:]
-    return None
-
-
-def _decoded(raw: bytes) -> str:
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return raw.decode("utf-16")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def _text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    return str(cell).lower() if isinstance(cell, bool) else shown(cell)
+    return terminal.print_message(f"wrote {output}")

@@ -1,66 +1,105 @@
-"""What `eddi simulate` shows: how wrong the prediction is after each question, and what was asked."""
+"""`eddi simulate`: interview every row of a held-out table and evaluate the predictions."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from eddi.cli import terminal
-from eddi.engine import Engine
-from eddi.evaluate.curves import Curves
-from eddi.evaluate.plots import information_curves
-from eddi.evaluate.sharded import StrategyOf, simulate_shards
-from eddi.evaluate.streaming_curves import Tally
-from eddi.model.files.archive import load
-from eddi.strategy import Information, Lookahead, Random
-from eddi.table.streaming import opened
+from eddi.cli.errors import check_writable
+from eddi.cli.options import EngineOption, Json, ModelPath, TablePath, Workers
+from eddi.engine import Engine, EngineName
 
-STRATEGIES: dict[str, StrategyOf] = {
-    "information": lambda _: Information(),
-    "lookahead": lambda seed: Lookahead(seed=seed),
-    "random": Random,
-}
+if TYPE_CHECKING:
+    from eddi.evaluate.curves import Curves
+    from eddi.evaluate.sharded import StrategyOf
+    from eddi.evaluate.streaming_curves import Tally
+
 BAR_WIDTH = 24
 
 
-def play(
-    model: Path,
-    table: Path,
-    target: str | None,
-    strategy: str,
-    *,
-    steps: int | None,
-    plot: Path | None,
-    json: bool,
-    engine: Engine,
+class StrategyName(StrEnum):
+    """A strategy that selects the next question."""
+
+    INFORMATION = "information"
+    LOOKAHEAD = "lookahead"
+    RANDOM = "random"
+
+
+def simulate(
+    model: ModelPath,
+    table: TablePath,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", metavar="NAME", help="Variable to predict.")
+    ] = None,
+    strategy: Annotated[
+        StrategyName,
+        typer.Option(help="Most informative question, two-step lookahead, or random order."),
+    ] = StrategyName.INFORMATION,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Maximum questions per row. Default: all.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Plot the information curve to a .png, .svg or .pdf file."),
+    ] = None,
+    json: Json = False,
+    engine: EngineOption = EngineName.THIS,
+    workers: Workers = None,
 ) -> None:
-    """Interview every row of ``table``, and print, draw or write what came of it."""
-    load(model).schema_.target_names(target)  # a wrong name is told before all work
-    with terminal.counting("interviewing") as on_progress:
+    """Interview every row of a held-out table and show how the prediction of the target improves.
+
+    For example: eddi simulate people.eddi held_out.csv --target risk --plot curve.png
+    """
+    if plot is not None:
+        check_writable(plot)
+    from eddi.evaluate.plots import information_curves
+    from eddi.evaluate.sharded import simulate_shards
+    from eddi.partial_vae import load
+    from eddi.table.streaming import open_table
+
+    load(model).schema_.target_names(target)  # rejects an unknown target before the simulation
+    with terminal.show_progress("interviewing") as on_progress:
         curves = simulate_shards(
             model,
-            opened(table),
+            open_table(table),
             target,
-            strategy_of=STRATEGIES[strategy],
+            strategy_of=_strategy_factory(strategy),
             max_steps=steps,
-            engine=engine,
+            engine=Engine(engine, workers),
             on_progress=on_progress,
         )
-    if json:
-        terminal.put(terminal.as_json(curves.to_document()))
-    else:
-        out = terminal.console(stderr=False)
-        out.print(steps_table(curves))
-        out.print(Text(f"AUIC, the mean error over all steps: {curves.auic:.4g}. Lower is better."))
+    _print_curves(curves, json=json)
     if plot is not None:
-        drawn: dict[str, Any] = {strategy: curves}  # a tally has what a line over steps needs
-        information_curves(drawn, plot, target=curves.target, unit=curves.unit)
-        terminal.say(f"wrote {plot}")
+        plotted: dict[str, Any] = {str(strategy): curves}  # streaming curves suffice for plotting
+        information_curves(plotted, plot, target=curves.target, unit=curves.unit)
+        terminal.print_message(f"wrote {plot}")
 
 
-def steps_table(curves: Curves | Tally) -> Table:
-    """One line a step: the error, and what was asked most."""
+def _strategy_factory(name: StrategyName) -> "StrategyOf":
+    from eddi.strategy import Information, Lookahead, Random
+
+    factories: dict[StrategyName, StrategyOf] = {
+        StrategyName.INFORMATION: lambda _: Information(),
+        StrategyName.LOOKAHEAD: lambda seed: Lookahead(seed=seed),
+        StrategyName.RANDOM: Random,
+    }
+    return factories[name]
+
+
+def _print_curves(curves: "Curves | Tally", *, json: bool) -> None:
+    if json:
+        return terminal.print_data(terminal.to_json(curves.to_document()))
+    out = terminal.open_console(stderr=False)
+    out.print(build_steps_table(curves))
+    return out.print(Text(f"AUIC (mean RMSE over all steps): {curves.auic:.4g}. Lower is better."))
+
+
+def build_steps_table(curves: "Curves | Tally") -> Table:
+    """Return a table with one line per step: the metrics and the most frequent question."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     metrics = {"RMSE": curves.rmse, "NLL": curves.nll}
     if curves.accuracy is not None:
@@ -68,21 +107,23 @@ def steps_table(curves: Curves | Tally) -> Table:
     for heading in ("asked", *metrics):
         table.add_column(heading, justify="right")
     table.add_column("RMSE", style="dim")
-    table.add_column("asked most")
+    table.add_column("most frequent question")
     worst = max(curves.rmse.max(), 1e-12)
     for step, values in enumerate(zip(*metrics.values(), strict=True)):
-        bar = terminal.share_bar(curves.rmse[step] / worst, BAR_WIDTH)
-        figures = (f"{value:.4g}" for value in values)
-        table.add_row(f"{step}", *figures, bar, Text(_most_asked(curves, step)))
+        bar = terminal.draw_share(curves.rmse[step] / worst, BAR_WIDTH)
+        numbers = (f"{value:.4g}" for value in values)
+        table.add_row(f"{step}", *numbers, bar, Text(_most_frequent_question(curves, step)))
     return table
 
 
-def _most_asked(curves: Curves | Tally, step: int) -> str:
-    """The commonest question of a step, and its share of the rows that were asked anything."""
+def _most_frequent_question(curves: "Curves | Tally", step: int) -> str:
+    """Return the most frequent question of a step and its share among the rows asked."""
+    from eddi.evaluate.streaming_curves import Tally
+
     if step == 0:
         return ""
-    asked = (curves if isinstance(curves, Tally) else Tally.of(curves)).asked[step - 1]
-    if not asked.any():
-        return "nothing"
-    place = int(asked.argmax())
-    return f"{curves.questions[place]} ({asked[place] / asked.sum():.0%})"
+    counts = (curves if isinstance(curves, Tally) else Tally.of(curves)).asked[step - 1]
+    if not counts.any():
+        return "none"
+    index = int(counts.argmax())
+    return f"{curves.questions[index]} ({counts[index] / counts.sum():.0%})"

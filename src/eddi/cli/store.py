@@ -1,4 +1,4 @@
-"""`eddi store`: look after what was answered."""
+"""`eddi store`: maintain the database of answers."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eddi.cli import terminal
-from eddi.cli.errors import EXIT_ERROR, check_output, command_of
+from eddi.cli.errors import EXIT_ERROR, check_writable, register_command
+from eddi.cli.options import Json
 from eddi.errors import EddiError
-from eddi.store.factory import need_sql
+from eddi.store.factory import require_sql_packages
 
 if TYPE_CHECKING:
     from eddi.store.base import Fault
@@ -19,147 +20,168 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    help="Look after what was answered: upgrade, export, forget, back up, verify.",
+    help="Upgrade, export, back up and verify the database of answers, or erase answers from it.",
     no_args_is_help=True,
 )
-_command = command_of(app)
+_command = register_command(app)
 
-Url = Annotated[
+StoreUrl = Annotated[
     str,
     typer.Argument(
         metavar="URL",
-        help="sqlite:///answers.db or postgresql://user@host/database; "
-        "leave the password to PGPASSWORD or ~/.pgpass.",
+        help="sqlite:///answers.db or postgresql://user@host/database. "
+        "Keep the password in PGPASSWORD or ~/.pgpass.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
 @_command
-def upgrade(url: Url, json: Json = False) -> None:
-    """Make the tables of a store, or bring them up to this version. What is kept stays.
+def upgrade(url: StoreUrl, json: Json = False) -> None:
+    """Create the tables of a store or upgrade them to this version. Stored data is kept.
 
     For example: eddi store upgrade postgresql://eddi@db.example.org/answers
     """
-    need_sql()
+    require_sql_packages()
     from eddi.store.upgrade import upgrade
-    from eddi.store.url import parsed, shown
+    from eddi.store.url import parse_url, redact_url
 
-    before, now = upgrade(url)
-    was = "had no tables" if before is None else f"was at {before}"
-    words = "was up to date" if before == now else was
-    terminal.say(f"{shown(parsed(url))} {words}; it is at revision {now}.", style="green")
+    previous, current = upgrade(url)
+    name = redact_url(parse_url(url))
+    if previous == current:
+        message = f"{name} is already at revision {current}."
+    elif previous is None:
+        message = f"created the tables of {name} at revision {current}."
+    else:
+        message = f"upgraded {name} from revision {previous} to {current}."
+    terminal.print_message(message, style="green")
     if json:
-        terminal.put(terminal.as_json({"before": before, "now": now}))
+        terminal.print_data(terminal.to_json({"before": previous, "now": current}))
 
 
 @_command
 def export(
-    url: Url,
+    url: StoreUrl,
     prefix: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only streams that begin so, as interview/.")
+        str,
+        typer.Option(metavar="TEXT", help="Only streams that start with this, for example interview/."),
     ] = "",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A new file; else standard output.")
+        Path | None, typer.Option("--output", "-o", help="A new file. Default: standard output.")
     ] = None,
 ) -> None:
-    """Write every event as a line of JSON, stream by stream.
+    """Write every event as one line of JSON, stream by stream.
 
     For example: eddi store export sqlite:///answers.db -o answers.jsonl
 
-    An event has its stream, number, kind, facts, at (UTC), and the hashes that chain it to the one
-    before. Keep an export elsewhere: `eddi store verify --against` finds what was rewritten since.
+    An event has a stream, a number, a kind, facts, a time (at, in UTC), and the
+    hashes that link it to the previous event. Keep exports in another place:
+    `eddi store verify --against` compares a store with an export and finds
+    events that were rewritten since.
     """
-    with _opened(url) as store:
-        lines = _lines(store, prefix)
+    with _open_store(url) as store:
+        lines = _export_lines(store, prefix)
         if output is not None:
-            return _write(lines, output)
+            return _write_lines(lines, output)
         for line in lines:
-            terminal.put(line)
+            terminal.print_data(line)
     return None
 
 
 @_command
 def forget(
-    url: Url,
-    streams: Annotated[list[str], typer.Argument(metavar="STREAM", help="As interview/4f2a...")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether this is meant.")] = False,
+    url: StoreUrl,
+    streams: Annotated[
+        list[str], typer.Argument(metavar="STREAM", help="For example interview/4f2a...")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     json: Json = False,
 ) -> None:
-    """Erase the facts of streams for good. That they were, and when, stays.
+    """Erase the facts of streams permanently. A final event records when they were erased.
 
     For example: eddi store forget sqlite:///answers.db interview/4f2a
 
-    The store is rewritten, so that its files hold nothing of them either. Earlier backups and exports
-    do, and so may a PostgreSQL server's own log for a while: see to them yourself.
+    The database files are rewritten so that they no longer contain the facts.
+    Older backups and exports still do, and the log of a PostgreSQL server may
+    for a while. Delete these yourself.
     """
-    with _opened(url) as store:
-        _check_known(store, streams)
+    with _open_store(url) as store:
+        _check_streams_exist(store, streams)
         if not yes:
             _confirm(len(streams))
         for stream in streams:
             store.erase(stream)
-        store.sweep()
-    terminal.say(f"forgotten: {', '.join(streams)}. Older backups and exports still hold it.")
+        store.vacuum()
+    terminal.print_message(
+        f"erased {', '.join(streams)}. Older backups and exports still contain the facts."
+    )
     if json:
-        terminal.put(terminal.as_json({"forgotten": streams}))
+        terminal.print_data(terminal.to_json({"forgotten": streams}))
 
 
 @_command
 def backup(
-    url: Url,
+    url: StoreUrl,
     output: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
     json: Json = False,
 ) -> None:
-    """Copy a store while it is in use.
+    """Back up a store while it is in use.
 
     For example: eddi store backup sqlite:///answers.db answers-monday.db
 
-    A store in SQLite is copied to a SQLite file that opens as it is. One in PostgreSQL is exported as
-    lines of JSON, to read and to verify against; to restore a server, use pg_dump and pg_restore.
+    A SQLite store is copied to a SQLite file that can be opened directly. A
+    PostgreSQL store is exported as lines of JSON, for reading and verification;
+    to be able to restore it, use pg_dump.
     """
-    check_output(output)
-    with _opened(url) as store:
-        if store.kind == "sqlite":
+    check_writable(output)
+    with _open_store(url) as store:
+        if store.dialect == "sqlite":
             store.backup(output)
         else:
-            _write(_lines(store), output)
-            terminal.say("this is an export. To restore a PostgreSQL server, keep a pg_dump as well.")
+            _write_lines(_export_lines(store), output)
+            terminal.print_message("this is an export. To be able to restore the server, use pg_dump.")
     n_bytes = output.stat().st_size
-    terminal.say(f"wrote {output} ({terminal.size(n_bytes)})", style="green")
+    terminal.print_message(f"wrote {output} ({terminal.format_size(n_bytes)})", style="green")
     if json:
-        terminal.put(terminal.as_json({"file": str(output), "bytes": n_bytes}))
+        terminal.print_data(terminal.to_json({"file": str(output), "bytes": n_bytes}))
 
 
 @_command
 def verify(
-    url: Url,
+    url: StoreUrl,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="An earlier export: is all of it still as it was?"),
+        typer.Option(metavar="FILE", help="An earlier export to compare the store with."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check that every event is as it was written; 1 is the exit code where one is not.
+    """Check that no event was changed since it was written. The exit code is 1 if one was.
 
     For example: eddi store verify sqlite:///answers.db --against answers.jsonl
     """
-    with _opened(url) as store:
+    with _open_store(url) as store:
         n_streams, n_events = store.count()
         faults = store.verify()
         if against is not None:
-            faults += _faults_against(store, against)
-    _say_faults(faults, f"{n_events:,} events in {n_streams:,} streams")
+            faults += _compare_with_export(store, against)
+    for fault in faults:
+        terminal.print_message(f" {fault}", style="red", label="fault:")
+    if not faults:
+        terminal.print_message(
+            f"verified {n_events:,} events in {n_streams:,} streams: none was changed.", style="green"
+        )
     if json:
-        found = [vars(fault) for fault in faults]
-        terminal.put(terminal.as_json({"streams": n_streams, "events": n_events, "faults": found}))
+        listed = [
+            {"stream": fault.stream, "number": fault.number, "words": fault.message} for fault in faults
+        ]
+        report = {"streams": n_streams, "events": n_events, "faults": listed}
+        terminal.print_data(terminal.to_json(report))
     if faults:
         raise typer.Exit(EXIT_ERROR)
 
 
 @contextmanager
-def _opened(url: str) -> Iterator["SqlStore"]:
-    need_sql()
+def _open_store(url: str) -> Iterator["SqlStore"]:
+    require_sql_packages()
     from eddi.store.sql import SqlStore
 
     store = SqlStore(url, create=False)
@@ -169,48 +191,41 @@ def _opened(url: str) -> Iterator["SqlStore"]:
         store.close()
 
 
-def _lines(store: "SqlStore", prefix: str = "") -> Iterator[str]:
-    from eddi.store.backup import lines_of
+def _export_lines(store: "SqlStore", prefix: str = "") -> Iterator[str]:
+    from eddi.store.backup import export_lines
 
-    return lines_of(store, prefix)
+    return export_lines(store, prefix)
 
 
-def _faults_against(store: "SqlStore", path: Path) -> list["Fault"]:
-    from eddi.store.backup import events_of
-    from eddi.store.chain import faults_against
+def _compare_with_export(store: "SqlStore", path: Path) -> list["Fault"]:
+    from eddi.store.backup import parse_lines
+    from eddi.store.chain import compare_with_export
 
     with path.open(encoding="utf-8") as lines:
-        return list(faults_against(events_of(lines), store.read))
+        return list(compare_with_export(parse_lines(lines), store.read))
 
 
-def _write(lines: Iterable[str], output: Path) -> None:
-    from eddi.store.backup import new_file
+def _write_lines(lines: Iterable[str], output: Path) -> None:
+    from eddi.store.backup import create_atomically
 
-    check_output(output)
-    with new_file(output) as partial, partial.open("w", encoding="utf-8") as file:
+    check_writable(output)
+    with create_atomically(output) as partial, partial.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _check_known(store: "SqlStore", streams: list[str]) -> None:
-    """All or none: a slip in the third name must not be told after two are gone."""
+def _check_streams_exist(store: "SqlStore", streams: list[str]) -> None:
+    """Check all names before anything is erased, so that a typo does not leave the job half done."""
     unknown = [stream for stream in streams if not store.read(stream)]
     if unknown:
         raise EddiError(
-            f"{store.address} has no {', '.join(map(repr, unknown))}; nothing was forgotten. "
-            f"`eddi store export {store.address}` shows what there is."
+            f"{store.redacted_url} has no stream {', '.join(map(repr, unknown))}; nothing was erased. "
+            f"To list the streams, run: eddi store export {store.redacted_url}"
         )
 
 
 def _confirm(n_streams: int) -> None:
-    what = "1 stream" if n_streams == 1 else f"{n_streams} streams"
+    streams = "1 stream" if n_streams == 1 else f"{n_streams} streams"
     if not sys.stdin.isatty():
-        raise EddiError(f"{what} would be erased for good. Say --yes if that is meant.")
-    if not typer.confirm(f"Erase the facts of {what} for good?", err=True):
-        raise EddiError("nothing was forgotten.")
-
-
-def _say_faults(faults: list["Fault"], what: str) -> None:
-    for fault in faults:
-        terminal.say(f" {fault}", style="red", label="fault:")
-    if not faults:
-        terminal.say(f"{what}: all as they were written.", style="green")
+        raise EddiError(f"this would erase the facts of {streams} permanently. Confirm with --yes.")
+    if not typer.confirm(f"Erase the facts of {streams} permanently?", err=True):
+        raise EddiError("nothing was erased.")

@@ -1,4 +1,4 @@
-"""What a person sees: talk, progress, tables and belief bars. Loads neither torch nor NumPy."""
+"""Terminal output: data, messages, progress, tables and bars. Imports neither torch nor NumPy."""
 
 import io
 import json
@@ -15,193 +15,208 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from eddi.model.training.checkpoint import Progress as Training
+    from eddi.model.training.checkpoint import Progress as TrainingProgress
     from eddi.table.schema import Schema
     from eddi.table.variable import Variable
 
-SECONDS_BETWEEN_LINES = 10.0  # of progress where there is no terminal to draw a bar on
-PLAIN_WIDTH = 100  # columns of a table that goes to a file or a pipe
-N_LEVELS_SHOWN = 6
+SECONDS_BETWEEN_LINES = 10.0  # of progress output that does not go to a terminal
+PLAIN_WIDTH = 100  # characters per line of output that does not go to a terminal
+PROGRESS_WIDTH = 32
+MAX_NAMES_SHOWN = 6
 
 
-def console(*, stderr: bool) -> Console:
-    """Where people read: standard error for talk, standard output for a table asked for."""
+def print_data(text: str) -> None:
+    """Print data to standard output, always as UTF-8, whatever the locale."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() if text.endswith("\n") else f"{text}\n".encode())
+
+
+def to_json(document: Any) -> str:
+    """Return a document as standard JSON, with null for infinities and NaN."""
+    return json.dumps(_replace_nonfinite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _replace_nonfinite(document: Any) -> Any:
+    if isinstance(document, dict):
+        return {key: _replace_nonfinite(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_replace_nonfinite(value) for value in document]
+    is_nonfinite = isinstance(document, float) and not abs(document) < float("inf")
+    return None if is_nonfinite else document
+
+
+def open_console(*, stderr: bool) -> Console:
+    """Return a console on standard error for messages, or on standard output for results."""
     stream = sys.stderr if stderr else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")  # a bar becomes ??? where a terminal cannot draw it
-    plain = {} if stream.isatty() else {"width": PLAIN_WIDTH}
-    return Console(stderr=stderr, highlight=False, **plain)  # type: ignore[arg-type]
+        stream.reconfigure(errors="replace")  # print "?" for characters the encoding does not have
+    options = {} if stream.isatty() else {"width": PLAIN_WIDTH}
+    return Console(stderr=stderr, highlight=False, **options)  # type: ignore[arg-type]
 
 
-def say(message: str, *, style: str = "", label: str = "") -> None:
-    """One paragraph of talk on standard error; whole lines where no terminal wraps them."""
-    out = console(stderr=True)
+def print_message(message: str, *, style: str = "", label: str = "") -> None:
+    """Print a paragraph to standard error, without line breaks unless it goes to a terminal."""
+    out = open_console(stderr=True)
     text = Text.assemble((label, f"bold {style}".strip()), message if label else (message, style))
     out.print(text, soft_wrap=not out.is_terminal)
 
 
 @contextmanager
-def training() -> Iterator[Callable[["Training"], None]]:
-    """Show how training goes while the block runs: a bar on a terminal, else a line now and then."""
-    out = console(stderr=True)
+def show_training_progress() -> Iterator[Callable[["TrainingProgress"], None]]:
+    """Show the progress of training: a bar on a terminal, otherwise a line every few seconds."""
+    out = open_console(stderr=True)
     if not out.is_terminal:
-        yield _Lines(out)
+        yield _TrainingLines(out)
         return
-    words = ("training", "[progress.description]{task.description}")
-    columns = (TextColumn(words[0]), BarColumn(bar_width=32), TextColumn(words[1]))
+    description = TextColumn("[progress.description]{task.description}")
+    columns = (TextColumn("training"), BarColumn(bar_width=PROGRESS_WIDTH), description)
     with Progress(*columns, console=out, transient=True) as progress:
-        yield _Bar(progress)
+        yield _TrainingBar(progress)
 
 
 @contextmanager
-def counting(words: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many steps of how many are done, on a terminal, while the block runs."""
-    out = console(stderr=True)
-    columns = (TextColumn(words), BarColumn(bar_width=32), TextColumn("{task.completed}/{task.total}"))
+def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with the number of completed steps, on a terminal only."""
+    out = open_console(stderr=True)
+    count = TextColumn("{task.completed}/{task.total}")
+    columns = (TextColumn(label), BarColumn(bar_width=PROGRESS_WIDTH), count)
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
-        task = progress.add_task(words, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        task = progress.add_task(label, total=None)
+        yield lambda n_done, n_total: progress.update(task, completed=n_done, total=n_total)
 
 
-class _Pace:
-    """How training stands in words, and how long it may still take."""
+class _TrainingStatus:
+    """Describes the progress of training and estimates the remaining time."""
 
     def __init__(self) -> None:
-        self.first: tuple[int, float] | None = None
+        self.start: tuple[int, float] | None = None  # step and seconds of the first report
 
-    def words(self, now: "Training") -> str:
-        step, seconds = self.first or (0, 0.0)
-        if self.first is None:  # a resumed run starts far along, so speed counts from here
-            self.first = (now.step, now.seconds)
-        speed = (now.seconds - seconds) / max(1, now.step - step)
-        left = (now.max_steps - now.step) * speed
-        score = "" if now.validation is None else f"score {now.validation:.3f}  "
-        return f"{now.step:,}/{now.max_steps:,} steps  {score}{duration(left)} left"
-
-
-class _Bar:
-    def __init__(self, progress: Progress) -> None:
-        self.progress, self.pace = progress, _Pace()
-        self.task = progress.add_task("starting", total=None)
-
-    def __call__(self, now: "Training") -> None:
-        words = self.pace.words(now)
-        self.progress.update(self.task, total=now.max_steps, completed=now.step, description=words)
+    def describe(self, progress: "TrainingProgress") -> str:
+        start_step, start_seconds = self.start or (0, 0.0)
+        if self.start is None:  # a resumed run starts at a later step; measure its speed from there
+            self.start = (progress.step, progress.seconds)
+        n_steps = max(1, progress.step - start_step)
+        seconds_per_step = (progress.seconds - start_seconds) / n_steps
+        remaining = (progress.max_steps - progress.step) * seconds_per_step
+        score = "" if progress.validation is None else f"score {progress.validation:.3f}  "
+        steps = f"{progress.step:,}/{progress.max_steps:,} steps"
+        return f"{steps}  {score}{format_duration(remaining)} left"
 
 
-class _Lines:
+class _TrainingBar:
+    """Draws the progress of training as a bar."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.bar, self.status = bar, _TrainingStatus()
+        self.task = bar.add_task("starting", total=None)
+
+    def __call__(self, progress: "TrainingProgress") -> None:
+        description = self.status.describe(progress)
+        self.bar.update(
+            self.task, total=progress.max_steps, completed=progress.step, description=description
+        )
+
+
+class _TrainingLines:
+    """Prints the progress of training as occasional lines."""
+
     def __init__(self, out: Console) -> None:
-        self.out, self.pace, self.said = out, _Pace(), time.monotonic()
+        self.out, self.status, self.printed_at = out, _TrainingStatus(), time.monotonic()
 
-    def __call__(self, now: "Training") -> None:
-        words = self.pace.words(now)
-        if time.monotonic() - self.said >= SECONDS_BETWEEN_LINES:
-            self.said = time.monotonic()
-            self.out.print(f"training: {words}", soft_wrap=True)
+    def __call__(self, progress: "TrainingProgress") -> None:
+        description = self.status.describe(progress)
+        if time.monotonic() - self.printed_at >= SECONDS_BETWEEN_LINES:
+            self.printed_at = time.monotonic()
+            self.out.print(f"training: {description}", soft_wrap=True)
 
 
-def duration(seconds: float) -> str:
-    """A length of time as people say it: 8 s, 3 min, 2.5 h."""
+def format_duration(seconds: float) -> str:
+    """Return a duration in a readable unit: 8 s, 3 min, 2.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def size(n_bytes: int) -> str:
-    """A file's size as people say it: 900 bytes, 340 kB, 2.1 MB."""
+def format_size(n_bytes: int) -> str:
+    """Return a file size in a readable unit: 900 bytes, 340 kB, 2.1 MB."""
     if n_bytes < 1000:
         return f"{n_bytes} bytes"
     return f"{n_bytes / 1000:.0f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1_000_000:.1f} MB"
 
 
-def kinds(schema: "Schema") -> dict[str, int]:
-    """How many variables there are of each kind, most first."""
+def count_kinds(schema: "Schema") -> dict[str, int]:
+    """Return the number of variables of each kind, most frequent kind first."""
     return dict(Counter(str(variable.kind) for variable in schema.variables).most_common())
 
 
-def schema_table(schema: "Schema") -> Table:
-    """What a schema holds, at a glance: variables by kind, and what was set aside and why."""
+def build_schema_table(schema: "Schema") -> Table:
+    """Return an overview of a schema: variables by kind, and excluded columns with the reason."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for kind, n in kinds(schema).items():
+    for kind, n_variables in count_kinds(schema).items():
         names = [variable.name for variable in schema.variables if str(variable.kind) == kind]
-        table.add_row(Text(str(n), "bold"), Text(kind, "green"), Text(_listing(names)))
-    for aside in schema.set_aside:
-        table.add_row("", Text("set aside", "yellow"), Text(f"{aside.name}: {aside.reason}"))
+        table.add_row(Text(str(n_variables), "bold"), Text(kind, "green"), Text(_join_names(names)))
+    for column in schema.set_aside:
+        table.add_row("", Text("set aside", "yellow"), Text(f"{column.name}: {column.reason}"))
     return table
 
 
-def columns_table(rows: Sequence[dict[str, Any]]) -> Table:
-    """A described table, one line a column; ``rows`` as `eddi describe --json` prints them."""
+def build_columns_table(columns: Sequence[dict[str, Any]]) -> Table:
+    """Return a table with one line per column; ``columns`` as printed by `eddi describe --json`."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("column", "kind", "missing", "values"):
         table.add_column(heading, justify="right" if heading == "missing" else "left")
-    for row in rows:
-        style = "yellow" if row["kind"] == "set aside" else "green"
-        missing = f"{row['missing']:.0%}" if row["missing"] else "-"
-        table.add_row(Text(row["name"]), Text(row["kind"], style), missing, Text(row["values"]))
+    for column in columns:
+        style = "yellow" if column["kind"] == "set aside" else "green"
+        missing = f"{column['missing']:.0%}" if column["missing"] else "-"
+        name, kind = Text(column["name"]), Text(column["kind"], style)
+        table.add_row(name, kind, missing, Text(column["values"]))
     return table
 
 
-def values(variable: "Variable") -> str:
-    """What a variable can be, in a few words: its levels, or its range."""
+def describe_values(variable: "Variable") -> str:
+    """Return the possible values of a variable: its levels, or its range and unit."""
     if variable.kind.has_levels:
-        return _listing([str(level) for level in variable.levels])
+        return _join_names([str(level) for level in variable.levels])
     low, high = variable.low, variable.high
     if low is None:
-        words = "any number" if high is None else f"up to {high:g}"
+        numbers = "any number" if high is None else f"up to {high:g}"
     else:
-        words = f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
-    return f"{words} {variable.unit}".strip()
+        numbers = f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
+    return f"{numbers} {variable.unit}".strip()
 
 
-def belief_bar(ends: tuple[float, float], mean: float, low: float, high: float, width: int) -> Text:
-    """An interval and its mean drawn on a scale from ``low`` to ``high``."""
-    first, last = (_place(end, low, high, width) for end in ends)
+def _join_names(names: Sequence[str]) -> str:
+    n_hidden = len(names) - MAX_NAMES_SHOWN
+    more = f" and {n_hidden} more" if n_hidden > 0 else ""
+    return ", ".join(names[:MAX_NAMES_SHOWN]) + more
+
+
+def draw_interval(
+    interval: tuple[float, float], mean: float, *, scale: tuple[float, float], width: int
+) -> Text:
+    """Draw an interval and its mean on a scale."""
+    first, last = (_cell_index(end, scale, width) for end in interval)
     cells = ["·"] * width
     cells[first : last + 1] = ["━"] * (last - first + 1)
     bar = Text("".join(cells), "dim")
     bar.stylize("not dim cyan", first, last + 1)
-    place = _place(mean, low, high, width)
-    return Text.assemble(bar[:place], ("●", "bold cyan"), bar[place + 1 :])
+    index = _cell_index(mean, scale, width)
+    return Text.assemble(bar[:index], ("●", "bold cyan"), bar[index + 1 :])
 
 
-def share_bar(share: float, width: int) -> Text:
-    """A share between 0 and 1 as a bar."""
-    filled = min(width, max(0, round(share * width)))
-    return Text.assemble(("━" * filled, "cyan"), ("·" * (width - filled), "dim"))
+def draw_share(share: float, width: int) -> Text:
+    """Draw a share between 0 and 1 as a bar."""
+    n_filled = min(width, max(0, round(share * width)))
+    return Text.assemble(("━" * n_filled, "cyan"), ("·" * (width - n_filled), "dim"))
 
 
-def mark(value: float, low: float, high: float, width: int) -> Text:
-    """A single value on the same scale."""
-    place = _place(value, low, high, width)
-    return Text.assemble(" " * place, ("▲", "bold green"), " " * (width - place - 1))
+def draw_marker(value: float, *, scale: tuple[float, float], width: int) -> Text:
+    """Draw a single value on a scale."""
+    index = _cell_index(value, scale, width)
+    return Text.assemble(" " * index, ("▲", "bold green"), " " * (width - index - 1))
 
 
-def _place(value: float, low: float, high: float, width: int) -> int:
+def _cell_index(value: float, scale: tuple[float, float], width: int) -> int:
+    low, high = scale
     share = (value - low) / (high - low)
     return min(width - 1, max(0, round(share * (width - 1))))
-
-
-def _listing(words: Sequence[str]) -> str:
-    more = f" and {len(words) - N_LEVELS_SHOWN} more" if len(words) > N_LEVELS_SHOWN else ""
-    return ", ".join(words[:N_LEVELS_SHOWN]) + more
-
-
-def put(text: str) -> None:
-    """Data on standard output, always as UTF-8: a schema or a table is a file, whatever the locale."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode() if text.endswith("\n") else f"{text}\n".encode())
-
-
-def as_json(facts: Any) -> str:
-    """Plain facts as JSON that any program can read."""
-    return json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(facts: Any) -> Any:
-    """``facts`` with null for infinities, which JSON cannot say."""
-    if isinstance(facts, dict):
-        return {key: _finite(value) for key, value in facts.items()}
-    if isinstance(facts, list | tuple):
-        return [_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not abs(facts) < float("inf") else facts

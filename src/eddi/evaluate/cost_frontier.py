@@ -9,7 +9,7 @@ import numpy as np
 from eddi.errors import EvaluationError
 from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.simulate import simulate
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.base import Model
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.price import Priced
@@ -43,7 +43,7 @@ class Frontier:
 
 
 def frontier(
-    model: PartialVAE,
+    model: Model,
     table: Any,
     target: str | None = None,
     *,

@@ -15,9 +15,10 @@ from eddi.evaluate import figures
 from eddi.evaluate.curves import Numbers
 from eddi.evaluate.figures import BLUE, FAINT, GREEN, INK, PALE, SMALL, VERMILION
 from eddi.evaluate.simulate import the_target
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal, Turn
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.next_step import InterviewStates, NextSteps
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews, SimulatedStep
+from eddi.model.base import Model
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop
@@ -48,7 +49,7 @@ class Decision:
 
 
 def decisions(
-    model: PartialVAE,
+    model: Model,
     row: Any,
     target: str | None = None,
     *,
@@ -63,30 +64,33 @@ def decisions(
     truth = model.evidence(row, optional=(name,))
     if len(truth) != 1:
         raise TableError(f"a decision process is that of one row, got {len(truth)}. Pick one.")
-    turns = Turns(model, (name,), strategy or Information(), Stop())
-    rehearsal = Rehearsal(turns, truth)
-    played = list(rehearsal.play(rehearsal.n_steps(n_steps)))
-    turns_taken = [turn for turn in played if turn.chosen[0] >= 0]
-    first = _draws(model, Evidence.nothing(1, truth.n_variables))
+    rules = InterviewRules(model, (name,), strategy or Information(), Stop())
+    interviews = SimulatedInterviews(rules, truth)
+    steps = list(interviews.run(interviews.n_steps(n_steps)))
+    questions_asked = [step for step in steps if step.chosen[0] >= 0]
+    first = _draws(model, Evidence.empty(1, truth.n_variables))
     centre, spread = first.mean(0), np.maximum(first.std(0), 1e-9)
-    found = [_decision(model, turns, turn, (centre, spread)) for turn in turns_taken]
+    found = [_decision(model, rules, step, (centre, spread)) for step in questions_asked]
     return found, np.asarray((truth.numbers()[0] - centre) / spread)
 
 
-def _decision(model: PartialVAE, turns: Turns, turn: Turn, scale: tuple[Numbers, Numbers]) -> Decision:
-    open_ = turns.open(turn.seen, turn.closed, spent=np.zeros(1))[0]
-    rewards = np.where(open_, turns.scores(turn.seen)[0], np.nan)
-    draws = (_draws(model, turn.seen) - scale[0]) / scale[1]
-    return Decision(rewards, int(turn.chosen[0]), draws, turn.seen.observed[0])
+def _decision(
+    model: Model, rules: InterviewRules, step: SimulatedStep, scale: tuple[Numbers, Numbers]
+) -> Decision:
+    states = InterviewStates(step.evidence, step.closed, np.zeros(1, dtype=np.int64), np.zeros(1))
+    next_steps = NextSteps(rules, states)
+    rewards = np.where(next_steps.open[0], next_steps.scores[0], np.nan)
+    draws = (_draws(model, step.evidence) - scale[0]) / scale[1]
+    return Decision(rewards, int(step.chosen[0]), draws, step.evidence.observed[0])
 
 
-def _draws(model: PartialVAE, seen: Evidence) -> Numbers:
+def _draws(model: Model, seen: Evidence) -> Numbers:
     drawn = model.draw(model.posterior(model.code(seen)), N_DRAWS, seed=0)
     return np.asarray(drawn[:, 0].double().cpu().numpy())  # [draws, variables]
 
 
 def decision_process(
-    model: PartialVAE,
+    model: Model,
     row: Any,
     path: str | PathLike[str],
     *,
@@ -121,7 +125,7 @@ def decision_process(
 
 @dataclass(frozen=True)
 class _Sheet:
-    model: PartialVAE
+    model: Model
     target: str
     truth: Numbers  # [variables]
     found: Sequence[Decision]
@@ -137,7 +141,7 @@ class _Sheet:
     @property
     def shown(self) -> list[int]:
         """Questions that have a row: all that can be asked."""
-        questions = self.model.schema_.questions
+        questions = self.model.schema.questions
         return [k for k, question in enumerate(questions) if self.target not in question.reveals]
 
     def draw(self) -> Any:
@@ -157,7 +161,7 @@ class _Sheet:
         return figure
 
     def _name_rows(self, axes: Any) -> None:
-        questions = self.model.schema_.questions
+        questions = self.model.schema.questions
         names = [figures.label(questions[k].name) for k in self.shown] + [figures.label(self.target)]
         axes.set_yticks(np.arange(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
@@ -184,7 +188,7 @@ class _Sheet:
         axes.spines["left"].set_visible(False)
         axes.axvline(0, color=PALE, lw=0.8, zorder=0)
         axes.axhline(len(self.shown) - 0.5, color=PALE, lw=0.8)
-        schema = self.model.schema_
+        schema = self.model.schema
         for place, k in enumerate(self.shown):
             colour = VERMILION if k == decision.chosen else BLUE
             positions = schema.positions(schema.questions[k].reveals)
@@ -205,7 +209,7 @@ class _Sheet:
         if decision.known[position]:
             axes.plot([truth, truth], [at - height / 2, at + height / 2], color=FAINT, lw=2)
             return
-        variable = self.model.schema_.variables[position]
+        variable = self.model.schema.variables[position]
         along, width = _shape(decision.draws[:, position], variable)
         axes.fill_between(
             along, at - width * height / 2, at + width * height / 2, color=colour, alpha=0.45, lw=0

@@ -12,13 +12,13 @@ from eddi.errors import StopError
 from eddi.evaluate.curves import BY_STEP, Curves
 from eddi.evaluate.simulate import follow, refuse_unjudged, the_target
 from eddi.evaluate.streaming_curves import Tally
-from eddi.model.files.archive import load_once
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.base import Model
+from eddi.model.files.archive import load_cached
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
-from eddi.table.columns import table_numbers
+from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
-from eddi.table.streaming import Stream, batches_of
+from eddi.table.streaming import ParquetStream, iter_batches
 
 SHARD_ROWS = 1_000  # of a simulation; more gain nothing in speed, and take memory
 
@@ -53,7 +53,7 @@ def simulate_shards(
 
     Args:
         path: of the model, which every worker loads; on a cluster, in a place its machines share.
-        table: held-out rows, in memory or a `Stream`.
+        table: held-out rows, in memory or a `ParquetStream`.
         target: what one wants to know; the model's own target where None.
         strategy_of: who chooses; EDDI by default.
         max_steps: the most questions a row is asked.
@@ -63,11 +63,11 @@ def simulate_shards(
     Raises:
         TargetError: there is not one target, or no row of the table knows it.
     """
-    model = load_once(path)
+    model = load_cached(path)
     name = the_target(model, target)
     if max_steps is not None and max_steps < 0:
         raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
-    whole = not isinstance(table, Stream)
+    whole = not isinstance(table, ParquetStream)
     n_rows = table.num_rows if whole else table.n_rows
     n_shards = max(1, -(-n_rows // SHARD_ROWS))
     done = iter(range(1, n_shards + 1))
@@ -76,14 +76,14 @@ def simulate_shards(
         if on_progress:
             on_progress(next(done), n_shards)
 
-    truths = _truths(model, batches_of(table, SHARD_ROWS), name)
+    truths = _truths(model, iter_batches(table, SHARD_ROWS), name)
     shards: Iterable[Shard] = (
         Shard(path, truth, name, strategy_of(place), max_steps, whole)
         for place, truth in enumerate(truths)
     )
     if whole:
         shards = list(shards)
-        position = model.schema_.position(name)
+        position = model.schema.position(name)
         refuse_unjudged(name, sum(int(s.truth.observed[:, position].sum()) for s in shards))
     results = map_shards(_play, shards, engine=engine, on_done=tell)
     if whole:
@@ -93,14 +93,14 @@ def simulate_shards(
     return tally
 
 
-def _truths(model: PartialVAE, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
+def _truths(model: Model, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
     for batch in batches:
-        yield model.coding_.encode(table_numbers(batch, model.schema_, optional=(target,)))
+        yield model.coding.encode(table_to_numbers(batch, model.schema, optional=(target,)))
 
 
 def _play(shard: Shard) -> Curves | Tally:
     """In a worker: follow the interviews of a shard's rows."""
-    model = load_once(shard.model)
+    model = load_cached(shard.model)
     curves = follow(model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps)
     return curves if shard.whole else Tally.of(curves)
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from eddi.errors import TargetError
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.step_metrics import Measured, actual, measure
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.risk_control import resolve_risk
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews
+from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
@@ -21,7 +22,7 @@ OnStep = Callable[[int, int], None]
 
 
 def simulate(
-    model: PartialVAE,
+    model: ModelSource,
     table: Any,
     target: str | None = None,
     *,
@@ -48,15 +49,16 @@ def simulate(
     Raises:
         TargetError: there is not one target, or no row of the table knows it.
     """
-    name = the_target(model, target)
-    truth = known_rows(model, table, name)
+    fitted = model.fitted()
+    name = the_target(fitted, target)
+    truth = known_rows(fitted, table, name)
     return follow(
-        model, truth, name, strategy=strategy, stop=stop, max_steps=max_steps, on_progress=on_progress
+        fitted, truth, name, strategy=strategy, stop=stop, max_steps=max_steps, on_progress=on_progress
     )
 
 
 def follow(
-    model: PartialVAE,
+    model: Model,
     truth: Evidence,
     target: str,
     *,
@@ -66,13 +68,14 @@ def follow(
     on_progress: OnStep | None = None,
 ) -> Curves:
     """`simulate` for rows that are evidence already; all of them may lack the target."""
-    turns = Turns(model, (target,), strategy or Information(), stop or Stop())
-    rehearsal = Rehearsal(turns, truth)
-    n_steps = rehearsal.n_steps(max_steps)
+    strategy = strategy or Information()
+    rule = resolve_risk(stop or Stop(), model, (target,), strategy)
+    interviews = SimulatedInterviews(InterviewRules(model, (target,), strategy, rule), truth)
+    n_steps = interviews.n_steps(max_steps)
     measured, order = [], []
-    for step, turn in enumerate(rehearsal.play(n_steps)):
-        measured.append(measure(model, turn.seen, truth, target))
-        order.append(turn.chosen)
+    for step, simulated in enumerate(interviews.run(n_steps)):
+        measured.append(measure(model, simulated.evidence, truth, target))
+        order.append(simulated.chosen)
         if on_progress:
             on_progress(step, n_steps)
     if on_progress and len(order) <= n_steps:
@@ -81,9 +84,9 @@ def follow(
     return _curves(model, truth, target, measured, asked)
 
 
-def the_target(model: PartialVAE, target: str | None) -> str:
+def the_target(model: Model, target: str | None) -> str:
     """The one target to follow: the one named, or the model's own."""
-    names = model.schema_.target_names(model.target_ if target is None else target)
+    names = model.schema.target_names(model.target if target is None else target)
     if len(names) != 1:
         raise TargetError(
             f"a simulation follows one target, got {', '.join(map(repr, names)) or 'none'}. "
@@ -92,10 +95,10 @@ def the_target(model: PartialVAE, target: str | None) -> str:
     return names[0]
 
 
-def known_rows(model: PartialVAE, table: Any, target: str) -> Evidence:
+def known_rows(model: Model, table: Any, target: str) -> Evidence:
     """The table's rows, at least one of which knows the target."""
     truth = model.evidence(table, optional=(target,))
-    refuse_unjudged(target, int(truth.observed[:, model.schema_.position(target)].sum()))
+    refuse_unjudged(target, int(truth.observed[:, model.schema.position(target)].sum()))
     return truth
 
 
@@ -109,13 +112,13 @@ def refuse_unjudged(target: str, n_known: int) -> None:
 
 
 def _curves(
-    model: PartialVAE,
+    model: Model,
     truth: Evidence,
     target: str,
     measured: list[Measured],
     order: NDArray[np.int64],
 ) -> Curves:
-    schema, position = model.schema_, model.schema_.position(target)
+    schema, position = model.schema, model.schema.position(target)
     paid = np.append(schema.costs, 0.0)[order]  # the last, which -1 picks, costs nothing
     spent = np.concatenate([np.zeros((len(truth), 1)), paid.cumsum(1)], axis=1)
     return Curves(

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.inference.predictive import Belief
-from eddi.model.partial_vae import PartialVAE
-from eddi.model.training.objective import mean_exp
+from eddi.model.base import Model
+from eddi.model.inference.predictive import PredictiveDistribution
+from eddi.model.network.heads import log_mean_exp
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
@@ -51,15 +51,15 @@ def _combined(parts: Sequence[Measured], name: str, combine: Any) -> Any:
 
 
 @torch.no_grad()
-def measure(model: PartialVAE, seen: Evidence, truth: Evidence, target: str) -> Measured:
+def measure(model: Model, seen: Evidence, truth: Evidence, target: str) -> Measured:
     """What ``seen`` makes the model believe of the target, against what is true of it.
 
-    The belief is that of `PartialVAE.predict`, draw for draw. Rows whose target nobody knows are
+    The belief is that of `Model.predict`, draw for draw. Rows whose target nobody knows are
     measured against nothing in particular; `Curves` leaves them out.
     """
     parts, start = [], 0
-    for belief in model.beliefs(seen):
-        stop = start + belief.outputs.shape[1]
+    for belief in model.predictive_distributions(seen):
+        stop = start + belief.n_rows
         parts.append(_Target(model, belief, target).measured(truth[start:stop]))
         start = stop
     return Measured.concatenate(parts)
@@ -68,27 +68,25 @@ def measure(model: PartialVAE, seen: Evidence, truth: Evidence, target: str) -> 
 class _Target:
     """The target's share of the beliefs of some rows."""
 
-    def __init__(self, model: PartialVAE, belief: Belief, target: str) -> None:
-        self.model, self.variable = model, model.schema_[target]
-        self.position = model.schema_.position(target)
-        self.form = model.network_.forms[self.position]
+    def __init__(self, model: Model, belief: PredictiveDistribution, target: str) -> None:
+        self.model, self.variable = model, model.schema[target]
+        self.position = model.schema.position(target)
+        self.form = belief.heads.specs[self.position]
         self.belief = belief
-        heads = belief.network.heads()
-        self.head = next(head for head in heads if (head.variables == self.position).any())
-        self.place = int((self.head.variables == self.position).nonzero())
+        self.head, self.place = belief.heads.head_of(self.position)
         self.outputs = belief.outputs[..., self.head.outputs]  # [draws, rows, outputs]
 
     def measured(self, truth: Evidence) -> Measured:
         values = torch.from_numpy(truth.values).to(self.outputs.device)[:, self.head.variables]
         true = torch.from_numpy(actual(self.model, truth, self.variable.name)).to(values.device)
         means = self.head.likelihood.moments(self.outputs)[0][..., self.place].double()
-        log_prob = mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.place]
+        log_prob = log_mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.place]
         if self.variable.kind.has_levels:
             return self._of_levels(means, true, log_prob)
         squares = (means - true).square().mean(0)
         rank, covered = self._rank(values, log_prob)
         # A density in the table's units is the coded one over the scale; a probability is as it is.
-        scale = self.model.coding_.scale[self.position] if self.form.kind is Kind.REAL else 1.0
+        scale = self.model.coding.scale[self.position] if self.form.kind is Kind.REAL else 1.0
         return Measured(
             _numpy(means.mean(0)), _numpy(squares), _numpy(log_prob) - np.log(scale), None, rank, covered
         )
@@ -123,16 +121,16 @@ class _Target:
         reached = self.head.likelihood.cdf(self.outputs, values.expand(len(self.outputs), -1, -1))
         at_most = _numpy(reached[..., self.place].mean(0))
         exactly = _numpy(log_prob.exp()) if self.form.kind is Kind.COUNT else 0.0
-        low = _numpy(self.belief.outside[:, self.position])
+        low = _numpy(self.belief.tail_mass[:, self.position])
         high = 1 - low
         return at_most - exactly / 2, (at_most >= low) & (at_most - exactly < high)
 
 
-def actual(model: PartialVAE, truth: Evidence, target: str) -> Numbers:
+def actual(model: Model, truth: Evidence, target: str) -> Numbers:
     """What is true of the target in the table's own numbers [rows]; anything where nobody knows."""
-    numbers = model.coding_.decode(truth.values)[:, model.schema_.position(target)]
+    numbers = model.coding.decode(truth.values)[:, model.schema.position(target)]
     # A whole number that was coded in float32 comes back close to one.
-    return numbers if model.schema_[target].kind is Kind.REAL else np.rint(numbers)
+    return numbers if model.schema[target].kind is Kind.REAL else np.rint(numbers)
 
 
 def _numpy(tensor: Tensor) -> Numbers:

@@ -1,4 +1,4 @@
-"""One stateless step in plain JSON: what was told goes in, the next question and belief come out."""
+"""Interviews as plain JSON: answers in; next question, predictions and rewards out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from eddi.errors import AnswerError
 from eddi.interview.interview import Interview
 from eddi.interview.record import NoAnswer, Record
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.base import ModelSource
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import StoppingRule
@@ -20,64 +20,66 @@ SHAPE = (
 
 
 def resume(
-    model: PartialVAE,
+    model: ModelSource,
     document: Any,
     target: str | Sequence[str] | None = None,
     *,
     strategy: Strategy | None = None,
     stop: StoppingRule | None = None,
 ) -> Interview:
-    """The interview in which what ``document`` says was told.
+    """The interview with the answers of a document.
 
     Args:
-        model: what was learned.
-        document: ``{"answers": {question or variable: said}}``, where ``said`` is a value; null where
-            nobody knows; ``{"without": "declined"}``; or an object of these by variable, for a
-            question that reveals several. What `Record.to_document` gives will do too.
-        target: what one wants to know; the document's, then the model's own, where None.
-        strategy: who chooses; EDDI where None.
-        stop: when it is enough; never where None.
+        model: a fitted `PartialVAE`, or its fitted model.
+        document: ``{"answers": {question or variable: answer}}``. An answer is a value; null if it is
+            not known; ``{"without": "declined"}``; or, for a question that reveals several variables, an
+            object of these by variable. The output of `Record.to_document` works, too.
+        target: what to predict; the document's target, then the model's, if None.
+        strategy: how questions are chosen; EDDI (`Information`) if None.
+        stop: when the interview ends; after the last question if None.
 
     Raises:
-        AnswerError: the document is not of this shape, or an answer does not fit.
+        AnswerError: the document does not have this shape, or an answer is not valid.
     """
     if not isinstance(document, Mapping) or not set(document) <= {"key", "target", "answers"}:
-        raise AnswerError(f"the answers are not an object of answers: {_brief(document)}. {SHAPE}")
-    told = document.get("answers", {})
-    if isinstance(told, list):
+        raise AnswerError(
+            f"the document must be an object of answers, got {_shorten(document)}. {SHAPE}"
+        )
+    answers = document.get("answers", {})
+    if isinstance(answers, list):
         record = Record.from_document(document)
         return Interview(model, target, strategy=strategy, stop=stop, record=record)
-    if not isinstance(told, Mapping):
-        raise AnswerError(f"the answers are not an object of answers: {_brief(told)}. {SHAPE}")
-    wanted = document.get("target") if target is None else target
-    interview = Interview(model, wanted, strategy=strategy, stop=stop)
-    for name, said in told.items():
-        interview.tell(name, heard(said))
+    if not isinstance(answers, Mapping):
+        raise AnswerError(f"the answers must be an object, got {_shorten(answers)}. {SHAPE}")
+    requested = document.get("target") if target is None else target
+    interview = Interview(model, requested, strategy=strategy, stop=stop)
+    for name, answer in answers.items():
+        interview.tell(name, parse_answer(answer))
     return interview
 
 
 def describe(interview: Interview) -> dict[str, Any]:
-    """Where an interview stands: the next question, what is believed, what each question is worth."""
-    question = interview.ask()
-    schema = interview.model.schema_
+    """The next question, predictions and rewards of an interview."""
+    step, schema = interview.next_step(), interview.model.schema
+    question = step.question
     return {
         "question": None if question is None else question_document(question, schema.variables),
-        "prediction": {name: prediction_document(interview.predict(name)) for name in interview.target},
-        "rewards": interview.rewards(),
+        "prediction": {name: prediction_document(p) for name, p in step.predictions.items()},
+        "rewards": dict(step.rewards),
     }
 
 
-def heard(said: Any) -> Any:
-    """What `Interview.tell` takes, from what was said in JSON."""
-    if said is None:
+def parse_answer(answer: Any) -> Any:
+    """The argument of `Interview.tell` for an answer in JSON."""
+    if answer is None:
         return NoAnswer.UNKNOWN
-    if not isinstance(said, Mapping):
-        return said
-    if set(said) != {"without"}:
-        return {name: heard(one) for name, one in said.items()}
-    if said["without"] not in tuple(NoAnswer):
-        raise AnswerError(f'"without" must be "unknown" or "declined", got {said["without"]!r}.')
-    return NoAnswer(said["without"])
+    if not isinstance(answer, Mapping):
+        return answer
+    if set(answer) != {"without"}:
+        return {name: parse_answer(value) for name, value in answer.items()}
+    if answer["without"] not in tuple(NoAnswer):
+        raise AnswerError(f'"without" must be "unknown" or "declined", got {answer["without"]!r}.')
+    return NoAnswer(answer["without"])
 
 
 def question_document(question: Question, variables: Sequence[Variable]) -> dict[str, Any]:
@@ -92,30 +94,30 @@ def question_document(question: Question, variables: Sequence[Variable]) -> dict
 
 
 def variable_document(variable: Variable) -> dict[str, Any]:
-    """What a person must know of a variable to answer, as plain JSON."""
+    """What a respondent needs to know about a variable, as plain JSON."""
     facts = {
         "levels": list(variable.levels) or None,
         "low": variable.low,
         "high": variable.high,
         "unit": variable.unit or None,
     }
-    known = {key: value for key, value in facts.items() if value is not None}
-    return {"name": variable.name, "kind": str(variable.kind), **known}
+    given = {key: value for key, value in facts.items() if value is not None}
+    return {"name": variable.name, "kind": str(variable.kind), **given}
 
 
-def prediction_document(belief: Prediction) -> dict[str, Any]:
-    """What is believed of one variable, as plain JSON."""
-    if belief.probabilities is None:
+def prediction_document(prediction: Prediction) -> dict[str, Any]:
+    """The prediction of one variable for one row, as plain JSON."""
+    if prediction.probabilities is None:
         return {
-            "mean": float(belief.mean),
-            "sd": float(belief.sd),
-            "interval": [float(end) for end in belief.interval],
+            "mean": float(prediction.mean),
+            "sd": float(prediction.sd),
+            "interval": [float(end) for end in prediction.interval],
         }
-    levels = belief.variable.levels
-    chances = {str(level): float(p) for level, p in zip(levels, belief.probabilities, strict=True)}
-    return {"value": levels[int(belief.probabilities.argmax())], "probabilities": chances}
+    levels, probabilities = prediction.variable.levels, prediction.probabilities
+    by_level = {str(level): float(p) for level, p in zip(levels, probabilities, strict=True)}
+    return {"value": levels[int(probabilities.argmax())], "probabilities": by_level}
 
 
-def _brief(document: Any) -> str:
+def _shorten(document: Any) -> str:
     text = repr(document)
     return text if len(text) <= 60 else f"{text[:57]}..."

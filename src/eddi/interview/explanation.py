@@ -1,31 +1,35 @@
-"""Why this question: what it would tell, in words and figures."""
+"""Why a question is asked: its expected effect, in words and numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.next_step import NextStep
+from eddi.model.base import Model
 from eddi.model.prediction import Prediction
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
-N_ANSWERS = 64  # imagined answers behind the expected change of the prediction
+N_ANSWERS = 64  # drawn answers behind the expected change of the prediction
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the next question is expected to do, and what would be asked instead.
+    """The expected effect of a question, and the best alternative.
 
     Args:
-        question: the next question.
-        nats: what its answer is expected to tell about the target.
-        now: spread of the belief now: width of the 90% interval, or, for levels, the chance of being
-            wrong with the most likely one.
-        after: the same, expected after the answer.
-        runner_up: the next best question, and what it is worth.
-        opens: by how many nats its answer is expected to better the question after it, less a doubt,
-            where that counts: at the first question.
+        question: the question.
+        target: the target whose uncertainty is described.
+        nats: expected information of its answer about the target.
+        now: present uncertainty: width of the 90% interval or, for a target with levels, the probability
+            that the most likely level is wrong.
+        after: expected uncertainty after the answer.
+        of_levels: whether the target has levels.
+        runner_up: the next best question and its expected information in nats.
+        lookahead_gain: nats by which the answer is expected to improve the question after it, where that
+            counts: at the first question.
     """
 
     question: Question
@@ -35,68 +39,76 @@ class Explanation:
     after: float
     of_levels: bool
     runner_up: tuple[str, float] | None
-    opens: float = 0.0
+    lookahead_gain: float = 0.0
 
     def __str__(self) -> str:
-        spread = (
-            f"the chance that our best guess of {self.target} is wrong from {self.now:.0%} to "
+        change = (
+            f"the probability that the best guess of {self.target} is wrong from {self.now:.0%} to "
             f"{self.after:.0%}"
             if self.of_levels
-            else f"the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g} wide"
+            else f"the width of the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g}"
         )
-        words = (
-            f"{self.question.text!r} is expected to tell {_nats(self.nats)} about {self.target}, "
-            f"and to change {spread}."
+        text = (
+            f"{self.question.text!r} is expected to give {_format_nats(self.nats)} of information about "
+            f"{self.target}, and to change {change}."
         )
-        if self.opens > 0:
-            words += f" It also says what to ask after it, which is worth {_nats(self.opens)} or more."
+        if self.lookahead_gain > 0:
+            text += (
+                " Its answer also determines what to ask next, which is worth at least "
+                f"{_format_nats(self.lookahead_gain)} more."
+            )
         if self.runner_up is None:
-            return words + " Nothing else is left to ask."
-        return words + f" Next best: {self.runner_up[0]!r} ({_nats(self.runner_up[1])})."
+            return text + " No other question is left."
+        name, nats = self.runner_up
+        return text + f" Next best: {name!r} ({_format_nats(nats)})."
 
 
 def explain(
-    model: PartialVAE,
+    model: Model,
     evidence: Evidence,
     target: Sequence[str],
-    question: Question,
-    rivals: Sequence[str],
+    step: NextStep,
     *,
-    rewards: Mapping[str, float],
-) -> Explanation:
-    """Explain ``question`` for one row, given its next best and what all open questions are worth.
+    question: Question | None = None,
+) -> Explanation | None:
+    """Explain the question of a step, or another open ``question``, for one row of evidence.
 
-    The spread is that of the first target.
+    The uncertainty is that of the first target. None if the interview is over.
     """
+    question = question or step.question
+    if question is None:
+        return None
     first = target[0]
     now = model.predict_evidence(evidence, (first,))[first]
-    after = model.predict_evidence(_imagined(model, evidence, question), (first,))[first]
+    after = model.predict_evidence(_draw_answers(model, evidence, question), (first,))[first]
+    runner_up = next((name for name in step.ranking if name != question.name), None)
     return Explanation(
-        question,
-        first,
-        rewards[question.name],
-        float(_spread(now).mean()),
-        float(_spread(after).mean()),
-        now.probabilities is not None,
-        (rivals[0], rewards[rivals[0]]) if rivals else None,
+        question=question,
+        target=first,
+        nats=step.rewards.get(question.name, 0.0),
+        now=float(_uncertainty(now).mean()),
+        after=float(_uncertainty(after).mean()),
+        of_levels=now.probabilities is not None,
+        runner_up=None if runner_up is None else (runner_up, step.rewards[runner_up]),
+        lookahead_gain=step.lookahead_gains.get(question.name, 0.0),
     )
 
 
-def _imagined(model: PartialVAE, evidence: Evidence, question: Question) -> Evidence:
-    """The row once for each of many answers it might give."""
+def _draw_answers(model: Model, evidence: Evidence, question: Question) -> Evidence:
+    """The row once with each of many drawn answers."""
     posterior = model.posterior(model.code(evidence))
     drawn = model.draw(posterior, N_ANSWERS, seed=0)[:, 0].cpu().numpy()  # [answers, variables]
     revealed = np.zeros_like(drawn, dtype=bool)
-    revealed[:, model.schema_.positions(question.reveals)] = True
+    revealed[:, model.schema.positions(question.reveals)] = True
     repeated = evidence[np.zeros(N_ANSWERS, dtype=int)]
     return Evidence(drawn, revealed & ~repeated.observed).reveal(repeated)
 
 
-def _spread(belief: Prediction) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    if belief.probabilities is not None:
-        return np.asarray(1 - belief.probabilities.max(-1))
-    return np.asarray(np.diff(belief.interval, axis=-1)[..., 0])
+def _uncertainty(prediction: Prediction) -> NDArray[np.float64]:
+    if prediction.probabilities is not None:
+        return np.asarray(1 - prediction.probabilities.max(-1))
+    return np.asarray(np.diff(prediction.interval, axis=-1)[..., 0])
 
 
-def _nats(nats: float) -> str:
-    return f"{round(nats, 2) + 0.0:.2f} nats"  # plus nought, for -0.00 puzzles people
+def _format_nats(nats: float) -> str:
+    return f"{round(nats, 2) + 0.0:.2f} nats"  # adding 0.0 avoids "-0.00"

@@ -1,4 +1,4 @@
-"""The plain facts of an interview; everything else is recomputed from them. No torch here."""
+"""The record of an interview: its target and its answers. No torch here."""
 
 import uuid
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from eddi.table.variable import Level
 
 
 class NoAnswer(StrEnum):
-    """Why a question has no value: nobody knows, or the respondent would rather not say."""
+    """Why a question has no value: the respondent does not know it, or declines to answer."""
 
     UNKNOWN = "unknown"
     DECLINED = "declined"
@@ -23,7 +23,7 @@ DECLINED = NoAnswer.DECLINED
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said to one question: a value for each variable it revealed, or why there is none."""
+    """The answer to one question: a value for each variable it reveals, or why there is none."""
 
     question: str
     values: Mapping[str, Level]
@@ -43,30 +43,30 @@ class Answer:
 
 @dataclass(frozen=True)
 class Record:
-    """One interview: its name, its target, and its answers in the order they came."""
+    """One interview: its target, its answers in order, and its key."""
 
     target: tuple[str, ...]
     answers: tuple[Answer, ...] = ()
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def plus(self, answer: Answer) -> "Record":
-        """This record with one answer more."""
+        """This record with one more answer."""
         return replace(self, answers=(*self.answers, answer))
 
     def minus_last(self) -> "Record":
         """This record without its last answer."""
         return replace(self, answers=self.answers[:-1])
 
-    def closed(self) -> set[str]:
-        """Questions that are not asked again, whether or not they brought a value."""
+    def answered_questions(self) -> set[str]:
+        """Questions that were answered, with or without a value; they are not asked again."""
         return {answer.question for answer in self.answers}
 
-    def known(self) -> set[str]:
+    def answered_variables(self) -> set[str]:
         """Variables that have a value."""
         return {name for answer in self.answers for name in answer.values}
 
-    def declined(self) -> set[str]:
-        """Variables the respondent would rather not speak of; no question asks for them again."""
+    def declined_variables(self) -> set[str]:
+        """Variables that the respondent declined; no question asks for them again."""
         return {
             name
             for answer in self.answers
@@ -94,5 +94,5 @@ class Record:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise AnswerError(
                 f"this is not the record of an interview ({type(error).__name__}: {error}). "
-                "Give what Record.to_document() wrote."
+                "Give the output of Record.to_document()."
             ) from error

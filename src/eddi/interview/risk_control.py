@@ -1,4 +1,4 @@
-"""Stopping with a promise: what ``Stop(risk=...)`` takes, found on rows that training did not see."""
+"""Risk-controlled stopping: the threshold behind ``Stop(risk=...)``, certified on held-out rows."""
 
 import math
 import warnings
@@ -10,207 +10,261 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import EddiWarning, StopError, TargetError
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal
-from eddi.model.certificate import THRESHOLDS, Certificate
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews
+from eddi.model.base import Model, ModelSource
+from eddi.model.certificate import THRESHOLDS, Certificate, CertificateKey, describe_strategy
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
-from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule, Sure, sureness
+from eddi.strategy.stopping import (
+    AllOf,
+    AnyOf,
+    ConfidenceThreshold,
+    RiskControlledStop,
+    Stop,
+    StoppingRule,
+    decision_confidence,
+)
 from eddi.table.evidence import Evidence
 
-MOST_QUESTIONS = 65  # of a questionnaire certified unasked; a longer one may take longer than training
+MAX_QUESTIONS = 65  # of a model that is certified when it is saved: more may take longer than training
 
 
 def certify(
-    model: PartialVAE,
+    model: ModelSource,
     table: Any,
     target: str | Sequence[str] | None = None,
     *,
     strategy: Strategy | None = None,
     within: float | None = None,
 ) -> Certificate:
-    """Interview held-out rows to the end, so that ``Stop(risk=...)`` knows when it may stop.
+    """Interview held-out rows to the end, to determine when ``Stop(risk=...)`` may stop.
 
-    The model keeps the certificate, in its file too, and any ``risk`` and ``confidence`` can be promised
-    by it. Without it a model is certified by its own validation rows, while it remembers them. Those
-    also chose when training ended and put its beliefs right, so the promise is strict only with rows
-    that had no part in either: the ones given here.
+    The model, and its file, keep the certificate; it serves any ``risk`` and ``confidence``. Without it, a
+    model is certified on its own validation rows. Those rows were also used for early stopping and
+    calibration, so the guarantee is strict only for rows that were used for neither: the ones given here.
 
     Args:
-        model: what was learned.
-        table: rows that the model has never seen; those whose target is missing are left out.
-        target: what one wants to know; the model's own target where None.
-        strategy: who chooses; EDDI where None.
-        within: how far off a quantity may be and still be right, in its own units.
+        model: a fitted `PartialVAE`, or its fitted model.
+        table: rows that the model has never seen; rows without a target value are left out.
+        target: what to predict; the model's declared target if None.
+        strategy: how questions are chosen; EDDI (`Information`) if None.
+        within: maximum error of a correct decision about a quantity, in its own units.
 
     Raises:
-        TargetError: there is no target, or no row of the table knows it.
-        StopError: a quantity without ``within``.
+        TargetError: there is no target, or no row of the table has a value of it.
+        StopError: the target is a quantity, and ``within`` is None.
     """
-    names = model.schema_.target_names(model.target_ if target is None else target)
+    fitted = model.fitted()
+    names = fitted.schema.target_names(fitted.target if target is None else target)
     if not names:
-        raise TargetError("a promise needs a target: name what you want to know.")
-    truth = model.evidence(table, optional=names)
-    return _certified(model, truth, names, strategy or Information(), within)
+        raise TargetError("a certificate needs a target: name what you want to know.")
+    truth = fitted.evidence(table, optional=names)
+    return _certify_rows(fitted, truth, names, strategy or Information(), within)
 
 
-def settled(
-    rule: StoppingRule, model: PartialVAE, target: tuple[str, ...], strategy: Strategy
+def certify_validation_rows(model: Model) -> None:
+    """Certify a declared target with levels on the rows that `fit` held out, unless it is certified."""
+    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
+    is_short = len(model.schema.questions) <= MAX_QUESTIONS
+    if not (model.target and has_levels and is_short) or model.validation_rows is None:
+        return
+    strategy = Information()
+    is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates
+    if not is_certified and len(_with_target(model, model.validation_rows, model.target)):
+        _certify_rows(model, model.validation_rows, model.target, strategy, None)
+
+
+def resolve_risk(
+    rule: StoppingRule, model: Model, target: tuple[str, ...], strategy: Strategy
 ) -> StoppingRule:
-    """The rule with every risk in it replaced by the sureness that keeps it."""
+    """The rule with every risk in it replaced by a threshold, which is determined on first use.
+
+    Raises:
+        StopError: no threshold can be determined: there is no certificate and no validation row, or
+            ``within`` is given for a target with levels.
+    """
     if isinstance(rule, AnyOf | AllOf):
-        return replace(rule, rules=tuple(settled(each, model, target, strategy) for each in rule.rules))
+        rules = tuple(resolve_risk(part, model, target, strategy) for part in rule.rules)
+        return replace(rule, rules=rules)
     if not isinstance(rule, Stop) or rule.risk is None:
         return rule
-    certificate = _found(model, target, strategy, rule)
-    rest = replace(rule, risk=None, within=None, confidence=Stop.confidence)
-    least = certificate.least(rule.risk, rule.confidence)
-    if least is None:
-        warnings.warn(_unkept(certificate, rule), EddiWarning, stacklevel=2)
-        return rest
-    return rest | Sure(least, rule.within)
-
-
-def certify_own(model: PartialVAE) -> None:
-    """Certify a declared target of levels on the rows that `fit` held out, for a file that has none."""
-    levels = all(model.schema_[name].kind.has_levels for name in model.target_)
-    brief = len(model.schema_.questions) <= MOST_QUESTIONS
-    if model.target_ and levels and brief and model.validation_ is not None:
-        _certified(model, model.validation_, model.target_, Information(), None)
+    resolver = RiskResolver(model, target, strategy)
+    resolver.check(rule)
+    return RiskControlledStop(rule, resolver.resolve)
 
 
 @dataclass(frozen=True)
-class Courses:
-    """Interviews that went on to their ends: how sure the belief was at each step, and how right.
+class RiskResolver:
+    """Finds the threshold that controls a risk for one model, target and strategy."""
+
+    model: Model
+    target: tuple[str, ...]
+    strategy: Strategy
+
+    def check(self, rule: Stop) -> None:
+        """Raise `StopError` if no threshold can be determined for a rule."""
+        variables = [self.model.schema[name] for name in self.target]
+        if all(variable.kind.has_levels for variable in variables) and rule.within is not None:
+            raise StopError(
+                f"within is for quantities; {_join(self.target)} has levels, and a decision about it is "
+                "right or wrong."
+            )
+        if self._key(rule) not in self.model.certificates and self.model.validation_rows is None:
+            raise StopError(
+                f"Stop(risk={rule.risk:g}) needs rows that training did not see, and this model has "
+                "none: model files contain no rows, and some recipes hold none out. Certify it on a "
+                f"held-out table: {self._certify_call(rule)}; `model.save` keeps the certificate."
+            )
+
+    def resolve(self, rule: Stop) -> StoppingRule:
+        """The rule with its risk replaced by a threshold; without it if the risk is too small."""
+        assert rule.risk is not None  # noqa: S101  # only such rules are resolved
+        certificate = self._certificate(rule)
+        rest = replace(rule, risk=None, within=None, confidence=Stop.confidence)
+        threshold = certificate.threshold(rule.risk, rule.confidence)
+        if threshold is None:
+            warnings.warn(_no_guarantee(certificate, rule), EddiWarning, stacklevel=2)
+            return rest
+        return rest | ConfidenceThreshold(threshold, rule.within)
+
+    def _certificate(self, rule: Stop) -> Certificate:
+        """An existing certificate, or one for the rows that training held out."""
+        existing = self.model.certificates.get(self._key(rule))
+        if existing is not None:
+            return existing
+        self.check(rule)
+        assert self.model.validation_rows is not None  # noqa: S101  # `check` raises otherwise
+        rows = self.model.validation_rows
+        return _certify_rows(self.model, rows, self.target, self.strategy, rule.within)
+
+    def _key(self, rule: Stop) -> CertificateKey:
+        return CertificateKey.create(self.target, self.strategy, rule.within)
+
+    def _certify_call(self, rule: Stop) -> str:
+        """The call that certifies the model."""
+        names = self.target
+        target = f"target={names[0]!r}" if len(names) == 1 else f"target={list(names)!r}"
+        strategy = "" if self.strategy == Information() else ", strategy=..."
+        within = "" if rule.within is None else f", within={rule.within:g}"
+        return f"eddi.certify(model, table, {target}{strategy}{within})"
+
+
+@dataclass(frozen=True)
+class DecisionPaths:
+    """Complete interviews of held-out rows: confidence and correctness at each step.
 
     Args:
-        sure: the chance of a right decision as the belief has it; -inf where a question that is always
-            asked was still open, so that the interview could not end [rows, steps].
-        wrong: whether the decision was wrong [rows, steps].
-        n_asked: questions asked by then [rows, steps].
+        confidence: predicted probability of a correct decision; -inf while a question that is always
+            asked is open, so that the interview cannot end [rows, steps].
+        is_wrong: whether the decision is wrong [rows, steps].
+        n_asked: number of questions asked [rows, steps].
     """
 
-    sure: NDArray[np.float64]
-    wrong: NDArray[np.bool_]
+    confidence: NDArray[np.float64]
+    is_wrong: NDArray[np.bool_]
     n_asked: NDArray[np.int64]
 
     @classmethod
-    def of(
+    def simulate(
         cls,
-        model: PartialVAE,
+        model: Model,
         truth: Evidence,
         target: tuple[str, ...],
         strategy: Strategy,
         within: float | None = None,
-    ) -> "Courses":
-        """The interviews of rows whose target is known."""
-        turns = Turns(model, target, strategy, Sure(math.inf, within))
-        rehearsal = Rehearsal(turns, truth)
-        numbers = model.coding_.decode(truth.values)
-        sure, wrong, chosen = [], [], []
-        for turn in rehearsal.play(rehearsal.n_steps(None)):
-            beliefs = model.predict_evidence(turn.seen, target)
-            chances = [sureness(belief, within) for belief in beliefs.values()]
-            sure.append(np.where(turns.pinned(turn.chosen), -np.inf, np.min(chances, axis=0)))
-            misses = [
-                _wrong(belief, numbers[:, model.schema_.position(name)], within)
-                for name, belief in beliefs.items()
+    ) -> "DecisionPaths":
+        """Interview rows whose target is observed."""
+        rules = InterviewRules(model, target, strategy, ConfidenceThreshold(math.inf, within))
+        interviews = SimulatedInterviews(rules, truth)
+        numbers = model.coding.decode(truth.values)
+        confidence, is_wrong, is_asked = [], [], []
+        for step in interviews.run(interviews.n_steps(None)):
+            predictions = model.predict_evidence(step.evidence, target)
+            by_target = [decision_confidence(p, within) for p in predictions.values()]
+            is_pinned = (step.chosen >= 0) & rules.always[step.chosen]
+            confidence.append(np.where(is_pinned, -np.inf, np.min(by_target, axis=0)))
+            errors = [
+                _is_wrong(prediction, numbers[:, model.schema.position(name)], within)
+                for name, prediction in predictions.items()
             ]
-            wrong.append(np.any(misses, axis=0))
-            chosen.append(turn.chosen >= 0)
-        n_asked = np.cumsum([np.zeros(len(truth), dtype=bool), *chosen[:-1]], axis=0)
-        return cls(np.stack(sure, axis=1), np.stack(wrong, axis=1), n_asked.T)
+            is_wrong.append(np.any(errors, axis=0))
+            is_asked.append(step.chosen >= 0)
+        n_asked = np.cumsum([np.zeros(len(truth), dtype=bool), *is_asked[:-1]], axis=0)
+        return cls(np.stack(confidence, axis=1), np.stack(is_wrong, axis=1), n_asked.T)
 
-    def __getitem__(self, rows: NDArray[np.generic]) -> "Courses":
-        return Courses(self.sure[rows], self.wrong[rows], self.n_asked[rows])
+    def __getitem__(self, rows: NDArray[np.generic]) -> "DecisionPaths":
+        return DecisionPaths(self.confidence[rows], self.is_wrong[rows], self.n_asked[rows])
 
-    def ends(self, least: float | None) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Had they ended at the first belief so sure: which were wrong, after how many questions [rows].
+    def stop_at(self, threshold: float | None) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Errors and numbers of questions if interviews end at this confidence [rows].
 
-        Where ``least`` is None they go on for as long as they can.
+        They run to the end if ``threshold`` is None.
         """
-        enough = self.sure >= (math.inf if least is None else least)
-        enough[:, -1] = True
-        rows, steps = np.arange(len(enough)), enough.argmax(1)
-        return self.wrong[rows, steps], self.n_asked[rows, steps]
+        is_over = self.confidence >= (math.inf if threshold is None else threshold)
+        is_over[:, -1] = True
+        rows, steps = np.arange(len(is_over)), is_over.argmax(1)
+        return self.is_wrong[rows, steps], self.n_asked[rows, steps]
 
     def certificate(
         self, target: tuple[str, ...], strategy: Strategy, within: float | None = None
     ) -> Certificate:
-        """What these interviews say at every threshold."""
-        ended = [self.ends(least) for least in THRESHOLDS]
+        """The errors and numbers of questions at every threshold."""
+        ends = [self.stop_at(threshold) for threshold in THRESHOLDS]
         return Certificate(
-            target,
-            repr(strategy),
-            within,
-            len(self.sure),
-            THRESHOLDS,
-            tuple(int(wrong.sum()) for wrong, _ in ended),
-            tuple(float(asked.mean()) for _, asked in ended),
+            target=target,
+            strategy=describe_strategy(strategy),
+            within=within,
+            n_rows=len(self.confidence),
+            thresholds=THRESHOLDS,
+            n_wrong=tuple(int(is_wrong.sum()) for is_wrong, _ in ends),
+            n_asked=tuple(float(n_asked.mean()) for _, n_asked in ends),
         )
 
 
-def _certified(
-    model: PartialVAE,
+def _certify_rows(
+    model: Model,
     truth: Evidence,
     target: tuple[str, ...],
     strategy: Strategy,
     within: float | None,
 ) -> Certificate:
-    known = truth[np.flatnonzero(truth.observed[:, model.schema_.positions(target)].all(1))]
-    if not len(known):
+    rows = _with_target(model, truth, target)
+    if not len(rows):
         raise TargetError(
-            f"no held-out row has a value of {_names(target)}, so no decision could be judged. "
-            "Give rows whose target is known."
+            f"no held-out row has a value of {_join(target)}, so no decision can be evaluated. "
+            "Give rows with a target value."
         )
-    courses = Courses.of(model, known, target, strategy, within)
-    certificate = courses.certificate(target, strategy, within)
-    model.certificates_[certificate.key] = certificate
+    paths = DecisionPaths.simulate(model, rows, target, strategy, within)
+    certificate = paths.certificate(target, strategy, within)
+    model.certificates[certificate.key] = certificate
     return certificate
 
 
-def _found(model: PartialVAE, target: tuple[str, ...], strategy: Strategy, rule: Stop) -> Certificate:
-    """The certificate of this rule: one there is, or one made of the rows that training held out."""
-    of_levels = all(model.schema_[name].kind.has_levels for name in target)
-    if of_levels and rule.within is not None:
-        raise StopError(f"within is for quantities; {_names(target)} has levels, and is right or wrong.")
-    known = model.certificates_.get((target, repr(strategy), rule.within))
-    if known is not None:
-        return known
-    if model.validation_ is None:
-        raise StopError(
-            f"Stop(risk={rule.risk:g}) needs rows that training did not see, and this model has none: "
-            "model files keep no rows, and some recipes hold none out. "
-            f"Certify it on a held-out table: {_call(target, strategy, rule)}; `model.save` keeps that."
-        )
-    return _certified(model, model.validation_, target, strategy, rule.within)
+def _with_target(model: Model, truth: Evidence, target: tuple[str, ...]) -> Evidence:
+    """The rows with a value of every target."""
+    return truth[np.flatnonzero(truth.observed[:, model.schema.positions(target)].all(1))]
 
 
-def _wrong(belief: Prediction, number: NDArray[np.float64], within: float | None) -> NDArray[np.bool_]:
-    """Whether the decision misses what is true, in the table's own numbers [rows]."""
-    if belief.probabilities is not None:
-        return np.asarray(belief.probabilities.argmax(-1) != np.rint(number))
-    return np.asarray(~(np.abs(belief.mean - number) <= (within or 0.0)))
+def _is_wrong(
+    prediction: Prediction, number: NDArray[np.float64], within: float | None
+) -> NDArray[np.bool_]:
+    """Whether the decision differs from the true value, in the table's own units [rows]."""
+    if prediction.probabilities is not None:
+        return np.asarray(prediction.probabilities.argmax(-1) != np.rint(number))
+    return np.asarray(~(np.abs(prediction.mean - number) <= (within or 0.0)))
 
 
-def _unkept(certificate: Certificate, rule: Stop) -> str:
+def _no_guarantee(certificate: Certificate, rule: Stop) -> str:
     return (
-        f"a risk of {rule.risk:g} cannot be promised with {rule.confidence:.0%} confidence, so this "
-        f"rule ends no interview: of {certificate.n_rows} held-out rows {certificate.n_wrong[0]} were "
-        "decided wrongly however sure the belief. The least risk that can be promised is "
-        f"{certificate.least_risk(rule.confidence):.2g}; more held-out rows (eddi.certify) may lower it."
+        f"a risk of {rule.risk:g} cannot be guaranteed with {rule.confidence:.0%} confidence, so this "
+        f"rule ends no interview: the decisions about {certificate.n_wrong[0]} of {certificate.n_rows} "
+        "held-out rows were wrong even at the highest confidence. The smallest risk that can be "
+        f"guaranteed is {certificate.smallest_risk(rule.confidence):.2g}; more held-out rows "
+        "(eddi.certify) may lower it."
     )
 
 
-def _call(target: tuple[str, ...], strategy: Strategy, rule: Stop) -> str:
-    """What to type."""
-    named = f"target={target[0]!r}" if len(target) == 1 else f"target={list(target)!r}"
-    chooser = "" if strategy == Information() else ", strategy=..."
-    margin = "" if rule.within is None else f", within={rule.within:g}"
-    return f"eddi.certify(model, table, {named}{chooser}{margin})"
-
-
-def _names(target: tuple[str, ...]) -> str:
+def _join(target: tuple[str, ...]) -> str:
     return ", ".join(map(repr, target))

@@ -1,4 +1,4 @@
-"""Interviews with rows that answer for themselves."""
+"""Simulated interviews: every question is answered from a complete or partially observed row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,65 +8,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import StopError
-from eddi.interview.rules import Turns
+from eddi.interview.next_step import InterviewStates, NextSteps
+from eddi.interview.rules import InterviewRules, Mask
 from eddi.table.evidence import Evidence
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One turn of all rows: what was known, what could not be asked, and what was; -1 for nothing."""
+class SimulatedStep:
+    """One step of all rows: evidence and closed questions before it, and the question asked."""
 
-    seen: Evidence
-    closed: NDArray[np.bool_]  # [rows, questions]
-    chosen: NDArray[np.int64]  # [rows]
+    evidence: Evidence
+    closed: Mask  # [rows, questions]
+    chosen: NDArray[np.int64]  # [rows] positions; -1 if the row's interview is over
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """Interviews in which every row answers for itself."""
+class SimulatedInterviews:
+    """Interviews that are answered from the rows of ``truth``."""
 
-    turns: Turns
+    rules: InterviewRules
     truth: Evidence
 
     def n_steps(self, max_steps: int | None) -> int:
-        """The most questions a row can be asked."""
+        """The maximum number of questions per row."""
         if max_steps is not None and max_steps < 0:
             raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
         n_askable = int(self._reveals.any(1).sum())
         return n_askable if max_steps is None else min(max_steps, n_askable)
 
-    def play(self, n_steps: int) -> Iterator[Turn]:
-        """How things stand before each question, and what is asked; at last, that nothing is."""
+    def run(self, n_steps: int) -> Iterator[SimulatedStep]:
+        """Every step of all rows, and at last the state after the last answer."""
         n_rows, n_questions = len(self.truth), len(self._reveals)
-        seen = Evidence.nothing(n_rows, self.truth.n_variables)
+        evidence = Evidence.empty(n_rows, self.truth.n_variables)
         asked = np.zeros((n_rows, n_questions), dtype=bool)
-        going = np.ones(n_rows, dtype=bool)
+        is_active = np.ones(n_rows, dtype=bool)
         for _ in range(n_steps):
-            closed = asked | ~self._answerable(seen)
-            spent = asked @ self.turns.model.schema_.costs
-            # Stopped rows are scored all the same: a strategy may know a row by its place.
-            chosen = self.turns.next(seen, closed, asked.sum(1), spent=spent)
-            chosen = np.where(going, chosen, -1)
-            going = chosen >= 0
-            if not going.any():
+            closed = asked | ~self._answerable(evidence)
+            spent = asked @ self.rules.model.schema.costs
+            # Rows that have stopped are scored, too: a strategy may identify a row by its position.
+            states = InterviewStates(evidence, closed, asked.sum(1), spent)
+            chosen = np.where(is_active, NextSteps(self.rules, states).chosen, -1)
+            is_active = chosen >= 0
+            if not is_active.any():
                 break
-            yield Turn(seen, closed, chosen)
+            yield SimulatedStep(evidence, closed, chosen)
             asked |= np.arange(n_questions) == chosen[:, None]
-            shown = self._reveals[chosen] & going[:, None]  # [rows, variables]
-            seen = seen.reveal(self.truth.hide(~shown))
-        yield Turn(seen, asked | ~self._answerable(seen), np.full(n_rows, -1))
+            revealed = self._reveals[chosen] & is_active[:, None]  # [rows, variables]
+            evidence = evidence.reveal(self.truth.hide(~revealed))
+        yield SimulatedStep(evidence, asked | ~self._answerable(evidence), np.full(n_rows, -1))
 
-    def _answerable(self, seen: Evidence) -> NDArray[np.bool_]:
-        """Questions to which the row has something new to say [rows, questions]."""
-        news = (self.truth.observed & ~seen.observed).astype(np.float32)  # [rows, variables]
-        return np.asarray(news @ self._reveals.T.astype(np.float32) > 0)
+    def _answerable(self, evidence: Evidence) -> Mask:
+        """Questions to which the row has a new answer [rows, questions]."""
+        new = (self.truth.observed & ~evidence.observed).astype(np.float32)  # [rows, variables]
+        return np.asarray(new @ self._reveals.T.astype(np.float32) > 0)
 
     @cached_property
-    def _reveals(self) -> NDArray[np.bool_]:
-        """Which question reveals which variable, nothing for those that touch the target."""
-        schema = self.turns.model.schema_
-        reveals = np.zeros((len(schema.questions), len(schema.variables)), dtype=bool)
-        for place, question in enumerate(schema.questions):
-            if not set(question.reveals) & set(self.turns.target):
-                reveals[place, schema.positions(question.reveals)] = True
-        return reveals
+    def _reveals(self) -> Mask:
+        """The variables each question reveals [questions, variables]; none if it reveals a target."""
+        schema = self.rules.model.schema
+        reveals_target = np.asarray(schema.reveals_mask[:, schema.positions(self.rules.target)].any(1))
+        return np.asarray(schema.reveals_mask & ~reveals_target[:, None])

@@ -1,49 +1,108 @@
-"""What everything after this room needs of a model."""
+"""The `Model` protocol: what rewards, strategies, interviews, evaluation and the service need of a model."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.inference.marginal_predictor import Direct
-from eddi.model.inference.single_row import Alone
+from eddi.model.cache import Cache
+from eddi.model.certificate import Certificate, CertificateKey
+from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.marginal_predictor import MarginalPredictor
+from eddi.model.inference.predictive import PredictiveDistribution
+from eddi.model.network.network import Network
 from eddi.model.network.posterior import Posterior
+from eddi.model.prediction import Predictions
+from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 
 
-class Model(Protocol):
-    """A fitted belief about rows of a schema's variables, in five verbs.
+class ModelSource(Protocol):
+    """Anything that has a fitted model: the estimator `PartialVAE`, or the model itself."""
 
-    The code of evidence is additive: hearing an answer adds its term.
+    def fitted(self) -> "Model":
+        """The fitted model."""
+
+
+class Model(ModelSource, Protocol):
+    """A fitted model of rows of a schema's variables. `FittedModel` implements it.
+
+    The code of evidence is additive: an answer adds its term.
     """
 
     @property
-    def schema_(self) -> Schema:
-        """What the data is."""
+    def schema(self) -> Schema:
+        """The variables and questions."""
 
     @property
-    def alone_(self) -> Alone | None:
-        """A cheaper way to ask about one row at a time, where the model has one."""
+    def coding(self) -> Coding:
+        """The map between the table's own units and coded values."""
 
     @property
-    def direct_(self) -> Direct | None:
-        """Beliefs that need no draws, where the model has them."""
+    def target(self) -> tuple[str, ...]:
+        """The declared targets; empty if none was declared."""
+
+    @property
+    def network(self) -> Network:
+        """The trained network."""
+
+    @property
+    def frozen(self) -> FrozenNetwork:
+        """The network with weights packed for inference."""
+
+    @property
+    def marginal_predictor(self) -> MarginalPredictor | None:
+        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+
+    @property
+    def cache(self) -> Cache:
+        """Results that depend on the model alone; freed with it."""
+
+    @property
+    def certificates(self) -> dict[CertificateKey, Certificate]:
+        """Evidence for risk-controlled stopping; see `interview.risk_control`."""
+
+    @property
+    def validation_rows(self) -> Evidence | None:
+        """The rows that `fit` held out; None for a model from a file."""
+
+    def evidence(self, table: Any, *, optional: Sequence[str] = ()) -> Evidence:
+        """The rows of a table as evidence; columns in ``optional`` may be absent."""
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
-        """What coded answers [..., n] to n variables add to the code [..., n, width]."""
+        """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
 
+    def joint_noise(self, n_draws: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Random numbers for z [draws, latent] and for variables [draws, variables]; cached."""
+
     def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
-        """Joint coded values of all variables, noise and all [draws, ..., variables]."""
+        """Joint draws of all variables in coded values [draws, ..., variables]."""
 
-    def chances(self, posterior: Posterior, n_draws: int, *, seed: int) -> Mapping[int, Tensor]:
-        """How likely each level is behind the same draws, for variables of levels by position.
+    def level_probabilities(
+        self, posterior: Posterior, n_draws: int, *, seed: int
+    ) -> Mapping[int, Tensor]:
+        """Probabilities of the levels behind the same draws [draws, ..., levels], by position.
 
-        Each is [draws, ..., levels]; a coded level is its place. Variables not named are only drawn.
+        Variables without levels are left out.
         """
+
+    def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        """Predictions of the named variables for each row of evidence."""
+
+    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
+        """The distribution of every variable, for consecutive chunks of rows."""
+
+    def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
+        """Joint draws in the table's own units [draws, rows, variables]."""
+
+    def best_guesses(self, evidence: Evidence) -> NDArray[np.float64]:
+        """The best single value of every cell in the table's own units [rows, variables]."""

@@ -1,4 +1,4 @@
-"""Fill the holes of a table shard by shard, on any engine: the same numbers wherever it is done."""
+"""Imputation of large tables shard by shard, on any engine, with the same numbers on each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -10,27 +10,27 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.engine import Engine, map_shards
-from eddi.model.files.archive import load_once
-from eddi.model.partial_vae import PartialVAE
-from eddi.table.columns import filled_types, table_numbers, with_numbers
-from eddi.table.streaming import Stream, batches_of, written
+from eddi.model.files.archive import load_cached
+from eddi.model.fitted import FittedModel
+from eddi.table.columns import fill_missing, table_to_numbers, types_after_filling
+from eddi.table.streaming import ParquetStream, iter_batches, open_writer
 
-SHARD_CELLS = 200_000  # filled at once; more gain nothing in speed, and take memory
+SHARD_CELLS = 200_000  # per shard; larger ones are not faster, and take memory
 
 OnShard = Callable[[int, int], None]
-Filled = NDArray[np.float64]  # [tables, rows, variables]
+Tables = NDArray[np.float64]  # [tables, rows, variables]
 
 
 @dataclass(frozen=True)
-class Filling:
-    """How to fill tables: by the best guess, or ``n_draws`` times at random, and where.
+class BulkImputation:
+    """Fills tables with the best guess, or with ``n_draws`` random draws.
 
     Args:
-        model: the model's file; on a cluster, in a place its machines share.
-        n_draws: tables drawn at random; the best guess where None.
+        model: the model file; on a cluster, in a place that its machines share.
+        n_draws: number of tables drawn at random; None for the best guess.
         seed: of the draws.
-        engine: this process where None.
-        on_progress: called with the shards done and how many there are.
+        engine: where shards are computed; this process if None.
+        on_progress: called with the number of finished shards and of all shards.
     """
 
     model: Path
@@ -39,64 +39,64 @@ class Filling:
     engine: Engine | None = None
     on_progress: OnShard | None = None
 
-    def tables(self, table: pa.Table) -> list[pa.Table]:
-        """The table filled, once or ``n_draws`` times; what was observed is untouched."""
-        parts = [part for _, part in self._parts(table)]
-        schema = self._fitted.schema_
-        return [with_numbers(table, schema, one) for one in np.concatenate(parts, axis=1)]
+    def fill_table(self, table: pa.Table) -> list[pa.Table]:
+        """The filled table, once or ``n_draws`` times; observed values do not change."""
+        parts = [part for _, part in self._filled_batches(table)]
+        schema = self._fitted.schema
+        return [fill_missing(table, schema, draw) for draw in np.concatenate(parts, axis=1)]
 
-    def files(self, table: Stream, outputs: Sequence[Path]) -> None:
-        """Write the filled tables to Parquet ``outputs``, a row group a shard, and hold none whole."""
-        schema = self._fitted.schema_
-        types = filled_types(table.columns, schema, table.has_holes)
+    def fill_file(self, table: ParquetStream, outputs: Sequence[Path]) -> None:
+        """Write the filled tables to Parquet files, one row group per shard."""
+        schema = self._fitted.schema
+        types = types_after_filling(table.columns, schema, table.has_missing)
         with ExitStack() as stack:
-            writers = [stack.enter_context(written(output, types)) for output in outputs]
-            for batch, part in self._parts(table):
-                for writer, one in zip(writers, part, strict=True):
-                    writer.add(with_numbers(batch, schema, one))
+            writers = [stack.enter_context(open_writer(output, types)) for output in outputs]
+            for batch, part in self._filled_batches(table):
+                for writer, draw in zip(writers, part, strict=True):
+                    writer.write(fill_missing(batch, schema, draw))
 
-    def _parts(self, table: pa.Table | Stream) -> Iterator[tuple[pa.Table, Filled]]:
-        """Some rows after the other, and the numbers that fill them."""
+    def _filled_batches(self, table: pa.Table | ParquetStream) -> Iterator[tuple[pa.Table, Tables]]:
+        """Consecutive batches of rows, and the numbers that fill them."""
         fitted = self._fitted
-        n_rows = table.n_rows if isinstance(table, Stream) else table.num_rows
-        size = max(1, SHARD_CELLS // (len(fitted.schema_.variables) * (self.n_draws or 1)))
-        n_shards = max(1, -(-n_rows // size))
-        done = iter(range(1, n_shards + 1))
-        waiting: list[pa.Table] = []
+        n_rows = table.n_rows if isinstance(table, ParquetStream) else table.num_rows
+        shard_rows = max(1, SHARD_CELLS // (len(fitted.schema.variables) * (self.n_draws or 1)))
+        n_shards = max(1, -(-n_rows // shard_rows))
+        n_finished = iter(range(1, n_shards + 1))
+        pending: list[pa.Table] = []
 
         def shards() -> Iterator[_Shard]:
-            for place, batch in enumerate(batches_of(table, size)):
-                waiting.append(batch)
-                numbers = table_numbers(batch, fitted.schema_)
+            for place, batch in enumerate(iter_batches(table, shard_rows)):
+                pending.append(batch)
+                numbers = table_to_numbers(batch, fitted.schema)
                 yield _Shard(self.model, numbers, self.n_draws, (self.seed, place))
 
-        def tell(*_: object) -> None:
+        def report(*_: object) -> None:
             if self.on_progress:
-                self.on_progress(next(done), n_shards)
+                self.on_progress(next(n_finished), n_shards)
 
-        for part in map_shards(_fill, shards(), engine=self.engine, on_done=tell):
-            yield waiting.pop(0), part
+        for part in map_shards(_fill_shard, shards(), engine=self.engine, on_done=report):
+            yield pending.pop(0), part
 
     @property
-    def _fitted(self) -> PartialVAE:
-        return load_once(self.model)
+    def _fitted(self) -> FittedModel:
+        return load_cached(self.model)
 
 
 @dataclass(frozen=True)
 class _Shard:
-    """Some rows, and all that their filling depends on."""
+    """Some rows, and everything that their imputation depends on."""
 
     model: Path
     numbers: NDArray[np.float64]  # [rows, variables], NaN = missing
     n_draws: int | None
-    seed: tuple[int, int]  # the user's, and the shard's place
+    seed: tuple[int, int]  # the user's seed, and the position of the shard
 
 
-def _fill(shard: _Shard) -> Filled:
+def _fill_shard(shard: _Shard) -> Tables:
     """In a worker: a number for every cell of a shard."""
-    model = load_once(shard.model)
-    evidence = model.coding_.encode(shard.numbers)
+    model = load_cached(shard.model)
+    evidence = model.coding.encode(shard.numbers)
     if shard.n_draws is None:
-        return model.guesses(evidence)[None]
+        return model.best_guesses(evidence)[None]
     (seed,) = np.random.SeedSequence(shard.seed).generate_state(1).tolist()
     return model.draw_tables(evidence, shard.n_draws, seed=seed)

@@ -1,17 +1,16 @@
-"""What an answer opens: how much better the best question after it becomes.
+"""Lookahead: how much an answer is expected to improve the best question after it.
 
-O(i, x_O) = sum over answers a of p(x_i = a | x_O) max over j of R(j, x_O and x_i = a)
+G(i, x_O) = sum over answers a of p(x_i = a | x_O) max over j of R(j, x_O and x_i = a)
             - max over j other than i of R(j, x_O)
 
-with R of `target`. R(i) + max R + O(i) is the value of two questions, the second chosen in the light of
-the first answer: the lookahead of Heckerman, Horvitz and Middleton (1993). A question that tells nothing
-of the target by itself, but says what to ask, has all of its worth in O. Where answers have nothing to
-do with each other O is 0; where one repeats the other it is negative.
+with R of `mutual_information`. R(i) + max R + G(i) is the value of two questions, the second chosen in
+the light of the first answer (Heckerman, Horvitz and Middleton 1993). A question that carries no
+information about the target by itself, but determines what to ask next, has all of its value in G. If
+answers are independent, G is 0; if one repeats the other, it is negative.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -20,150 +19,152 @@ from torch import Tensor
 
 from eddi.model.base import Model
 from eddi.model.network.atoms import N_ATOMS
-from eddi.reward.candidates import MAX_KEPT, Same
-from eddi.reward.mutual_information import PASSES, Beginning, Care, Heard, Now
+from eddi.reward.mutual_information import (
+    CandidateAnswers,
+    EnumerationSettings,
+    RewardContext,
+    empty_row,
+)
 from eddi.table.evidence import Evidence
 
-GLANCE = Care(n_points=2, n_draws=8)  # little and much: cheap, and shows what may depend on an answer
-SUPPOSED = 512  # answers supposed at once: each is a row of its own, with all its questions
+COARSE = EnumerationSettings(n_points=2, n_draws=8)  # a low and a high answer: enough to find candidates
+BATCH_FIRST_ANSWERS = 512  # first answers per pass: each becomes a row with all its second questions
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """Looks one question further, behind the most promising ones.
+class TwoStepLookahead:
+    """Looks one question further after the most promising questions.
 
     Args:
-        n_candidates: how many questions of a row are looked behind: half of them those that tell most
-            about the target, half those that tell most about everything else. Of the others it is
-            taken that they leave the rest as it is.
-        doubt: share of what the greedy question and the best after it tell that must be exceeded. The
-            best of many questions is in part the one whose worth is most overestimated.
-        care: with how much answers are gone through, twice over, to find what may open anything. What is
-            found is looked at again with all answers: the mean of half of them need not be an answer
-            that anybody gives, and what is believed after it may be anything.
+        n_candidates: number of questions per row whose gain is computed: half of them those with the
+            highest reward, half those with the most information about all other variables. The gain of
+            the other questions is taken to be 0.
+        min_gain: share of the information of the greedy question and the best one after it that a gain
+            must exceed. The best of many questions is in part the most overestimated one.
+        settings: how coarsely answers are enumerated to find candidates with a gain. Their gain is then
+            computed again with all answers: the mean of several answers need not be a possible answer.
     """
 
     n_candidates: int = 12
-    doubt: float = 0.5
-    care: Care = GLANCE
+    min_gain: float = 0.5
+    settings: EnumerationSettings = COARSE
 
-    def opened(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        """Nats by which each answer is expected to better the best question after it [rows, questions].
+    def gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        """Expected improvement of the best next question, in nats, above `min_gain` [rows, questions].
 
-        Less the doubt, and never below 0. The model must have direct beliefs.
+        It is never below 0. The model must have marginal predictions.
         """
-        positions = model.schema_.positions(dict.fromkeys(target))
+        positions = model.schema.positions(dict.fromkeys(target))
         with torch.inference_mode():
-            found = self._look(model, evidence, positions, self.care)
-            claimed = found > 0
-            rows = claimed.any(1).nonzero()[:, 0]
-            if len(rows) and self.care.n_points < N_ATOMS:
-                all_answers = replace(self.care, n_points=N_ATOMS)
-                some = evidence[rows.cpu().numpy()]
-                found[rows] = self._look(model, some, positions, all_answers, claimed[rows])
-        return found
+            gain = self._gain_in_batches(model, evidence, positions, self.settings)
+            has_gain = gain > 0
+            rows = has_gain.any(1).nonzero()[:, 0]
+            if len(rows) and self.settings.n_points < N_ATOMS:
+                all_answers = replace(self.settings, n_points=N_ATOMS)
+                subset = evidence[rows.cpu().numpy()]
+                gain[rows] = self._gain_in_batches(
+                    model, subset, positions, all_answers, candidates=has_gain[rows]
+                )
+        return gain
 
-    def _look(
+    def _gain_in_batches(
         self,
         model: Model,
         evidence: Evidence,
         target: list[int],
-        care: Care,
-        claimed: Tensor | None = None,
+        settings: EnumerationSettings,
+        *,
+        candidates: Tensor | None = None,
     ) -> Tensor:
-        """What is opened, some rows at a time; only questions that are ``claimed`` to open anything."""
-        rows_at_once = max(1, SUPPOSED // (self.n_candidates * care.n_points))
+        """The gain of ``candidates`` [rows, questions], or of those chosen here if None."""
+        n_rows = max(1, BATCH_FIRST_ANSWERS // (self.n_candidates * settings.n_points))
         parts = []
-        for start in range(0, max(len(evidence), 1), rows_at_once):
-            some = slice(start, start + rows_at_once)
-            now = Now.known(model, evidence[some], target)
-            parts.append(self._of(now, care, None if claimed is None else claimed[some]))
+        for start in range(0, max(len(evidence), 1), n_rows):
+            batch = slice(start, start + n_rows)
+            context = RewardContext.from_evidence(model, evidence[batch], target)
+            chosen = None if candidates is None else candidates[batch]
+            parts.append(self._gain(context, settings, chosen))
         return torch.cat(parts)
 
-    def _of(self, now: Now, care: Care, claimed: Tensor | None) -> Tensor:
-        askable = _askable(Same(now.model.schema_)).to(now.entered.device)
-        rewards = now.rewards(care) * askable  # [rows, questions]
-        best_other = _best_other(rewards)
-        first = rewards.argmax(1, keepdim=True)
-        candidates = self._candidates(now, rewards, care) if claimed is None else claimed
-        among = candidates.scatter(1, first, True)
-        best_after = best_other.masked_fill(among, 0.0)
-        for heard in now.heard(care, PASSES):
-            some = heard.where(among[heard.rows, heard.questions])
-            if len(some.rows):
-                ahead = now.after(some, _known(now, some)).rewards(care) * askable
-                some.add(ahead.amax(1), best_after)
-        greedy = (rewards + best_after).gather(1, first)  # nats of two questions, the greedy one first
-        opened = (best_after - best_other - self.doubt * greedy).clamp_min(0)
-        return opened * candidates
+    def _gain(
+        self, context: RewardContext, settings: EnumerationSettings, candidates: Tensor | None
+    ) -> Tensor:
+        askable = _unconditional_questions(context.model).to(context.first_layer.device)
+        rewards = context.rewards(settings) * askable  # [rows, questions]
+        best_other = _best_other_reward(rewards)
+        greedy = rewards.argmax(1, keepdim=True)
+        if candidates is None:
+            candidates = self._choose_candidates(context, rewards, settings)
+        evaluated = candidates.scatter(1, greedy, True)
+        best_after = best_other.masked_fill(evaluated, 0.0)
+        for answers in context.candidate_answers(settings):
+            subset = answers.where(evaluated[answers.rows, answers.questions])
+            if len(subset.rows):
+                observed = _observed_after(context, subset)
+                rewards_after = context.after(subset, observed).rewards(settings) * askable
+                subset.add_expectation(rewards_after.amax(1), best_after)
+        greedy_value = (rewards + best_after).gather(1, greedy)  # nats of two greedy questions
+        gain = (best_after - best_other - self.min_gain * greedy_value).clamp_min(0)
+        return gain * candidates
 
-    def _candidates(self, now: Now, rewards: Tensor, care: Care) -> Tensor:
-        """Which questions of each row are looked behind [rows, questions]."""
+    def _choose_candidates(
+        self, context: RewardContext, rewards: Tensor, settings: EnumerationSettings
+    ) -> Tensor:
+        """The questions of each row whose gain is computed [rows, questions]."""
         n = self.n_candidates
         if n >= rewards.shape[1]:
             return torch.ones_like(rewards, dtype=torch.bool)
         chosen = torch.zeros_like(rewards, dtype=torch.bool)
-        for worth, some in ((rewards, n - n // 2), (influence(now, care), n // 2)):
-            # Those already chosen count no more, so that there are always n.
-            best = worth.masked_fill(chosen, -torch.inf).topk(some, dim=1).indices
+        influence = information_about_others(context, settings)
+        for scores, n_best in ((rewards, n - n // 2), (influence, n // 2)):
+            # Questions that are already chosen do not count again, so that there are always n.
+            best = scores.masked_fill(chosen, -torch.inf).topk(n_best, dim=1).indices
             chosen.scatter_(1, best, True)
         return chosen
 
 
-def opening(model: Model, target: Sequence[str]) -> Tensor:
-    """Nats that each answer opens to whoever has said nothing yet [questions], worked out once."""
-    return _opening(Beginning.of(model, target))
+def first_question_gain(model: Model, target: Sequence[str]) -> Tensor:
+    """The lookahead gain of every question before the first answer [questions]: cached."""
+    return model.cache.get(
+        ("first_question_gain", tuple(target)),
+        lambda: TwoStepLookahead().gain(model, empty_row(model), target)[0],
+    )
 
 
-@lru_cache(MAX_KEPT)
-def _opening(beginning: Beginning) -> Tensor:
-    names = [beginning.schema.schema.names[place] for place in beginning.target]
-    return Ahead().opened(beginning.model, beginning.nothing, names)[0]
-
-
-def influence(now: Now, care: Care) -> Tensor:
-    """Nats each answer tells about every other variable that is neither known nor wanted, summed."""
-    found = now.entered.new_zeros((len(now.entered), len(now.model.schema_.questions)))
-    others = [place for place in range(now.observed.shape[1]) if place not in now.target]
+def information_about_others(context: RewardContext, settings: EnumerationSettings) -> Tensor:
+    """Expected information of each question about all unobserved variables but the target, summed."""
+    total = context.first_layer.new_zeros(
+        (len(context.first_layer), len(context.model.schema.questions))
+    )
+    others = [place for place in range(context.observed.shape[1]) if place not in context.target]
     if not others:
-        return found
-    told = now.direct.told(others)
-    order = torch.cat([head.variables for head in told.heads.heads()])  # the order of `kl_each`
+        return total
+    head = context.predictor.target_head(others)
+    order = torch.cat([part.variables for part in head.heads.heads()])  # that of `kl_by_variable`
     columns = np.array(others)[order.cpu().numpy()]
-    before = told(now.hidden)
-    for heard in now.heard(care, PASSES):
-        after = told(now.direct.hidden(heard.of(now.entered) + heard.terms))
-        nats = told.kl_each(after, heard.of(before))  # [answers, others]
-        unseen = torch.from_numpy(~_known(now, heard)[:, columns]).to(nats.device)
-        heard.add((nats * unseen).sum(-1), found)
-    return found
+    before = head(context.features)
+    for answers in context.candidate_answers(settings):
+        after = head(context.features_after(answers))
+        nats = head.kl_by_variable(after, answers.gather_rows(before))  # [answers, others]
+        unobserved = torch.from_numpy(~_observed_after(context, answers)[:, columns])
+        answers.add_expectation((nats * unobserved.to(nats.device)).sum(-1), total)
+    return total
 
 
-def _best_other(rewards: Tensor) -> Tensor:
+def _best_other_reward(rewards: Tensor) -> Tensor:
     """The largest reward of the row's other questions [rows, questions]."""
     top = torch.cat([rewards, torch.zeros_like(rewards[:, :1])], dim=1).topk(2, dim=1)
-    best_other = top.values[:, :1].repeat(1, rewards.shape[1] + 1)
-    return best_other.scatter(1, top.indices[:, :1], top.values[:, 1:])[:, :-1]
+    best = top.values[:, :1].repeat(1, rewards.shape[1] + 1)
+    return best.scatter(1, top.indices[:, :1], top.values[:, 1:])[:, :-1]
 
 
-def _known(now: Now, heard: Heard) -> NDArray[np.bool_]:
-    """Which variables are known after each answer [answers, variables]."""
-    rows, questions = heard.rows.cpu().numpy(), heard.questions.cpu().numpy()
-    return np.asarray(now.observed[rows] | _reveals(Same(now.model.schema_))[questions])
+def _observed_after(context: RewardContext, answers: CandidateAnswers) -> NDArray[np.bool_]:
+    """The observed variables after each answer [answers, variables]."""
+    rows, questions = answers.rows.cpu().numpy(), answers.questions.cpu().numpy()
+    return np.asarray(context.observed[rows] | context.model.schema.reveals_mask[questions])
 
 
-@lru_cache(MAX_KEPT)
-def _askable(key: Same) -> Tensor:
-    """1 for each question that may be asked of anybody: what may not be asked is not opened."""
-    barred = [question.never or bool(question.requires) for question in key.schema.questions]
-    return torch.tensor([0.0 if each else 1.0 for each in barred])
-
-
-@lru_cache(MAX_KEPT)
-def _reveals(key: Same) -> NDArray[np.bool_]:
-    """Which question reveals which variable [questions, variables]."""
-    schema = key.schema
-    reveals = np.zeros((len(schema.questions), len(schema.variables)), dtype=bool)
-    for place, question in enumerate(schema.questions):
-        reveals[place, schema.positions(question.reveals)] = True
-    return reveals
+def _unconditional_questions(model: Model) -> Tensor:
+    """1 for each question that may be asked of anybody [questions], else 0."""
+    questions = model.schema.questions
+    return torch.tensor([0.0 if q.never or q.requires else 1.0 for q in questions])

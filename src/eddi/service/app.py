@@ -57,7 +57,7 @@ def build(settings: Settings) -> FastAPI:
         on_batch=metrics.batch_size.observe,
     )
     if questionnaire is not None:
-        batcher.standing(questionnaire.interview())  # the first look is the slowest
+        batcher.next_step(questionnaire.interview())  # the first look is the slowest
         workshop.catalogue.serve(path, questionnaire)
     desk = Desk(store, workshop.catalogue, batcher=batcher, metrics=metrics)
     return assemble(desk, workshop, settings)

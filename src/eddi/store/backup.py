@@ -1,4 +1,4 @@
-"""Copies of a store: a backup of the file, or its events as JSON lines."""
+"""Backups of a store: a copy of the SQLite file, or an export of its events as JSON lines."""
 
 import json
 import os
@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from eddi.store.base import Event, FactsError, Store, StoreError
-from eddi.store.connection import make_private
+from eddi.store.connection import create_private_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def lines_of(store: Store, prefix: str = "") -> Iterator[str]:
-    """Every event as a line of JSON, stream by stream; never more than one stream in memory."""
+def export_lines(store: Store, prefix: str = "") -> Iterator[str]:
+    """Yield every event as a line of JSON, with at most one stream in memory at a time."""
     for stream in store.streams(prefix):
         for event in store.read(stream):
             yield json.dumps(event.to_document())
 
 
-def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """The events that `lines_of` wrote.
+def parse_lines(lines: Iterable[str]) -> Iterator[Event]:
+    """Yield the events written by `export_lines`.
 
     Raises:
         FactsError: a line is not an event.
@@ -33,33 +33,33 @@ def events_of(lines: Iterable[str]) -> Iterator[Event]:
             yield Event.from_document(json.loads(line))
         except (ValueError, TypeError):
             raise FactsError(
-                f"line {number} is not an event of a store. Give a file that `eddi store export` wrote."
+                f"line {number} is not an event. Use a file written by `eddi store export`."
             ) from None
 
 
-def copy_file(connection: "Connection", path: Path) -> None:
-    """Copy the SQLite file behind ``connection`` to a new file, as it is at one moment."""
+def copy_sqlite(connection: "Connection", path: Path) -> None:
+    """Copy a consistent snapshot of the SQLite database behind ``connection`` to a new file."""
     source = cast("sqlite3.Connection", connection.connection.driver_connection)
-    with new_file(path) as partial, closing(sqlite3.connect(partial)) as copy:
+    with create_atomically(path) as partial, closing(sqlite3.connect(partial)) as copy:
         try:
             source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # all in one file, to be carried elsewhere
+            copy.execute("PRAGMA journal_mode = DELETE")  # a single file without a separate log
         except sqlite3.Error as error:
             raise StoreError(f"cannot write {str(path)!r}: {error}. Check the disk.") from None
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """A private file to write to, which gets its name when it is whole and on disk.
+def create_atomically(path: Path) -> Iterator[Path]:
+    """Yield a private temporary file that is renamed to ``path`` once it is complete and on disk.
 
     Raises:
-        StoreError: there is a file of that name.
+        StoreError: ``path`` exists already.
     """
     if path.exists():
-        raise StoreError(f"{str(path)!r} is there already and is not overwritten. Choose another name.")
+        raise StoreError(f"{str(path)!r} exists already and is not overwritten. Choose another name.")
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
-    make_private(partial)
+    create_private_file(partial)
     try:
         yield partial
         with partial.open("rb") as file:

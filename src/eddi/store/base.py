@@ -1,8 +1,8 @@
-"""What is remembered, and what a store promises. No SQL here, and no torch.
+"""The event model and the `Store` protocol. This module uses neither SQL nor torch.
 
-A store keeps *events* in *streams*, and adds, never changes: what an interview is now follows from
-replaying its events. Every event carries the hash of the one before it, so that `Store.verify`
-finds what was edited, left out or put elsewhere.
+A store is append-only: it keeps *events* in *streams* and never changes them. The current state of an
+interview follows from replaying its events. Every event carries the hash of the previous event, so
+`Store.verify` detects events that were edited, deleted or moved.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,124 +11,127 @@ from typing import Any, Protocol
 
 from eddi.errors import EddiError
 
-FORGOTTEN = "forgotten"  # the kind of the event that ends a stream whose facts were erased
+FORGOTTEN = "forgotten"  # kind of the last event of a stream whose facts were erased
 
 
 class StoreError(EddiError, RuntimeError):
-    """A store cannot be opened, read, or written to."""
+    """A store cannot be opened, read or written."""
 
 
-class StoreConflict(StoreError):  # noqa: N818  # it is how two writers meet, not a mistake
-    """Somebody else added to the stream first; read it again, then decide."""
+class StoreConflict(StoreError):  # noqa: N818  # an expected outcome of concurrent writes, not a mistake
+    """Another writer appended to the stream first. Read it again before appending."""
 
 
 class StreamNotFoundError(StoreError, LookupError):
-    """There is no such stream."""
+    """The stream does not exist."""
 
 
 class StreamForgottenError(StoreError, LookupError):
-    """The stream was forgotten; nothing can be added to it."""
+    """The stream was forgotten and accepts no more events."""
 
 
 class FactsError(StoreError, ValueError):
-    """What was to be kept is not plain JSON, or the stream's name is none."""
+    """The facts are not plain JSON, or the name of a stream or kind is invalid."""
 
 
 class StoreBusyError(StoreError, TimeoutError):
-    """Others kept the store locked for too long."""
+    """The store was locked for too long."""
 
 
 class StoreUrlError(StoreError, ValueError):
-    """The address of a store cannot be understood."""
+    """The URL of a store is invalid."""
 
 
 class StoreUnreachableError(StoreError, ConnectionError):
-    """The database does not answer, or does not let us in."""
+    """The database server does not respond or refuses the connection."""
 
 
 class StoreNotFoundError(StoreError, LookupError):
-    """There is no store at this address."""
+    """There is no store at this URL."""
 
 
 class StoreSchemaError(StoreError):
-    """The tables of a store are older or newer than this version of eddi."""
+    """The tables of a store are older or newer than this version of eddi expects."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened, as number ``number`` of its stream. It never changes.
+    """An immutable event of a stream.
 
-    The hash covers the facts through ``digest``, so that the chain still holds once they are
-    forgotten; ``salt`` keeps anyone from guessing a short answer back from its digest.
+    The hash covers the facts only through ``digest``, so the chain remains valid after the facts are
+    erased. The random ``salt`` prevents guessing a short answer from its digest.
     """
 
     stream: str  # "interview/<id>", "questionnaire/<name>", "key/<id>", "job/<id>"
-    number: int  # 1, 2, 3 ... without gaps
+    number: int  # position in the stream: 1, 2, 3 ... without gaps
     kind: str  # "opened", "told", "undone", "closed", "published" ...
     facts: Mapping[str, Any]  # plain JSON; empty once forgotten
     at: str  # ISO 8601, UTC
-    before: str  # the hash of the event before; "" for the first
+    before: str  # hash of the previous event; "" for the first
     hash: str  # sha256 over canonical JSON of stream, number, kind, at, before and digest
     digest: str  # sha256 over the salt and canonical JSON of the facts
     salt: str  # random; "" once the facts are forgotten
 
     @property
-    def forgotten(self) -> bool:
+    def is_forgotten(self) -> bool:
         """Whether the facts were erased."""
         return not self.salt
 
     def to_document(self) -> dict[str, Any]:
-        """The event as plain JSON."""
+        """Return the event as plain JSON."""
         return {**vars(self), "facts": dict(self.facts)}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Event":
-        """The event that `to_document` described."""
+        """Build the event from the output of `to_document`."""
         return cls(**document)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something in a store that is not as it was written."""
+    """A difference between what a store contains and what was written to it."""
 
     stream: str
-    number: int | None  # of the event; None where the whole stream is meant
-    words: str  # what is wrong, to be read after the stream's name
+    number: int | None  # of the event; None if the fault concerns the whole stream
+    message: str  # continues a sentence that starts with the stream and the event
 
     def __str__(self) -> str:
-        where = self.stream if self.number is None else f"{self.stream}, event {self.number}"
-        return f"{where}: {self.words}"
+        location = self.stream if self.number is None else f"{self.stream}, event {self.number}"
+        return f"{location}: {self.message}"
 
 
 class Store(Protocol):
-    """Where events live. Many threads may use one store, and many processes one database."""
+    """An append-only event store, safe to use from many threads and many processes."""
 
     def append(self, stream: str, kind: str, facts: Mapping[str, Any], *, after: int) -> Event:
-        """Add an event as number ``after + 1``. When this returns, the event is on disk.
+        """Append an event with number ``after + 1``. On return the event is on disk.
 
         Raises:
-            StoreConflict: the stream does not end at ``after``: somebody else was first.
+            StoreConflict: the stream does not end at ``after`` because another writer was first.
             StreamForgottenError: the stream was forgotten.
-            FactsError: the facts are not plain JSON, or ``stream`` or ``kind`` is not a name.
+            FactsError: the facts are not plain JSON, or ``stream`` or ``kind`` is not a valid name.
         """
 
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
-        """The events of a stream in order, from number ``after + 1`` on; none for an unknown one."""
+        """Return the events of a stream in order, starting with number ``after + 1``.
+
+        An unknown stream has no events.
+        """
 
     def streams(self, prefix: str = "") -> Iterator[str]:
-        """The names of all streams that begin with ``prefix``, in the order of their characters."""
+        """Yield the names of all streams that start with ``prefix``, sorted by code point."""
 
     def forget(self, stream: str) -> None:
-        """Erase the facts of a stream for good. That they were, and when, stays as its last event.
+        """Erase the facts of a stream permanently and append a final event of kind `FORGOTTEN`.
 
-        Forgetting what was forgotten changes nothing.
+        Forgetting a stream again changes nothing.
 
         Raises:
-            StreamNotFoundError: there is no such stream.
+            StreamNotFoundError: the stream does not exist.
         """
 
     def verify(self) -> list[Fault]:
-        """Everything that is not as it was written: edited, missing, put elsewhere, cut off."""
+        """Return every event that was edited, deleted, moved or truncated."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Release files and connections."""

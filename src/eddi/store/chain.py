@@ -1,7 +1,8 @@
-"""The chain of hashes: how an event is sealed, and how one that was touched is found.
+"""The hash chain: how events are hashed, and how changed events are found.
 
-The hashes are not secret. They find damage, slips and quiet edits; someone who may write to the
-database and rewrites a whole stream is found by comparing with an earlier export (`faults_against`).
+The hashes are not secret. They reveal damage, mistakes and silent edits. Someone with write access to
+the database can rewrite a whole stream consistently; comparing the store with an earlier export reveals
+that (`compare_with_export`).
 """
 
 import hashlib
@@ -14,105 +15,113 @@ from typing import Any
 
 from eddi.store.base import FORGOTTEN, Event, FactsError, Fault, StoreConflict, StreamForgottenError
 
-MAX_NAME = 250  # characters of a stream's name; an index entry has to hold it
-N_SALT_BYTES = 16  # as many as a random key has: enough that no two events share one
+MAX_NAME_LENGTH = 250  # characters of a stream's name; an index entry has to hold it
+N_SALT_BYTES = 16  # 128 bits: no two events share a salt
 
 
 @dataclass(frozen=True)
 class Head:
-    """Where a stream ends; kept apart from its events, so that a tail cut off is missed."""
+    """The end of a stream, stored separately from its events so that a truncated stream is detected."""
 
     number: int
     hash: str
-    forgotten: bool = False
+    is_forgotten: bool = False
 
 
-START = Head(0, "")
+EMPTY_HEAD = Head(0, "")  # of a stream without events
 
 
-def sealed(stream: str, kind: str, facts: Mapping[str, Any], *, head: Head, after: int) -> Event:
-    """The event that follows ``head``, if that is where the writer believes the stream to end."""
-    if head.forgotten:
-        raise StreamForgottenError(f"{stream!r} was forgotten; nothing can be added to it. Begin anew.")
+def create_event(stream: str, kind: str, facts: Mapping[str, Any], *, head: Head, after: int) -> Event:
+    """Create the event that follows ``head``.
+
+    Raises:
+        StreamForgottenError: the stream was forgotten.
+        StoreConflict: the stream does not end at ``after``.
+        FactsError: the facts are not plain JSON.
+    """
+    if head.is_forgotten:
+        raise StreamForgottenError(
+            f"{stream!r} was forgotten; no events can be added to it. Start a new stream."
+        )
     if head.number != after:
-        raise conflict(stream, f"at event {head.number}, not at {after}")
-    return _follow(stream, kind, text_of(facts), head)
+        raise conflict_error(stream, f"event {head.number}, not at event {after}")
+    return _create_event(stream, kind, canonical_json(facts), head)
 
 
-def conflict(stream: str, ends: str) -> StoreConflict:
-    """Why somebody who was second cannot add to a stream."""
+def conflict_error(stream: str, end: str) -> StoreConflict:
+    """Return the error for a writer that was not first."""
     return StoreConflict(
-        f"{stream!r} ends {ends}: somebody else was first. "
-        "Read it again, then decide whether to add to it."
+        f"{stream!r} ends at {end}: another writer was first. "
+        "Read the stream again and decide whether to append."
     )
 
 
-def tombstone(stream: str, head: Head) -> Event:
-    """The event that ends a stream whose facts are erased."""
-    return _follow(stream, FORGOTTEN, "{}", head)
+def create_tombstone(stream: str, head: Head) -> Event:
+    """Create the final event of a stream whose facts are erased."""
+    return _create_event(stream, FORGOTTEN, "{}", head)
 
 
-def _follow(stream: str, kind: str, text: str, head: Head) -> Event:
+def _create_event(stream: str, kind: str, text: str, head: Head) -> Event:
     number, salt = head.number + 1, secrets.token_hex(N_SALT_BYTES)
-    digest = digest_of(salt, text)
+    digest = compute_digest(salt, text)
     at = datetime.now(UTC).isoformat(timespec="microseconds")
-    seal = hash_of(stream, number, kind, at=at, before=head.hash, digest=digest)
-    return Event(stream, number, kind, json.loads(text), at, head.hash, seal, digest, salt)
+    event_hash = compute_hash(stream, number, kind, at=at, before=head.hash, digest=digest)
+    return Event(stream, number, kind, json.loads(text), at, head.hash, event_hash, digest, salt)
 
 
-def is_name(name: str) -> bool:
-    """Whether a stream can be called so."""
-    return 0 < len(name) <= MAX_NAME and name.isprintable()
+def is_valid_name(name: str) -> bool:
+    """Whether ``name`` is allowed as the name of a stream or an event kind."""
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable()
 
 
 def check_names(stream: str, kind: str) -> None:
-    """Refuse names that some database could not keep or sort.
+    """Reject names that some databases cannot store or sort.
 
     Raises:
-        FactsError: a name is none.
+        FactsError: a name is invalid.
     """
-    for what, name in (("a stream", stream), ("an event's kind", kind)):
-        if not is_name(name):
+    for label, name in (("stream name", stream), ("event kind", kind)):
+        if not is_valid_name(name):
             raise FactsError(
-                f"{what} cannot be called {name[:MAX_NAME]!r}: "
-                f"give it 1 to {MAX_NAME} printable characters."
+                f"invalid {label} {name[:MAX_NAME_LENGTH]!r}. "
+                f"Use 1 to {MAX_NAME_LENGTH} printable characters."
             )
     if kind == FORGOTTEN:
-        raise FactsError(f"an event of kind {kind!r} is written by forget() alone. Use that.")
+        raise FactsError(f"events of kind {kind!r} cannot be appended. Call forget() instead.")
 
 
-def text_of(facts: Mapping[str, Any]) -> str:
-    """Canonical JSON of plain facts: the same facts always give the same text.
+def canonical_json(facts: Mapping[str, Any]) -> str:
+    """Return facts as canonical JSON: equal facts always give the same text.
 
     Raises:
         FactsError: the facts are not plain JSON.
     """
     try:
-        text = _canonical(dict(facts))
-        plain = json.loads(text) == dict(facts)
+        text = _dump_canonical(dict(facts))
+        is_plain = json.loads(text) == dict(facts)
     except (TypeError, ValueError, RecursionError) as error:
         raise FactsError(f"facts must be plain JSON ({error}). Convert them first.") from None
-    if not plain:
+    if not is_plain:
         raise FactsError(
-            "facts must be a plain JSON object that reads back as it was written. Use text for the "
-            "names in it, and lists, not tuples."
+            "facts must be a plain JSON object that reads back unchanged. "
+            "Use text for keys, and lists instead of tuples."
         )
     return text
 
 
-def _canonical(facts: object) -> str:
-    # ASCII only: a lone surrogate or a zero character would not pass through every database.
-    return json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def _dump_canonical(document: object) -> str:
+    # ASCII only: not every database can store a lone surrogate or a null character.
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def digest_of(salt: str, text: str) -> str:
-    """A commitment to facts that tells nothing of them once the salt is gone."""
+def compute_digest(salt: str, text: str) -> str:
+    """Return a commitment to the facts that reveals nothing about them once the salt is erased."""
     return hashlib.sha256(f"{salt}{text}".encode()).hexdigest()
 
 
-def hash_of(stream: str, number: int, kind: str, *, at: str, before: str, digest: str) -> str:
-    """What seals an event to the one before it."""
-    rest = {
+def compute_hash(stream: str, number: int, kind: str, *, at: str, before: str, digest: str) -> str:
+    """Return the hash that links an event to the previous one."""
+    hashed = {
         "stream": stream,
         "number": number,
         "kind": kind,
@@ -120,76 +129,83 @@ def hash_of(stream: str, number: int, kind: str, *, at: str, before: str, digest
         "before": before,
         "digest": digest,
     }
-    return hashlib.sha256(_canonical(rest).encode()).hexdigest()
+    return hashlib.sha256(_dump_canonical(hashed).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An event as it lies in a store; its facts as text, which an edit may have broken."""
+class StoredEvent:
+    """An event as stored, with its facts as text, which may no longer be valid JSON after an edit."""
 
     event: Event
-    text: str | None  # None where they were erased
+    text: str | None  # None if the facts were erased
 
 
-def faults_in(stream: str, kept: Iterable[Kept], head: Head | None) -> Iterator[Fault]:
-    """What is wrong with the events of one stream, given in order, and with where it should end."""
-    last, erased = None, list[int]()
-    for each in kept:
-        yield from _link(stream, last, each.event)
-        yield from _seal(stream, each)
-        erased += [each.event.number] if each.text is None else []
-        last = each.event
+def find_faults(stream: str, stored: Iterable[StoredEvent], head: Head | None) -> Iterator[Fault]:
+    """Yield what is wrong with the events of one stream, given in order, or with its head."""
+    last: Event | None = None
+    erased: list[int] = []
+    for stored_event in stored:
+        event = stored_event.event
+        yield from _check_link(stream, last, event)
+        yield from _check_hashes(stream, stored_event)
+        if stored_event.text is None:
+            erased.append(event.number)
+        last = event
     if erased and (last is None or last.kind != FORGOTTEN):
-        words = "its facts are gone though the stream was never forgotten"
-        yield from (Fault(stream, number, words) for number in erased)
-    yield from _end(stream, last, head)
+        message = "its facts are missing although the stream was never forgotten"
+        yield from (Fault(stream, number, message) for number in erased)
+    yield from _check_head(stream, last, head)
 
 
-def _link(stream: str, last: Event | None, event: Event) -> Iterator[Fault]:
-    number, seal = (last.number, last.hash) if last else (0, "")
-    if event.number > number + 1:
-        more = "" if event.number == number + 2 else f", and so are all up to {event.number - 1}"
-        yield Fault(stream, number + 1, f"is missing{more}")
-    elif event.number != number + 1:
-        yield Fault(stream, event.number, f"has a number that cannot follow {number}")
-    elif event.before != seal:
-        yield Fault(stream, event.number, "does not follow the event before it: one of them was changed")
+def _check_link(stream: str, last: Event | None, event: Event) -> Iterator[Fault]:
+    last_number, last_hash = (last.number, last.hash) if last else (0, "")
+    if event.number > last_number + 1:
+        is_single = event.number == last_number + 2
+        rest = "" if is_single else f", as are all events up to {event.number - 1}"
+        yield Fault(stream, last_number + 1, f"is missing{rest}")
+    elif event.number != last_number + 1:
+        yield Fault(stream, event.number, f"has a number that cannot follow {last_number}")
+    elif event.before != last_hash:
+        yield Fault(
+            stream, event.number, "does not match the previous event's hash: one of them was changed"
+        )
 
 
-def _seal(stream: str, kept: Kept) -> Iterator[Fault]:
-    event = kept.event
-    if kept.text is not None and digest_of(event.salt, kept.text) != event.digest:
+def _check_hashes(stream: str, stored: StoredEvent) -> Iterator[Fault]:
+    event = stored.event
+    if stored.text is not None and compute_digest(event.salt, stored.text) != event.digest:
         yield Fault(stream, event.number, "its facts were edited: they do not match their digest")
     parts = {"at": event.at, "before": event.before, "digest": event.digest}
-    if hash_of(event.stream, event.number, event.kind, **parts) != event.hash:
+    if compute_hash(event.stream, event.number, event.kind, **parts) != event.hash:
         yield Fault(stream, event.number, "was edited: it does not match its own hash")
 
 
-def _end(stream: str, last: Event | None, head: Head | None) -> Iterator[Fault]:
-    number, seal = (last.number, last.hash) if last else (0, "")
+def _check_head(stream: str, last: Event | None, head: Head | None) -> Iterator[Fault]:
+    number, last_hash = (last.number, last.hash) if last else (0, "")
     if head is None:
-        yield Fault(stream, None, f"has events up to {number}, but where it should end is gone")
+        yield Fault(stream, None, f"has events up to {number}, but the record of its end is missing")
     elif head.number > number:
         yield Fault(
-            stream, number + 1, f"is missing: the stream was cut off before its end at {head.number}"
+            stream, number + 1, f"is missing: the stream was truncated; it should end at {head.number}"
         )
     elif head.number < number:
-        yield Fault(stream, number, f"was put in: the stream ends at event {head.number}")
-    elif head.hash != seal:
-        yield Fault(stream, number, "is not the event this stream ended with")
-    elif head.forgotten != (last is not None and last.kind == FORGOTTEN):
-        yield Fault(stream, None, "is marked as forgotten and is not, or the other way round")
+        yield Fault(stream, number, f"was inserted: the stream ends at event {head.number}")
+    elif head.hash != last_hash:
+        yield Fault(stream, number, "is not the event that this stream ended with")
+    elif head.is_forgotten != (last is not None and last.kind == FORGOTTEN):
+        yield Fault(stream, None, "has a forgotten flag that contradicts its last event")
 
 
-def faults_against(earlier: Iterable[Event], read: Callable[[str], list[Event]]) -> Iterator[Fault]:
-    """Events of an earlier export that a store no longer has, or has otherwise."""
-    stream, now = "", dict[int, str]()
-    for event in earlier:
+def compare_with_export(
+    exported: Iterable[Event], read: Callable[[str], list[Event]]
+) -> Iterator[Fault]:
+    """Yield the events of an earlier export that are missing from a store or differ in it."""
+    stream, hashes = "", dict[int, str]()
+    for event in exported:
         if event.stream != stream:
-            stream, now = event.stream, {each.number: each.hash for each in read(event.stream)}
-        if event.number not in now:
-            yield Fault(stream, event.number, "is in the earlier export and no longer in the store")
-        elif now[event.number] != event.hash:
-            yield Fault(
-                stream, event.number, "is not what it was in the earlier export: it was rewritten"
-            )
+            stream = event.stream
+            hashes = {current.number: current.hash for current in read(stream)}
+        if event.number not in hashes:
+            yield Fault(stream, event.number, "is in the earlier export but no longer in the store")
+        elif hashes[event.number] != event.hash:
+            yield Fault(stream, event.number, "differs from the earlier export: it was rewritten")

@@ -1,4 +1,4 @@
-"""Connections to a database, set up so that what was acknowledged is on disk; its errors in words."""
+"""Database connections that make acknowledged writes durable, and readable database errors."""
 
 import os
 import sqlite3
@@ -14,100 +14,103 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from eddi.errors import MissingExtraError
 from eddi.store.base import StoreBusyError, StoreError, StoreUnreachableError
-from eddi.store.url import SQLITE, shown
+from eddi.store.url import SQLITE, redact_url
 
-BUSY_SECONDS = 30  # how long to wait for others before giving up
+BUSY_SECONDS = 30  # how long to wait for a lock
 CONNECT_SECONDS = 10
-N_CONNECTIONS = 10  # kept open; as many again, and once more, when many ask at once
-PRIVATE = 0o600  # answers are nobody else's business on a shared machine
-BUSY_WORDS = ("locked", "busy", "lock timeout")
+N_CONNECTIONS = 10  # kept open; up to twice as many more are opened under load
+OWNER_ONLY = 0o600  # other users of the machine must not read answers
+LOCK_MESSAGES = ("locked", "busy", "lock timeout")  # parts of database errors about locks
 
 
-def connect(url: URL) -> Engine:
-    """An engine for ``url``; nothing is opened yet.
+def open_engine(url: URL) -> Engine:
+    """Return an engine for ``url``. It connects on first use.
 
     Raises:
-        MissingExtraError: the driver is not installed.
+        MissingExtraError: the database driver is not installed.
     """
-    is_file = url.get_backend_name() == SQLITE
-    wait = {"timeout": BUSY_SECONDS} if is_file else {"connect_timeout": CONNECT_SECONDS}
+    is_sqlite = url.get_backend_name() == SQLITE
+    timeout = {"timeout": BUSY_SECONDS} if is_sqlite else {"connect_timeout": CONNECT_SECONDS}
     try:
         engine = create_engine(
             url,
-            connect_args={name: value for name, value in wait.items() if name not in url.query},
-            hide_parameters=True,  # answers stay out of error messages
+            connect_args={name: value for name, value in timeout.items() if name not in url.query},
+            hide_parameters=True,  # keeps answers out of error messages
             pool_size=N_CONNECTIONS,
             max_overflow=2 * N_CONNECTIONS,
-            pool_pre_ping=not is_file,  # a database server may have been started anew
+            pool_pre_ping=not is_sqlite,  # the database server may have been restarted
         )
     except ImportError as error:
         raise MissingExtraError(
-            f"a store in PostgreSQL needs the package {error.name!r}, which is not installed. "
+            f"a PostgreSQL store needs the package {error.name!r}, which is not installed. "
             "Install it: pip install 'eddi-ml[postgres]'"
         ) from error
-    event.listen(engine, "connect", _set_up_file if is_file else _set_up_server)
-    if is_file:
-        event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", _configure_sqlite if is_sqlite else _configure_postgresql)
+    if is_sqlite:
+        event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _set_up_file(connection: sqlite3.Connection, _: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN ourselves; see `_begin`
-    _write_ahead(connection)
-    connection.execute("PRAGMA synchronous = FULL")  # an acknowledged event survives a power cut
+def _configure_sqlite(connection: sqlite3.Connection, _: Any) -> None:
+    connection.isolation_level = None  # `_begin_sqlite` issues BEGIN
+    _enable_wal(connection)
+    connection.execute("PRAGMA synchronous = FULL")  # acknowledged events survive a power failure
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+    connection.execute("PRAGMA secure_delete = ON")  # erased content is overwritten
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    # Two processes that turn a new file to WAL at once meet a lock that SQLite does not wait for.
-    give_up = time.monotonic() + BUSY_SECONDS
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    # SQLite does not wait for the lock when two processes switch a new file to WAL at the same time.
+    deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > give_up:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
             return
 
 
-def _begin(connection: Connection) -> None:
+def _begin_sqlite(connection: Connection) -> None:
     statement = connection.get_execution_options().get("begin", "BEGIN")
     if statement:
         connection.exec_driver_sql(statement)
 
 
-def _set_up_server(connection: Any, _: Any) -> None:
+def _configure_postgresql(connection: Any, _: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
     connection.commit()
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that may write. On SQLite it takes the lock first, so it cannot fail halfway."""
-    with in_words(engine), engine.connect() as connection:
+def write_transaction(engine: Engine) -> Iterator[Connection]:
+    """Open a transaction for writing.
+
+    On SQLite it takes the write lock at the start, so it cannot fail halfway for lack of the lock.
+    """
+    with translate_errors(engine), engine.connect() as connection:
         connection.execution_options(begin="BEGIN IMMEDIATE")
         with connection.begin():
             yield connection
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees the store as it was at one moment."""
-    with in_words(engine), engine.connect() as connection:
-        if engine.dialect.name != SQLITE:  # which reads so by itself
+def read_transaction(engine: Engine) -> Iterator[Connection]:
+    """Open a transaction that sees a consistent snapshot of the store."""
+    with translate_errors(engine), engine.connect() as connection:
+        if engine.dialect.name != SQLITE:  # SQLite always reads from a snapshot
             connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
             yield connection
 
 
 @contextmanager
-def alone(engine: Engine) -> Iterator[Connection]:
-    """A connection outside any transaction, as VACUUM wants it."""
-    with in_words(engine), engine.connect() as connection:
+def autocommit_connection(engine: Engine) -> Iterator[Connection]:
+    """Open a connection outside any transaction, as VACUUM requires."""
+    with translate_errors(engine), engine.connect() as connection:
         if engine.dialect.name == SQLITE:
             connection.execution_options(begin="")
         else:
@@ -116,41 +119,41 @@ def alone(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def in_words(engine: Engine) -> Iterator[None]:
-    """What the database complains of, as an error a person can act on."""
+def translate_errors(engine: Engine) -> Iterator[None]:
+    """Turn database errors into a `StoreError` with an actionable message."""
     try:
         yield
     except PoolTimeoutError:
         raise StoreBusyError(
-            f"the store {shown(engine.url)} is asked for more at once than it can do. Try again."
+            f"the store {redact_url(engine.url)} has too many requests at once. Try again."
         ) from None
     except DBAPIError as error:
-        raise _translated(error, shown(engine.url)) from None
+        raise _to_store_error(error, redact_url(engine.url)) from None
 
 
-def _translated(error: DBAPIError, where: str) -> StoreError:
-    # Further lines of PostgreSQL quote values.
-    words = str(error.orig).strip().partition("\n")[0].rstrip(".")
-    if any(word in words.lower() for word in BUSY_WORDS):
+def _to_store_error(error: DBAPIError, url: str) -> StoreError:
+    # The remaining lines of a PostgreSQL error may quote values.
+    reason = str(error.orig).strip().partition("\n")[0].rstrip(".")
+    if any(message in reason.lower() for message in LOCK_MESSAGES):
         return StoreBusyError(
-            f"the store {where} was locked by others for more than {BUSY_SECONDS} seconds ({words}). "
-            "Try again; if it stays so, look for a program that keeps a transaction open."
+            f"the store {url} was locked for more than {BUSY_SECONDS} seconds ({reason}). "
+            "Try again. If this persists, look for a program that keeps a transaction open."
         )
-    if where.startswith(SQLITE):
+    if url.startswith(SQLITE):
         return StoreError(
-            f"the store {where} failed: {words}. Check the file, its permissions and the disk."
+            f"the store {url} failed: {reason}. Check the file, its permissions and the disk."
         )
     if isinstance(error, OperationalError | InterfaceError):
         return StoreUnreachableError(
-            f"the store {where} cannot be reached ({words}). Check that the server runs, and the "
-            "host, user, password and database in the address."
+            f"the store {url} cannot be reached ({reason}). Check that the server is running, and "
+            "check the host, user, password and database in the URL."
         )
-    return StoreError(f"the store {where} failed: {words}. Check the address and the server's log.")
+    return StoreError(f"the store {url} failed: {reason}. Check the URL and the server's log.")
 
 
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner may read, unless there is one."""
+def create_private_file(path: Path) -> None:
+    """Create an empty file that only its owner can read and write, unless the file exists."""
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
     except FileExistsError:
         return

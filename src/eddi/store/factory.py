@@ -1,4 +1,4 @@
-"""Open a store by its address."""
+"""Open a store by its URL."""
 
 from importlib.util import find_spec
 
@@ -6,46 +6,45 @@ from eddi.errors import MissingExtraError
 from eddi.store.base import Store, StoreUrlError
 from eddi.store.memory import MemoryStore
 
-KINDS = "memory:, sqlite:///answers.db, or postgresql://user@host/database"
+EXAMPLES = "memory:, sqlite:///answers.db or postgresql://user@host/database"
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
-    """The store at ``url``: ``memory:``, ``sqlite:///file`` or ``postgresql://user@host/database``.
-
-    A password is best left to ``~/.pgpass`` or ``PGPASSWORD``, which the driver reads by itself.
+    """Open the store at ``url``.
 
     Args:
-        url: where it is.
-        create: make a SQLite file that is not there; else that is an error.
+        url: ``memory:``, ``sqlite:///file`` or ``postgresql://user@host/database``. Keep the password
+            in ``~/.pgpass`` or ``PGPASSWORD``; the PostgreSQL driver reads both.
+        create: create a SQLite file that does not exist, instead of raising an error.
 
     Raises:
-        StoreUrlError: the address cannot be understood.
+        StoreUrlError: the URL is invalid.
         MissingExtraError: a package for this kind of store is not installed.
-        StoreUnreachableError: the database does not answer.
-        StoreNotFoundError: there is no such file, and none is to be made.
-        StoreSchemaError: its tables are of another version.
+        StoreUnreachableError: the database server does not respond.
+        StoreNotFoundError: the SQLite file does not exist and ``create`` is False.
+        StoreSchemaError: the tables are missing, older or newer.
     """
-    kind = url.partition(":")[0]
+    scheme = url.partition(":")[0]
     if url in ("memory:", "memory://"):
         return MemoryStore()
-    if kind.partition("+")[0] not in ("sqlite", "postgresql", "postgres") or kind == url:
-        # The rest may hold a password: it is not repeated.
-        raise StoreUrlError(f"a store cannot be opened by {kind!r}... Give one of {KINDS}.")
-    need_sql()
+    if scheme.partition("+")[0] not in ("sqlite", "postgresql", "postgres") or scheme == url:
+        # The rest of the URL may contain a password, so the message does not repeat it.
+        raise StoreUrlError(f"a store URL cannot start with {scheme!r}. Use {EXAMPLES}.")
+    require_sql_packages()
     from eddi.store.sql import SqlStore
 
     return SqlStore(url, create=create)
 
 
-def need_sql() -> None:
-    """Say how to install what a store in a database needs, if it is not there.
+def require_sql_packages() -> None:
+    """Check that the packages for database stores are installed.
 
     Raises:
-        MissingExtraError: it is not there.
+        MissingExtraError: a package is not installed.
     """
     for package in ("sqlalchemy", "alembic"):
         if find_spec(package) is None:
             raise MissingExtraError(
-                f"a store in a database needs {package}, which is not installed. "
+                f"a database store needs the package {package}, which is not installed. "
                 "Install it: pip install 'eddi-ml[web]'"
             )

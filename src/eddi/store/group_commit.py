@@ -1,4 +1,4 @@
-"""Appends that come at once share one transaction, and so one wait for the disk."""
+"""Group commit: concurrent appends share one transaction and therefore one disk sync."""
 
 import threading
 from collections import deque
@@ -10,8 +10,8 @@ from eddi.store.base import Event, StoreError
 
 
 @dataclass(eq=False)
-class Wish:
-    """An event that somebody waits to have written; then the event, or why not."""
+class PendingAppend:
+    """A requested append and, once processed, its event or its error."""
 
     stream: str
     kind: str
@@ -20,36 +20,46 @@ class Wish:
     event: Event | None = None
     error: StoreError | None = None
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the append succeeded or failed."""
+        return self.event is not None or self.error is not None
 
-class Together:
-    """Whoever's turn it is writes for all who wait; they find it done when theirs comes."""
 
-    def __init__(self, write: Callable[[list[Wish]], None]) -> None:
-        """Write wishes with ``write``, which returns when they are on disk, each granted or refused."""
+class GroupCommit:
+    """Collects appends from many threads and writes them in batches.
+
+    The thread that holds the lock writes all pending appends. The threads that waited for the lock
+    then find theirs done.
+    """
+
+    def __init__(self, write: Callable[[list[PendingAppend]], None]) -> None:
+        """Use ``write`` to write batches; it sets an event or an error on each append.
+
+        When ``write`` returns, the batch must be on disk.
+        """
         self._write = write
-        self._waiting: deque[Wish] = deque()
-        self._turn = threading.Lock()
+        self._pending: deque[PendingAppend] = deque()
+        self._lock = threading.Lock()
 
-    def grant(self, wish: Wish) -> Event:
-        """Have a wish written, alone or with others."""
-        self._waiting.append(wish)
-        with self._turn:
-            if wish.event is None and wish.error is None:
-                self._write_all()
-        if wish.event is None:
-            raise wish.error or StoreError("the store left an event unwritten. Try again.")
-        return wish.event
+    def append(self, request: PendingAppend) -> Event:
+        """Write ``request``, alone or in a batch with others, and return its event."""
+        self._pending.append(request)
+        with self._lock:
+            if not request.is_done:
+                self._write_pending()
+        if request.event is None:
+            raise request.error or StoreError("the store did not write an event. Try again.")
+        return request.event
 
-    def _write_all(self) -> None:
-        wishes = [self._waiting.popleft() for _ in range(len(self._waiting))]
+    def _write_pending(self) -> None:
+        batch = [self._pending.popleft() for _ in range(len(self._pending))]
         try:
-            self._write(wishes)
+            self._write(batch)
         except BaseException as error:
-            told = (
-                error
-                if isinstance(error, StoreError)
-                else StoreError("writing was interrupted. Try again.")
-            )
-            for wish in wishes:  # nothing of it was kept, whatever was granted on the way
-                wish.event, wish.error = None, told
+            shared = StoreError("writing was interrupted. Try again.")
+            if isinstance(error, StoreError):
+                shared = error
+            for request in batch:  # the transaction was rolled back, including successful appends
+                request.event, request.error = None, shared
             raise

@@ -1,4 +1,4 @@
-"""A store in memory, for tests and for trying things out. It ends with its process."""
+"""An in-memory store for tests and experiments. Its contents are lost when the process ends."""
 
 import json
 import threading
@@ -7,64 +7,75 @@ from dataclasses import replace
 from typing import Any
 
 from eddi.store.base import FORGOTTEN, Event, Fault, StreamNotFoundError
-from eddi.store.chain import START, Head, Kept, check_names, faults_in, sealed, text_of, tombstone
+from eddi.store.chain import (
+    EMPTY_HEAD,
+    Head,
+    StoredEvent,
+    canonical_json,
+    check_names,
+    create_event,
+    create_tombstone,
+    find_faults,
+)
 
 
 class MemoryStore:
-    """Events in a dictionary."""
+    """A store that keeps its events in a dictionary; see `eddi.store.base.Store` for the methods."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, list[Kept]] = {}
+        self._streams: dict[str, list[StoredEvent]] = {}
         self._lock = threading.Lock()
 
     def append(self, stream: str, kind: str, facts: Mapping[str, Any], *, after: int) -> Event:
-        """Add an event as number ``after + 1``; see `eddi.store.base.Store`."""
+        """Append an event with number ``after + 1``."""
         check_names(stream, kind)
         with self._lock:
-            event = sealed(stream, kind, facts, head=self._head(stream), after=after)
-            self._kept.setdefault(stream, []).append(Kept(event, text_of(event.facts)))
+            event = create_event(stream, kind, facts, head=self._head(stream), after=after)
+            stored = StoredEvent(event, canonical_json(event.facts))
+            self._streams.setdefault(stream, []).append(stored)
         return event
 
     def _head(self, stream: str) -> Head:
-        if stream not in self._kept:
-            return START
-        last = self._kept[stream][-1].event
-        return Head(last.number, last.hash, forgotten=last.kind == FORGOTTEN)
+        if stream not in self._streams:
+            return EMPTY_HEAD
+        last = self._streams[stream][-1].event
+        return Head(last.number, last.hash, is_forgotten=last.kind == FORGOTTEN)
 
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
-        """The events of a stream from number ``after + 1`` on."""
+        """Return the events of a stream, starting with number ``after + 1``."""
         with self._lock:
-            kept = self._kept.get(stream, [])[max(after, 0) :]
-        # Facts as new objects: whoever changes what was read does not change what is kept.
-        return [replace(each.event, facts=json.loads(each.text or "{}")) for each in kept]
+            stored = self._streams.get(stream, [])[max(after, 0) :]
+        # New objects for the facts: callers who change them must not change the store.
+        return [replace(item.event, facts=json.loads(item.text or "{}")) for item in stored]
 
     def streams(self, prefix: str = "") -> Iterator[str]:
-        """The names of all streams that begin with ``prefix``, sorted."""
+        """Yield the names of all streams that start with ``prefix``, sorted."""
         with self._lock:
-            names = sorted(name for name in self._kept if name.startswith(prefix))
+            names = sorted(name for name in self._streams if name.startswith(prefix))
         return iter(names)
 
     def forget(self, stream: str) -> None:
-        """Erase the facts of a stream; that they were stays."""
+        """Erase the facts of a stream and append a tombstone."""
         with self._lock:
             head = self._head(stream)
-            if head == START:
+            if head == EMPTY_HEAD:
                 raise StreamNotFoundError(f"there is no stream {stream!r} to forget. Check its name.")
-            if head.forgotten:
+            if head.is_forgotten:
                 return
-            self._kept[stream] = [
-                *(Kept(replace(kept.event, facts={}, salt=""), None) for kept in self._kept[stream]),
-                Kept(tombstone(stream, head), "{}"),
+            erased = [
+                StoredEvent(replace(stored.event, facts={}, salt=""), None)
+                for stored in self._streams[stream]
             ]
+            self._streams[stream] = [*erased, StoredEvent(create_tombstone(stream, head), "{}")]
 
     def verify(self) -> list[Fault]:
-        """Everything that is not as it was written."""
+        """Return every event that is not as it was written."""
         with self._lock:
             return [
                 fault
-                for stream, kept in sorted(self._kept.items())
-                for fault in faults_in(stream, kept, self._head(stream))
+                for stream, stored in sorted(self._streams.items())
+                for fault in find_faults(stream, stored, self._head(stream))
             ]
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: a store in memory holds no files or connections."""

@@ -1,4 +1,4 @@
-"""A store in SQLite or PostgreSQL: durable, and shared by threads and processes."""
+"""A durable store in SQLite or PostgreSQL, shared by threads and processes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,232 +9,242 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from eddi.store.backup import copy_file
+from eddi.store.backup import copy_sqlite
 from eddi.store.base import FORGOTTEN, Event, Fault, StoreBusyError, StoreError, StreamNotFoundError
 from eddi.store.chain import (
-    START,
+    EMPTY_HEAD,
     Head,
-    Kept,
+    StoredEvent,
+    canonical_json,
     check_names,
-    conflict,
-    faults_in,
-    is_name,
-    sealed,
-    text_of,
-    tombstone,
+    conflict_error,
+    create_event,
+    create_tombstone,
+    find_faults,
+    is_valid_name,
 )
-from eddi.store.connection import alone, connect, in_words, reading, writing
-from eddi.store.group_commit import Together, Wish
+from eddi.store.connection import (
+    autocommit_connection,
+    open_engine,
+    read_transaction,
+    translate_errors,
+    write_transaction,
+)
+from eddi.store.group_commit import GroupCommit, PendingAppend
 from eddi.store.tables import events, heads
-from eddi.store.upgrade import make_ready
-from eddi.store.url import SQLITE, parsed, shown
+from eddi.store.upgrade import prepare_tables
+from eddi.store.url import SQLITE, parse_url, redact_url
 
-N_STREAMS = 1000  # names fetched at a time; between them no transaction stays open
-N_ROWS = 500  # events in memory at a time while all are checked
-SWEEP_BYTES = 32 * 2**20  # up to this size tables are rewritten within a moment
-MAX_NUMBER = 2**31 - 1  # what the column holds
+STREAMS_PER_PAGE = 1000  # no transaction stays open between pages of stream names
+ROWS_PER_FETCH = 500  # events in memory at a time during verification
+MAX_VACUUM_BYTES = 32 * 2**20  # PostgreSQL rewrites tables up to this size almost instantly
+MAX_NUMBER = 2**31 - 1  # largest value of the integer column
 COLUMNS = tuple(column.name for column in events.columns)
-LAST_CHARACTER = "\U0010ffff"  # sorts after every character that a name may hold
+LAST_CHARACTER = "\U0010ffff"  # sorts after every character that a name may contain
 
 
 class SqlStore:
-    """Events in a database. Open one a process; threads share it."""
+    """A store in a database. Open one per process; threads share it."""
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         """Open the store at ``url``; see `eddi.store.factory.open_store`."""
-        self._engine = connect(parsed(url))
-        self.kind = self._engine.dialect.name  # "sqlite" or "postgresql"
-        self.address = shown(self._engine.url)  # without a password
-        self._together = Together(self._write)
+        self._engine = open_engine(parse_url(url))
+        self.dialect = self._engine.dialect.name  # "sqlite" or "postgresql"
+        self.redacted_url = redact_url(self._engine.url)
+        self._group_commit = GroupCommit(self._write_batch)
         try:
-            make_ready(self._engine, create=create)
+            prepare_tables(self._engine, create=create)
         except BaseException:
             self._engine.dispose()
             raise
 
     def append(self, stream: str, kind: str, facts: Mapping[str, Any], *, after: int) -> Event:
-        """Add an event as number ``after + 1``; when this returns, it is on disk."""
+        """Append an event with number ``after + 1``. On return the event is on disk."""
         check_names(stream, kind)
-        wish = Wish(stream, kind, facts, after)
-        if self.kind == SQLITE:  # one writer at a time; PostgreSQL gathers commits by itself
-            return self._together.grant(wish)
-        with writing(self._engine) as connection:
-            return _granted(connection, wish)
+        request = PendingAppend(stream, kind, facts, after)
+        if self.dialect == SQLITE:  # allows one writer at a time; PostgreSQL has its own group commit
+            return self._group_commit.append(request)
+        with write_transaction(self._engine) as connection:
+            return _append(connection, request)
 
-    def _write(self, wishes: list[Wish]) -> None:
-        with writing(self._engine) as connection:
-            for wish in wishes:
+    def _write_batch(self, batch: list[PendingAppend]) -> None:
+        with write_transaction(self._engine) as connection:
+            for request in batch:
                 try:
-                    wish.event = _granted(connection, wish)
-                except StoreError as error:  # refused before anything of it was written
-                    wish.error = error
+                    request.event = _append(connection, request)
+                except StoreError as error:  # raised before anything was written for this request
+                    request.error = error
 
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
-        """The events of a stream from number ``after + 1`` on."""
-        if not is_name(stream) or after >= MAX_NUMBER:
+        """Return the events of a stream, starting with number ``after + 1``."""
+        if not is_valid_name(stream) or after >= MAX_NUMBER:
             return []
-        wanted = select(events).where(events.c.stream == stream, events.c.number > after)
-        with reading(self._engine) as connection:
-            rows = connection.execute(wanted.order_by(events.c.number)).all()
-        return [self._event(row) for row in rows]
+        query = select(events).where(events.c.stream == stream, events.c.number > after)
+        with read_transaction(self._engine) as connection:
+            rows = connection.execute(query.order_by(events.c.number)).all()
+        return [self._parse_row(row) for row in rows]
 
-    def _event(self, row: Row[Any]) -> Event:
+    def _parse_row(self, row: Row[Any]) -> Event:
         try:
-            return _event(row, json.loads(row.facts or "{}"))
+            return _event_from_row(row, json.loads(row.facts or "{}"))
         except ValueError:
             raise StoreError(
                 f"event {row.number} of {row.stream!r} is damaged: its facts are not JSON. "
-                f"Run: eddi store verify {self.address}"
+                f"Run: eddi store verify {self.redacted_url}"
             ) from None
 
     def streams(self, prefix: str = "") -> Iterator[str]:
-        """The names of all streams that begin with ``prefix``, sorted."""
-        if prefix and not is_name(prefix):
+        """Yield the names of all streams that start with ``prefix``, sorted."""
+        if prefix and not is_valid_name(prefix):
             return
-        wanted = select(heads.c.stream).order_by(heads.c.stream).limit(N_STREAMS)
-        wanted = wanted.where(heads.c.stream < prefix + LAST_CHARACTER)
-        page = wanted.where(heads.c.stream >= prefix)
+        query = select(heads.c.stream).order_by(heads.c.stream).limit(STREAMS_PER_PAGE)
+        query = query.where(heads.c.stream < prefix + LAST_CHARACTER)
+        page = query.where(heads.c.stream >= prefix)
         while True:
-            with reading(self._engine) as connection:
+            with read_transaction(self._engine) as connection:
                 names = list(connection.scalars(page))
             yield from names
-            if len(names) < N_STREAMS:
+            if len(names) < STREAMS_PER_PAGE:
                 return
-            page = wanted.where(heads.c.stream > names[-1])
+            page = query.where(heads.c.stream > names[-1])
 
     def forget(self, stream: str) -> None:
-        """Erase the facts of a stream; that they were stays.
+        """Erase the facts of a stream and append a tombstone.
 
-        In SQLite they are overwritten, and cut out of the log. PostgreSQL keeps them, out of reach,
-        until its tables are rewritten: up to `SWEEP_BYTES` that is done here, beyond by `sweep`, which
-        is too slow to do whenever a respondent asks; `eddi store forget` does it.
+        SQLite overwrites the facts, and its log is truncated. PostgreSQL keeps the old row versions,
+        invisible to queries, until the table is rewritten. This method rewrites tables of up to
+        `MAX_VACUUM_BYTES`. Rewriting a larger table is too slow to do on every request, so call
+        `vacuum` for it, as `eddi store forget` does.
         """
         self.erase(stream)
-        if self.kind == SQLITE:
-            self._cut_log()
-        elif self._n_bytes() <= SWEEP_BYTES:
-            self.sweep()
+        if self.dialect == SQLITE:
+            self._truncate_log()
+        elif self._table_bytes() <= MAX_VACUUM_BYTES:
+            self.vacuum()
 
     def erase(self, stream: str) -> None:
-        """As `forget`, but the caller sweeps when all is erased."""
-        with writing(self._engine) as connection:
-            head = _head(connection, stream) if is_name(stream) else START
-            if head == START:
+        """Forget a stream without removing traces from the database files; `vacuum` removes them."""
+        with write_transaction(self._engine) as connection:
+            head = _read_head(connection, stream) if is_valid_name(stream) else EMPTY_HEAD
+            if head == EMPTY_HEAD:
                 raise StreamNotFoundError(f"there is no stream {stream!r} to forget. Check its name.")
-            if not head.forgotten:
-                erased = update(events).where(events.c.stream == stream)
-                connection.execute(erased.values(facts=None, salt=""))
-                _add(connection, tombstone(stream, head))
+            if not head.is_forgotten:
+                erase_facts = update(events).where(events.c.stream == stream)
+                connection.execute(erase_facts.values(facts=None, salt=""))
+                _insert(connection, create_tombstone(stream, head))
 
-    def sweep(self) -> None:
-        """Rewrite the store, so that nothing of what was ever erased is left in its files."""
-        rewrite = "VACUUM" if self.kind == SQLITE else f"VACUUM (FULL) {events.name}"
-        with alone(self._engine) as connection:
-            connection.exec_driver_sql(rewrite)
-        if self.kind == SQLITE:
-            self._cut_log()
+    def vacuum(self) -> None:
+        """Rewrite the database files so that they contain nothing that was erased."""
+        statement = "VACUUM" if self.dialect == SQLITE else f"VACUUM (FULL) {events.name}"
+        with autocommit_connection(self._engine) as connection:
+            connection.exec_driver_sql(statement)
+        if self.dialect == SQLITE:
+            self._truncate_log()
 
-    def _cut_log(self) -> None:
-        """Move what SQLite's log holds into the file; the log has pages from before."""
-        with alone(self._engine) as connection:
-            busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
-        if busy:
+    def _truncate_log(self) -> None:
+        """Move SQLite's write-ahead log into the database file; the log contains old pages."""
+        with autocommit_connection(self._engine) as connection:
+            is_busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
+        if is_busy:
             raise StoreBusyError(
-                f"what was to be forgotten is erased, but the log of {self.address} may still hold it: "
-                "somebody reads from it all the time. Forget it again when they are done."
+                f"the facts were erased, but the log of {self.redacted_url} may still contain them "
+                "because another program is reading the store. Forget the stream again later."
             )
 
-    def _n_bytes(self) -> int:
-        wanted = text("SELECT pg_total_relation_size(:name)")
-        with reading(self._engine) as connection:
-            return int(connection.execute(wanted, {"name": events.name}).scalar_one())
+    def _table_bytes(self) -> int:
+        query = text("SELECT pg_total_relation_size(:name)")
+        with read_transaction(self._engine) as connection:
+            return int(connection.execute(query, {"name": events.name}).scalar_one())
 
     def verify(self) -> list[Fault]:
-        """Everything that is not as it was written, at one moment."""
-        joined = select(
-            events, heads.c.number.label("end"), heads.c.hash.label("seal"), heads.c.forgotten
-        )
-        joined = joined.outerjoin_from(events, heads, events.c.stream == heads.c.stream)
-        ordered = joined.order_by(events.c.stream, events.c.number)
-        empty = select(heads).where(~exists().where(events.c.stream == heads.c.stream))
-        with reading(self._engine) as connection:
-            rows = connection.execution_options(yield_per=N_ROWS).execute(ordered)
-            found = [
+        """Return every event that is not as it was written, from one consistent snapshot."""
+        columns = (heads.c.number.label("head_number"), heads.c.hash.label("head_hash"))
+        query = select(events, *columns, heads.c.forgotten)
+        query = query.outerjoin_from(events, heads, events.c.stream == heads.c.stream)
+        query = query.order_by(events.c.stream, events.c.number)
+        empty_streams = select(heads).where(~exists().where(events.c.stream == heads.c.stream))
+        with read_transaction(self._engine) as connection:
+            rows = connection.execution_options(yield_per=ROWS_PER_FETCH).execute(query)
+            faults = [
                 fault
-                for stream, some in groupby(rows, key=lambda row: str(row.stream))
-                for fault in _faults(stream, some)
+                for stream, stream_rows in groupby(rows, key=lambda row: str(row.stream))
+                for fault in _find_stream_faults(stream, stream_rows)
             ]
-            for row in connection.execute(empty):
-                found += faults_in(row.stream, [], Head(row.number, row.hash, row.forgotten))
-        return found
+            for row in connection.execute(empty_streams):
+                faults += find_faults(row.stream, [], Head(row.number, row.hash, row.forgotten))
+        return faults
 
     def count(self) -> tuple[int, int]:
-        """How many streams there are, and how many events in them."""
-        with reading(self._engine) as connection:
-            sizes = (select(func.count()).select_from(table) for table in (heads, events))
-            n_streams, n_events = (connection.execute(size).scalar_one() for size in sizes)
+        """Return the number of streams and the number of events."""
+        with read_transaction(self._engine) as connection:
+            queries = (select(func.count()).select_from(table) for table in (heads, events))
+            n_streams, n_events = (connection.execute(query).scalar_one() for query in queries)
         return n_streams, n_events
 
     def backup(self, path: Path) -> None:
-        """Copy a store in SQLite to a new file; others may go on writing meanwhile.
+        """Copy a SQLite store to a new file. Other connections may write in the meantime.
 
         Raises:
-            StoreError: the store is in PostgreSQL, which has its own ways, or the file is there.
+            StoreError: the store is in PostgreSQL, which has its own backup tools, or ``path`` exists.
         """
-        if self.kind != SQLITE:
-            raise StoreError(f"{self.address} is backed up by its own tools: pg_dump, pg_basebackup.")
-        with in_words(self._engine), self._engine.connect() as connection:
-            copy_file(connection, path)
+        if self.dialect != SQLITE:
+            raise StoreError(
+                f"cannot copy {self.redacted_url} to a file. Back it up with pg_dump or pg_basebackup."
+            )
+        with translate_errors(self._engine), self._engine.connect() as connection:
+            copy_sqlite(connection, path)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close all connections."""
         self._engine.dispose()
 
 
-def _granted(connection: Connection, wish: Wish) -> Event:
-    head = _head(connection, wish.stream)
-    event = sealed(wish.stream, wish.kind, wish.facts, head=head, after=wish.after)
-    _add(connection, event)
+def _append(connection: Connection, request: PendingAppend) -> Event:
+    head = _read_head(connection, request.stream)
+    event = create_event(request.stream, request.kind, request.facts, head=head, after=request.after)
+    _insert(connection, event)
     return event
 
 
-def _head(connection: Connection, stream: str) -> Head:
-    wanted = select(heads.c.number, heads.c.hash, heads.c.forgotten).where(heads.c.stream == stream)
-    row = connection.execute(wanted.with_for_update()).one_or_none()  # SQLite holds its lock already
-    return START if row is None else Head(*row)
+def _read_head(connection: Connection, stream: str) -> Head:
+    query = select(heads.c.number, heads.c.hash, heads.c.forgotten).where(heads.c.stream == stream)
+    row = connection.execute(query.with_for_update()).one_or_none()  # SQLite holds its lock already
+    return EMPTY_HEAD if row is None else Head(*row)
 
 
-def _add(connection: Connection, event: Event) -> None:
-    end = {"number": event.number, "hash": event.hash, "forgotten": event.kind == FORGOTTEN}
+def _insert(connection: Connection, event: Event) -> None:
+    head = {"number": event.number, "hash": event.hash, "forgotten": event.kind == FORGOTTEN}
     if event.number > 1:
-        connection.execute(update(heads).where(heads.c.stream == event.stream), end)
+        connection.execute(update(heads).where(heads.c.stream == event.stream), head)
     else:
         try:
-            connection.execute(insert(heads), {"stream": event.stream} | end)
-        except IntegrityError:  # on PostgreSQL, two who begin a stream at once meet here
-            raise conflict(event.stream, "at event 1 or later, not at 0") from None
-    connection.execute(insert(events), vars(event) | {"facts": text_of(event.facts)})
+            connection.execute(insert(heads), {"stream": event.stream} | head)
+        except IntegrityError:  # on PostgreSQL, two writers created the same stream at once
+            raise conflict_error(event.stream, "event 1 or later, not at event 0") from None
+    connection.execute(insert(events), vars(event) | {"facts": canonical_json(event.facts)})
 
 
-def _event(row: Row[Any], facts: Mapping[str, Any]) -> Event:
-    # SQLite keeps any kind of value in any column: what an edit left there must not stop us.
+def _event_from_row(row: Row[Any], facts: Mapping[str, Any]) -> Event:
+    # SQLite stores values of any type in any column. An edited value must not stop the verification.
     columns = {name: row._mapping[name] for name in COLUMNS}
-    kept: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: value if isinstance(value, str) else repr(value) for name, value in columns.items()
     }
-    return Event(**kept | {"number": _number(row.number), "facts": facts})
+    return Event(**fields | {"number": _to_number(row.number), "facts": facts})
 
 
-def _number(value: object) -> int:
+def _to_number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _faults(stream: str, rows: Iterator[Row[Any]]) -> Iterator[Fault]:
+def _find_stream_faults(stream: str, rows: Iterator[Row[Any]]) -> Iterator[Fault]:
     first = next(rows)
-    head = None if first.end is None else Head(_number(first.end), first.seal, first.forgotten)
+    head = None
+    if first.head_number is not None:
+        head = Head(_to_number(first.head_number), first.head_hash, first.forgotten)
 
-    def kept() -> Iterator[Kept]:
-        yield Kept(_event(first, {}), first.facts)
-        yield from (Kept(_event(row, {}), row.facts) for row in rows)
+    def stored_events() -> Iterator[StoredEvent]:
+        yield StoredEvent(_event_from_row(first, {}), first.facts)
+        yield from (StoredEvent(_event_from_row(row, {}), row.facts) for row in rows)
 
-    yield from faults_in(stream, kept(), head)
+    yield from find_faults(stream, stored_events(), head)

@@ -1,12 +1,12 @@
-"""The two tables of a store as they are now; `migrations` says how they came to be."""
+"""The current tables of a store. The package `migrations` creates and upgrades them."""
 
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, Table, Text
 
-REVISIONS = ("0001",)  # oldest first; the last is what this version of eddi reads and writes
-VERSION_TABLE = "eddi_version"  # not alembic's own name: other programs may share the database
+REVISIONS = ("0001",)  # oldest first; this version of eddi reads and writes the last one
+VERSION_TABLE = "eddi_version"  # not alembic's default name: other programs may share the database
 
 metadata = MetaData()
-# PostgreSQL would sort by language; code points sort the same everywhere.
+# Sort by code point everywhere. PostgreSQL would otherwise sort by the rules of a language.
 _NAME = Text().with_variant(Text(collation="C"), "postgresql")
 
 heads = Table(
@@ -23,7 +23,7 @@ events = Table(
     Column("stream", _NAME, ForeignKey(heads.c.stream), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),
-    Column("facts", Text),  # canonical JSON as it was hashed; null once forgotten
+    Column("facts", Text),  # canonical JSON, exactly as hashed; null once forgotten
     Column("at", Text, nullable=False),
     Column("before", Text, nullable=False),
     Column("hash", Text, nullable=False),

@@ -1,57 +1,67 @@
-"""Bring the tables of a store up to this version of eddi, or say what is in the way."""
+"""Create the tables of a store or migrate them to the current revision."""
 
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from eddi.store.base import StoreNotFoundError, StoreSchemaError
-from eddi.store.connection import connect, make_private, reading, writing
+from eddi.store.connection import (
+    create_private_file,
+    open_engine,
+    read_transaction,
+    write_transaction,
+)
 from eddi.store.tables import REVISIONS, VERSION_TABLE
-from eddi.store.url import SQLITE, parsed, shown
+from eddi.store.url import SQLITE, parse_url, redact_url
 
-LOCK = 0x_EDD1  # names our lock among those of other programs in the same PostgreSQL
+ADVISORY_LOCK_ID = 0x_EDD1  # identifies our lock among those of other programs in the same database
 
 
 def upgrade(url: str) -> tuple[str | None, str]:
-    """Bring the store at ``url`` up to date; the revision it had (None: no tables) and has now.
+    """Upgrade the store at ``url`` and return its previous and current revision.
 
-    What is kept stays. Several processes may do this at once.
+    The previous revision is None if there were no tables. Stored events are kept. Several processes
+    may upgrade the same store at once.
 
     Raises:
-        StoreSchemaError: the store was made by a newer version of eddi.
+        StoreSchemaError: a newer version of eddi created the store.
     """
-    engine = connect(parsed(url))
+    engine = open_engine(parse_url(url))
     try:
-        make_file(engine)
+        ensure_file(engine)
         return migrate(engine)
     finally:
         engine.dispose()
 
 
-def make_file(engine: Engine, *, create: bool = True) -> None:
-    """A new SQLite file is for its owner alone; or there must be one already."""
+def ensure_file(engine: Engine, *, create: bool = True) -> None:
+    """Create the file of a SQLite store, readable only by its owner, if it does not exist.
+
+    Raises:
+        StoreNotFoundError: the file does not exist and ``create`` is False.
+    """
     if engine.dialect.name != SQLITE:
         return
     path = Path(str(engine.url.database))
     if create:
-        make_private(path)
+        create_private_file(path)
     elif not path.exists():
-        raise StoreNotFoundError(f"there is no store {str(path)!r}. Check the address.")
+        raise StoreNotFoundError(f"there is no store at {str(path)!r}. Check the path.")
 
 
 def migrate(engine: Engine) -> tuple[str | None, str]:
-    """Migrate in one transaction, of which everybody else sees nothing or all."""
-    with writing(engine) as connection:
-        if engine.dialect.name != SQLITE:  # there the transaction itself is the lock
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        before = revision(connection)
-        if before != REVISIONS[-1]:
-            _refuse_newer(before, shown(engine.url))
-            _run(connection)
-    return before, REVISIONS[-1]
+    """Migrate the tables in one transaction and return the previous and current revision."""
+    with write_transaction(engine) as connection:
+        if engine.dialect.name != SQLITE:  # on SQLite the transaction itself is the lock
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ADVISORY_LOCK_ID})
+        previous = read_revision(connection)
+        if previous != REVISIONS[-1]:
+            _reject_newer(previous, redact_url(engine.url))
+            _run_migrations(connection)
+    return previous, REVISIONS[-1]
 
 
-def _run(connection: Connection) -> None:
+def _run_migrations(connection: Connection) -> None:
     from alembic import command
     from alembic.config import Config
 
@@ -62,42 +72,42 @@ def _run(connection: Connection) -> None:
     command.upgrade(config, REVISIONS[-1])
 
 
-def revision(connection: Connection) -> str | None:
-    """Which revision the tables are of; None where there are none."""
+def read_revision(connection: Connection) -> str | None:
+    """Return the revision of the tables, or None if there are no tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608  # a constant
-    return found.scalar_one_or_none()
+    result = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608  # a constant
+    return result.scalar_one_or_none()
 
 
-def make_ready(engine: Engine, *, create: bool) -> None:
-    """Check that the tables are of this version; make them in a SQLite file that is new.
+def prepare_tables(engine: Engine, *, create: bool) -> None:
+    """Check that the tables have the current revision, and create them in a new SQLite file.
 
     Raises:
-        StoreSchemaError: they are older, newer, or not there.
-        StoreNotFoundError: there is no file, and none is to be made.
+        StoreSchemaError: the tables are missing, older or newer.
+        StoreNotFoundError: the SQLite file does not exist and ``create`` is False.
     """
-    where = shown(engine.url)
-    make_file(engine, create=create)
-    with reading(engine) as connection:
-        found = revision(connection)
-        is_new = found is None and not inspect(connection).get_table_names()
-    if found == REVISIONS[-1]:
+    url = redact_url(engine.url)
+    ensure_file(engine, create=create)
+    with read_transaction(engine) as connection:
+        revision = read_revision(connection)
+        is_empty = revision is None and not inspect(connection).get_table_names()
+    if revision == REVISIONS[-1]:
         return
-    if is_new and create and engine.dialect.name == SQLITE:
+    if is_empty and create and engine.dialect.name == SQLITE:
         migrate(engine)
         return
-    _refuse_newer(found, where)
-    what = "has no tables of eddi yet" if found is None else f"has tables of revision {found}"
+    _reject_newer(revision, url)
+    state = "has no eddi tables" if revision is None else f"has tables of revision {revision}"
     raise StoreSchemaError(
-        f"the store {where} {what}; this version of eddi needs revision {REVISIONS[-1]}. "
-        f"Make a backup if there is something in it, then run: eddi store upgrade {where}"
+        f"the store {url} {state}; this version of eddi needs revision {REVISIONS[-1]}. "
+        f"Back up existing data, then run: eddi store upgrade {url}"
     )
 
 
-def _refuse_newer(found: str | None, where: str) -> None:
-    if found is not None and found not in REVISIONS:
+def _reject_newer(revision: str | None, url: str) -> None:
+    if revision is not None and revision not in REVISIONS:
         raise StoreSchemaError(
-            f"the store {where} has tables of revision {found}, made by a newer version of eddi; this "
-            f"one knows {', '.join(REVISIONS)}. Install the newer one: pip install --upgrade eddi-ml"
+            f"the store {url} has tables of revision {revision}, created by a newer version of eddi. "
+            f"This version supports {', '.join(REVISIONS)}. Upgrade: pip install --upgrade eddi-ml"
         )

@@ -1,4 +1,4 @@
-"""The address of a database: understood, checked, and shown without its password."""
+"""Database URLs: parsing, validation, and display without the password."""
 
 from pathlib import Path
 
@@ -9,56 +9,61 @@ from eddi.store.base import StoreUrlError
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 DRIVERS = {SQLITE: "sqlite+pysqlite", POSTGRESQL: "postgresql+psycopg"}
-HARMLESS = ("host", "port", "sslmode")  # options that say where, and no secret
+NON_SECRET_OPTIONS = ("host", "port", "sslmode")
 EXAMPLES = "sqlite:///answers.db or postgresql://user@host/database"
 
 
-def parsed(url: str) -> URL:
-    """The address in parts, with the driver we use. Nothing of it is repeated where it is wrong.
+def parse_url(url: str) -> URL:
+    """Parse and validate the URL of a database and select its driver.
+
+    Error messages do not repeat the URL because it may contain a password.
 
     Raises:
-        StoreUrlError: it is not the address of a database we know.
+        StoreUrlError: the URL is invalid or names an unsupported database.
     """
     try:
-        parts = make_url(url)
-    except (ArgumentError, ValueError):  # its words may hold the password
-        raise StoreUrlError(f"this is not the address of a store. Write it as {EXAMPLES}.") from None
-    name = parts.drivername.partition("+")[0]
-    kind = POSTGRESQL if name == "postgres" else name  # as the driver itself allows
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):  # their messages may contain the password
+        raise StoreUrlError(f"this is not a valid store URL. Use {EXAMPLES}.") from None
+    name = parsed.drivername.partition("+")[0]
+    kind = POSTGRESQL if name == "postgres" else name  # libpq accepts both spellings
     if kind not in DRIVERS:
-        raise StoreUrlError(f"no store of kind {kind!r} is known. Give {EXAMPLES}.")
-    parts = parts.set(drivername=DRIVERS[kind])
-    return _checked_file(parts) if kind == SQLITE else _checked_server(parts)
+        raise StoreUrlError(f"stores of kind {kind!r} are not supported. Use {EXAMPLES}.")
+    parsed = parsed.set(drivername=DRIVERS[kind])
+    if kind == SQLITE:
+        _check_sqlite(parsed)
+    else:
+        _check_postgresql(parsed)
+    return parsed
 
 
-def _checked_file(url: URL) -> URL:
+def _check_sqlite(url: URL) -> None:
     if url.host or url.query or not url.database or url.database == ":memory:":
         raise StoreUrlError(
-            "a store in SQLite needs a file: sqlite:///answers.db (three strokes) here, "
-            "sqlite:////var/lib/answers.db (four) anywhere. Use memory: for one that is not kept."
+            "a SQLite store needs a file. Use sqlite:///answers.db (three slashes) for a relative path, "
+            "sqlite:////var/lib/answers.db (four slashes) for an absolute path, or memory: for a store "
+            "that is not saved."
         )
-    folder = Path(url.database).parent
-    if not folder.is_dir():
+    path = Path(url.database)
+    if not path.parent.is_dir():
         raise StoreUrlError(
-            f"cannot keep a store in {url.database!r}: there is no such folder. Make it first."
+            f"cannot create a store at {url.database!r}: there is no such folder. Create it first."
         )
-    if Path(url.database).is_dir():
+    if path.is_dir():
         raise StoreUrlError(f"{url.database!r} is a folder. Name a file in it.")
-    return url
 
 
-def _checked_server(url: URL) -> URL:
+def _check_postgresql(url: URL) -> None:
     if "@" in (url.host or ""):
         raise StoreUrlError(
-            "the user or the password in this address holds an '@'. Write it as %40; "
-            "other special characters likewise, as in web addresses."
+            "the user name or password in this URL contains '@'. Write it as %40, and percent-encode "
+            "other special characters as well."
         )
-    return url
 
 
-def shown(url: URL) -> str:
-    """The address for messages: without the password, and without options that may hold one."""
+def redact_url(url: URL) -> str:
+    """Return the URL for messages, without the password and without options that may contain one."""
     kind = url.drivername.partition("+")[0]
-    query = {name: value for name, value in url.query.items() if name in HARMLESS}
-    plain = URL.create(kind, url.username, None, url.host, url.port, url.database, query)
-    return plain.render_as_string()
+    query = {name: value for name, value in url.query.items() if name in NON_SECRET_OPTIONS}
+    redacted = URL.create(kind, url.username, None, url.host, url.port, url.database, query)
+    return redacted.render_as_string()

@@ -1,4 +1,4 @@
-"""Which question next: pass one of these to an interview or a simulation."""
+"""Strategies: which question to ask next. Pass one to an interview or a simulation."""
 
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information

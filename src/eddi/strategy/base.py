@@ -1,4 +1,4 @@
-"""What a strategy is: one verb, and another for those that look ahead at the first question."""
+"""What a strategy is: one method that scores questions."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -10,15 +10,15 @@ from eddi.table.evidence import Evidence
 
 
 class Strategy(Protocol):
-    """Scores every question for every row; the highest open one is asked next."""
+    """Scores every question for every row; the open question with the highest score is asked next."""
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        """How good each question is to ask next [rows, questions]; -inf where it never is."""
+        """The score of each question [rows, questions]; -inf for a question that is never asked."""
 
 
 @runtime_checkable
-class Farsighted(Strategy, Protocol):
-    """A strategy that chooses the very first question, the same for all who begin, with care."""
+class LookaheadStrategy(Strategy, Protocol):
+    """A strategy that looks one question further when it chooses the first question."""
 
-    def opening(self, model: Model, target: Sequence[str]) -> Tensor:
-        """What to add to the scores of whoever begins, with everything still to ask [questions]."""
+    def first_question_bonus(self, model: Model, target: Sequence[str]) -> Tensor:
+        """What to add to the scores before the first answer, if every question is open [questions]."""

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from eddi.errors import SchemaError
-from eddi.model.base import Model
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
@@ -18,7 +17,7 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class FixedOrder:
-    """The same questions in the same order for every row; questions not named come last.
+    """The same questions in the same order for every row; questions that are not named come last.
 
     Learn an order with `FixedOrder.learn`, or give one by hand.
     """
@@ -31,7 +30,7 @@ class FixedOrder:
             raise SchemaError(f"the fixed order names a question twice: {', '.join(self.order)}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:  # noqa: ARG002
-        names = [question.name for question in model.schema_.questions]
+        names = [question.name for question in model.schema.questions]
         for name in self.order:
             if name not in names:
                 raise SchemaError(
@@ -45,7 +44,7 @@ class FixedOrder:
     @classmethod
     def learn(
         cls,
-        model: PartialVAE,
+        model: ModelSource,
         table: Any,
         target: str | Sequence[str] | None = None,
         *,
@@ -53,22 +52,21 @@ class FixedOrder:
     ) -> "FixedOrder":
         """The order in which each question has the highest mean score over the rows of ``table``.
 
-        The paper averages over the test rows themselves; pass training rows for an order that has
-        not seen what it is judged on.
+        The paper averages over the test rows themselves. Pass training rows for an order that is
+        independent of the test rows.
         """
-        strategy = strategy or Information()
-        truth = model.evidence(table)
-        schema = model.schema_
-        goal = schema.target_names(model.target_ if target is None else target)
-        left = [q for q in schema.questions if not set(q.reveals) & set(goal)]
-        seen = Evidence.nothing(len(truth), truth.n_variables)
+        fitted, strategy = model.fitted(), strategy or Information()
+        schema, truth = fitted.schema, fitted.evidence(table)
+        names = schema.target_names(fitted.target if target is None else target)
+        remaining = [q for q in schema.questions if not set(q.reveals) & set(names)]
+        evidence = Evidence.empty(len(truth), truth.n_variables)
         order: list[str] = []
-        while left:
-            scores = strategy.score(model, seen, goal).mean(0)
-            best = max(left, key=lambda q: float(scores[schema.questions.index(q)]))
+        while remaining:
+            scores = strategy.score(fitted, evidence, names).mean(0)
+            best = max(remaining, key=lambda q: float(scores[schema.questions.index(q)]))
             order.append(best.name)
-            left.remove(best)
-            shown = np.zeros(truth.observed.shape, dtype=bool)
-            shown[:, schema.positions(best.reveals)] = True
-            seen = seen.reveal(truth.hide(~shown))
+            remaining.remove(best)
+            revealed = np.zeros(truth.observed.shape, dtype=bool)
+            revealed[:, schema.positions(best.reveals)] = True
+            evidence = evidence.reveal(truth.hide(~revealed))
         return cls(tuple(order))

@@ -1,4 +1,4 @@
-"""Ask what tells most about the target (EDDI)."""
+"""Ask the question with the highest expected information about the target (EDDI)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.reward import mutual_information as target_space
-from eddi.reward.lookahead import opening
-from eddi.reward.paper import latent_information
+from eddi.reward.lookahead import first_question_gain
+from eddi.reward.mutual_information import mutual_information
+from eddi.reward.paper.latent_information import latent_information
 from eddi.table.evidence import Evidence
 
-MOST_AHEAD = 128  # questions among which the first is chosen with the next in mind: half a second, once
+MAX_LOOKAHEAD_QUESTIONS = 128  # with more, the first question is chosen greedily: it takes half a second
 
 
 @dataclass(frozen=True)
 class Information:
-    """EDDI: the question whose answer is expected to tell most about the target, for this row.
+    """EDDI: score each question by the expected information of its answer about the target.
 
     Args:
-        reward: "latent", the paper's; "target", the same in the space of the target, which needs a model
-            with direct beliefs; None takes the best the model allows. That is the latter, and the very
-            first question of an interview, the same for everybody, is chosen with the one after it in
-            mind: what an answer opens counts then, if it is much (see `Lookahead`).
-        n_draws: Monte Carlo draws of answers and target.
-        seed: of those draws; they change with the number of answers, and rows that have answered as
-            much share them, so that a row scores the same alone and in any batch.
+        reward: "latent", the paper's reward; "target", mutual information in target space, which needs a
+            model with marginal predictions; None chooses the best reward that the model supports. None
+            also chooses the first question of an interview with a lookahead of one question (see
+            `Lookahead`), if its gain is large.
+        n_draws: number of Monte Carlo draws of answers and target.
+        seed: of those draws. They change with the number of answers. Rows with equally many answers
+            share them, so that a row's scores do not depend on its batch.
     """
 
     reward: Literal["latent", "target"] | None = None
@@ -43,34 +43,38 @@ class Information:
             raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        n_seen = evidence.observed.sum(1).tolist()  # [rows]
-        if set(n_seen) == {0}:  # rows that have said nothing yet all score alike
-            return self._nats(model, evidence[:1], target, 0).expand(len(evidence), -1)
-        if len(counts := set(n_seen)) == 1:
-            return self._nats(model, evidence, target, n_seen[0])
-        scores = torch.zeros((len(evidence), len(model.schema_.questions)))
+        n_observed = evidence.observed.sum(1).tolist()  # [rows]
+        if set(n_observed) == {0}:  # rows without an answer all have the same scores
+            return self._rewards(model, evidence[:1], target, 0).expand(len(evidence), -1)
+        if len(counts := set(n_observed)) == 1:
+            return self._rewards(model, evidence, target, n_observed[0])
+        scores = torch.zeros((len(evidence), len(model.schema.questions)))
         for n in counts:
-            rows = np.flatnonzero(np.equal(n_seen, n))
-            scores[torch.from_numpy(rows)] = self._nats(model, evidence[rows], target, n)
+            rows = np.flatnonzero(np.equal(n_observed, n))
+            scores[torch.from_numpy(rows)] = self._rewards(model, evidence[rows], target, n)
         return scores
 
-    def _nats(self, model: Model, evidence: Evidence, target: Sequence[str], n_seen: int) -> Tensor:
-        """The rewards of rows that have answered as much."""
-        seed = self.seed * 1_009 + n_seen
-        wanted = self.reward or ("latent" if model.direct_ is None else "target")
-        if wanted == "target" and model.direct_ is None:
+    def _rewards(
+        self, model: Model, evidence: Evidence, target: Sequence[str], n_observed: int
+    ) -> Tensor:
+        """The rewards of rows with equally many observed values."""
+        seed = self.seed * 1_009 + n_observed
+        has_marginals = model.marginal_predictor is not None
+        if self.reward == "target" and not has_marginals:
             raise StrategyError(
-                'reward="target" needs a model with direct beliefs: fit one with recipe="default".'
+                'reward="target" needs a model with marginal predictions: fit one with recipe="default".'
             )
-        reward = latent_information.information if wanted == "latent" else target_space.information
+        use_latent = self.reward == "latent" or not has_marginals
+        reward = latent_information if use_latent else mutual_information
         return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 
-    def opening(self, model: Model, target: Sequence[str]) -> Tensor:
-        """Nats that each answer opens to whoever begins [questions]; it is worked out once.
+    def first_question_bonus(self, model: Model, target: Sequence[str]) -> Tensor:
+        """The lookahead gain of each question before the first answer [questions]; computed once.
 
-        Nothing of a reward that was asked for by name, or among more than 128 questions.
+        It is 0 if the reward was chosen by name, or if there are more than 128 questions.
         """
-        n_questions = len(model.schema_.questions)
-        if self.reward is not None or model.direct_ is None or n_questions > MOST_AHEAD:
+        n_questions = len(model.schema.questions)
+        is_greedy = self.reward is not None or model.marginal_predictor is None
+        if is_greedy or n_questions > MAX_LOOKAHEAD_QUESTIONS:
             return torch.zeros(n_questions)
-        return opening(model, target).cpu()
+        return first_question_gain(model, target).cpu()

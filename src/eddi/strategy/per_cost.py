@@ -1,4 +1,4 @@
-"""Ask what is worth most for its price."""
+"""Rank questions by score per unit of cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class PerCost:
-    """Another strategy's score, per unit of the question's cost."""
+    """Another strategy's score per unit of the question's cost."""
 
     inner: Strategy
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         score = self.inner.score(model, evidence, target)  # [rows, questions]
-        return score / torch.from_numpy(model.schema_.costs).to(score.device, score.dtype)
+        return score / torch.from_numpy(model.schema.costs).to(score.device, score.dtype)

@@ -1,4 +1,4 @@
-"""Ask in a random order (RAND), the baseline every strategy must beat."""
+"""Ask in a random order (RAND), the baseline that every strategy must beat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class Random:
-    """Each row's questions in an order of its own, drawn once from ``seed``."""
+    """A random order for each row, drawn from ``seed``."""
 
     seed: int = 0
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:  # noqa: ARG002
         random = torch.Generator().manual_seed(self.seed)
-        return torch.rand((len(evidence), len(model.schema_.questions)), generator=random)
+        return torch.rand((len(evidence), len(model.schema.questions)), generator=random)

@@ -1,4 +1,4 @@
-"""When it is enough."""
+"""Stopping rules: when an interview ends."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,39 +14,42 @@ from eddi.errors import StopError
 from eddi.model.prediction import Prediction
 from eddi.table.variable import Kind
 
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Situation:
-    """How some interviews stand, a row each; what is believed is worked out only if asked for."""
+    """The state of some interviews, one per row; predictions are computed only if a rule needs them."""
 
     n_asked: NDArray[np.int64]  # [rows] questions asked
     best: NDArray[np.float64]  # [rows] score of the best open question
-    believe: Callable[[], Mapping[str, Prediction]]
+    predict: Callable[[], Mapping[str, Prediction]]
 
     @cached_property
     def predictions(self) -> Mapping[str, Prediction]:
-        return self.believe()
+        """The prediction of each target."""
+        return self.predict()
 
-    def all_targets(self, certain: Callable[[Prediction], Truths]) -> Truths:
-        """Where ``certain`` holds for every target."""
-        certainties = [certain(prediction) for prediction in self.predictions.values()]
-        return np.asarray(np.all(certainties, axis=0))
+    def all_targets(self, condition: Callable[[Prediction], Mask]) -> Mask:
+        """Whether ``condition`` holds for every target [rows]."""
+        by_target = [condition(prediction) for prediction in self.predictions.values()]
+        return np.asarray(np.all(by_target, axis=0))
 
 
 class StoppingRule(Protocol):
-    """Ends interviews: one verb, and how much they may cost at most."""
+    """Ends interviews, and limits their cost."""
 
     @property
     def budget(self) -> float:
-        """What all questions of one interview may cost together."""
+        """The maximum total cost of the questions of one interview."""
 
-    def reached(self, situation: Situation) -> Truths:
-        """Which interviews have gone far enough [rows]."""
+    def reached(self, situation: Situation) -> Mask:
+        """Whether each interview ends now [rows]."""
 
 
-class _Combines:
+class _Combinable:
+    """Rules combine with ``|`` and ``&``."""
+
     def __or__(self, other: StoppingRule) -> "AnyOf":
         return AnyOf((self, other))  # type: ignore[arg-type]
 
@@ -55,26 +58,26 @@ class _Combines:
 
 
 @dataclass(frozen=True)
-class Stop(_Combines):
-    """Ends an interview as soon as any of these holds; ``Stop()`` never does.
+class Stop(_Combinable):
+    """Ends an interview as soon as any of these conditions holds; ``Stop()`` never ends one.
 
     Combine rules with ``|`` (either) and ``&`` (both).
 
     Args:
-        after: this many questions were answered, volunteered answers included.
-        sd_below: the target's standard deviation fell below this, in its own units.
-        probability_above: one level of the target became at least this likely.
-        interval_below: the target's 90% interval became narrower than this, in its own units.
-        reward_below: no open question is worth this much (nats, or what the strategy scores by).
-        budget: questions that would cost more than this in all are not asked, however rules are
-            combined. Those that are always asked come first, and are asked beyond it.
-        risk: the belief is as sure as it takes for at most this share of interviews to end with a wrong
-            decision: another level than the most likely one, or a quantity further than ``within`` from
-            its mean. How sure that is was tested on rows that training did not see, each interviewed to
-            the end (`eddi.certify`). The promise is of interviews that nothing else cuts short: neither
-            another condition nor a budget.
-        within: how far off a quantity may be and still be right, in its own units; goes with ``risk``.
-        confidence: the chance that the promise of ``risk`` holds, over the rows it was tested on.
+        after: this many questions were answered, including volunteered answers.
+        sd_below: the target's standard deviation is below this value, in its own units.
+        probability_above: the probability of the target's most likely level is at least this value.
+        interval_below: the target's 90% interval is narrower than this value, in its own units.
+        reward_below: no open question has a reward of this value (nats, or the strategy's own unit).
+        budget: a question that would exceed this total cost is not asked, however rules are combined.
+            Questions that are always asked come first, and may exceed it.
+        risk: the expected share of wrong decisions is at most this value: another level than the most
+            likely one, or a quantity further than ``within`` from its predicted mean. The required
+            confidence of the prediction was determined on rows that training did not see, each
+            interviewed to the end (`eddi.certify`). The guarantee holds for interviews that no other
+            condition and no budget ends.
+        within: maximum error of a correct decision about a quantity, in its own units; with ``risk``.
+        confidence: probability that the guarantee of ``risk`` holds, over the certified rows.
     """
 
     after: int | None = None
@@ -89,86 +92,126 @@ class Stop(_Combines):
 
     def __post_init__(self) -> None:
         if not self.budget > 0:
-            raise StopError(f"the budget must be above 0, got {self.budget:g}. Nothing could be asked.")
+            raise StopError(
+                f"the budget must be above 0, got {self.budget:g}. No question could be asked."
+            )
         if self.after is not None and self.after < 0:
             raise StopError(f"after must be 0 or more questions, got {self.after}.")
         if self.probability_above is not None and not 0 < self.probability_above <= 1:
             raise StopError(f"probability_above must be in (0, 1], got {self.probability_above:g}.")
         if self.risk is not None and not 0 < self.risk < 1:
-            raise StopError(f"risk must be in (0, 1), got {self.risk:g}. Nobody can promise no error.")
+            raise StopError(
+                f"risk must be in (0, 1), got {self.risk:g}. A risk of 0 cannot be guaranteed."
+            )
         if not 0 < self.confidence < 1:
             raise StopError(f"confidence must be in (0, 1), got {self.confidence:g}.")
         if self.within is not None and self.risk is None:
-            raise StopError("within goes with risk: how often may the target be further off than that?")
-        for name in ("sd_below", "interval_below", "within"):
-            if (least := getattr(self, name)) is not None and not least > 0:
-                raise StopError(f"{name} must be above 0, got {least:g}. It could never be reached.")
+            raise StopError("within needs risk: the share of targets that may be further off.")
+        limits = {
+            "sd_below": self.sd_below,
+            "interval_below": self.interval_below,
+            "within": self.within,
+        }
+        for name, limit in limits.items():
+            if limit is not None and not limit > 0:
+                raise StopError(f"{name} must be above 0, got {limit:g}. It could never be reached.")
 
-    def reached(self, situation: Situation) -> Truths:
+    def reached(self, situation: Situation) -> Mask:
         if self.risk is not None:
             raise StopError(
-                f"Stop(risk={self.risk:g}) must be settled for a model first: give it to an interview."
+                f"Stop(risk={self.risk:g}) depends on a model. Give it to an interview, which resolves it."
             )
-        rules = (self._enough, self._poor, self._sharp, self._narrow, self._likely)
-        found = [truths for rule in rules if (truths := rule(situation)) is not None]
+        checks = (
+            self._is_long_enough,
+            self._is_reward_low,
+            self._is_sd_small,
+            self._is_interval_narrow,
+            self._is_level_likely,
+        )
+        found = [mask for check in checks if (mask := check(situation)) is not None]
         if not found:
             return np.zeros(len(situation.n_asked), dtype=bool)
         return np.asarray(np.any(found, axis=0))
 
-    def _enough(self, situation: Situation) -> Truths | None:
+    def _is_long_enough(self, situation: Situation) -> Mask | None:
         return None if self.after is None else situation.n_asked >= self.after
 
-    def _poor(self, situation: Situation) -> Truths | None:
+    def _is_reward_low(self, situation: Situation) -> Mask | None:
         return None if self.reward_below is None else situation.best < self.reward_below
 
-    def _sharp(self, situation: Situation) -> Truths | None:
-        most = self.sd_below
-        if most is None:
+    def _is_sd_small(self, situation: Situation) -> Mask | None:
+        limit = self.sd_below
+        if limit is None:
             return None
-        return situation.all_targets(lambda belief: _ordered(belief, "sd_below").sd < most)
+        return situation.all_targets(lambda p: _check_ordered(p, "sd_below").sd < limit)
 
-    def _narrow(self, situation: Situation) -> Truths | None:
-        most = self.interval_below
-        if most is None:
+    def _is_interval_narrow(self, situation: Situation) -> Mask | None:
+        limit = self.interval_below
+        if limit is None:
             return None
         return situation.all_targets(
-            lambda belief: np.diff(_ordered(belief, "interval_below").interval, axis=-1)[:, 0] < most
+            lambda p: np.diff(_check_ordered(p, "interval_below").interval, axis=-1)[:, 0] < limit
         )
 
-    def _likely(self, situation: Situation) -> Truths | None:
-        least = self.probability_above
-        if least is None:
+    def _is_level_likely(self, situation: Situation) -> Mask | None:
+        limit = self.probability_above
+        if limit is None:
             return None
-        return situation.all_targets(lambda belief: _likeliest(belief) >= least)
+        return situation.all_targets(lambda p: _max_probability(p) >= limit)
 
 
 @dataclass(frozen=True)
-class Sure(_Combines):
-    """Ends an interview once the decision is right with this chance, as the belief has it.
+class ConfidenceThreshold(_Combinable):
+    """Ends an interview once the predicted probability of a correct decision reaches a threshold.
 
-    What ``Stop(risk=...)`` becomes, with the chance at which its promise was found to hold.
+    ``Stop(risk=...)`` is resolved to this rule, with a certified threshold.
 
     Args:
-        least: the chance; above 1 it is never enough.
-        within: how far off a quantity may be and still be right, in its own units.
+        threshold: the probability; above 1 it is never reached.
+        within: maximum error of a correct decision about a quantity, in its own units.
     """
 
-    least: float
+    threshold: float
     within: float | None = None
 
     @property
     def budget(self) -> float:
         return math.inf
 
-    def reached(self, situation: Situation) -> Truths:
-        if self.least > 1:
+    def reached(self, situation: Situation) -> Mask:
+        if self.threshold > 1:
             return np.zeros(len(situation.n_asked), dtype=bool)
-        return situation.all_targets(lambda belief: sureness(belief, self.within) >= self.least)
+        return situation.all_targets(lambda p: decision_confidence(p, self.within) >= self.threshold)
 
 
 @dataclass(frozen=True)
-class AnyOf(_Combines):
-    """Enough as soon as one of the rules says so."""
+class RiskControlledStop(_Combinable):
+    """``Stop(risk=...)`` for one model; its threshold is determined when it is first needed.
+
+    Args:
+        rule: the rule with a risk.
+        resolve: replaces the risk by a `ConfidenceThreshold`; see `interview.risk_control`.
+    """
+
+    rule: Stop
+    resolve: Callable[[Stop], StoppingRule]
+
+    @cached_property
+    def resolved(self) -> StoppingRule:
+        """The rule with its certified threshold."""
+        return self.resolve(self.rule)
+
+    @property
+    def budget(self) -> float:
+        return self.rule.budget
+
+    def reached(self, situation: Situation) -> Mask:
+        return self.resolved.reached(situation)
+
+
+@dataclass(frozen=True)
+class AnyOf(_Combinable):
+    """Ends an interview as soon as one of the rules does."""
 
     rules: tuple[StoppingRule, ...]
 
@@ -176,13 +219,13 @@ class AnyOf(_Combines):
     def budget(self) -> float:
         return min(rule.budget for rule in self.rules)
 
-    def reached(self, situation: Situation) -> Truths:
+    def reached(self, situation: Situation) -> Mask:
         return np.asarray(np.any([rule.reached(situation) for rule in self.rules], axis=0))
 
 
 @dataclass(frozen=True)
-class AllOf(_Combines):
-    """Enough only when every rule says so."""
+class AllOf(_Combinable):
+    """Ends an interview only when every rule does."""
 
     rules: tuple[StoppingRule, ...]
 
@@ -190,56 +233,61 @@ class AllOf(_Combines):
     def budget(self) -> float:
         return min(rule.budget for rule in self.rules)
 
-    def reached(self, situation: Situation) -> Truths:
+    def reached(self, situation: Situation) -> Mask:
         return np.asarray(np.all([rule.reached(situation) for rule in self.rules], axis=0))
 
 
-def most_asked(rule: StoppingRule) -> float:
-    """How many questions a rule lets be asked, whatever the answers."""
+def max_questions(rule: StoppingRule) -> float:
+    """The number of questions after which a rule ends an interview, whatever the answers."""
     if isinstance(rule, AnyOf):
-        return min(map(most_asked, rule.rules))
+        return min(map(max_questions, rule.rules))
     if isinstance(rule, AllOf):
-        return max(map(most_asked, rule.rules))
+        return max(map(max_questions, rule.rules))
+    if isinstance(rule, RiskControlledStop):
+        return max_questions(rule.rule)
     return rule.after if isinstance(rule, Stop) and rule.after is not None else math.inf
 
 
-def promises(rule: StoppingRule) -> bool:
-    """Whether a promise was made of how a rule ends interviews."""
+def is_risk_controlled(rule: StoppingRule) -> bool:
+    """Whether a rule, or a part of it, ends interviews at a certified threshold."""
     if isinstance(rule, AnyOf | AllOf):
-        return any(map(promises, rule.rules))
-    return isinstance(rule, Sure)
+        return any(map(is_risk_controlled, rule.rules))
+    if isinstance(rule, RiskControlledStop):
+        return is_risk_controlled(rule.resolved)
+    return isinstance(rule, ConfidenceThreshold)
 
 
-def sureness(belief: Prediction, within: float | None) -> NDArray[np.float64]:
-    """The chance that the decision is right [rows]: the most likely level, or the mean of a quantity.
+def decision_confidence(prediction: Prediction, within: float | None) -> NDArray[np.float64]:
+    """The predicted probability that the decision is correct [rows].
 
-    A quantity's belief is taken to be normal. Where it is not, the chance is off, but no promise: what
-    it takes to be sure enough is tested, not believed.
+    The decision is the most likely level, or the mean of a quantity, whose prediction is taken to be
+    normal. If it is not, the probability is biased, but no guarantee breaks: thresholds are certified on
+    held-out rows.
     """
-    if belief.probabilities is not None:
-        return np.asarray(belief.probabilities.max(-1))
+    if prediction.probabilities is not None:
+        return np.asarray(prediction.probabilities.max(-1))
     if within is None:
         raise StopError(
-            f"risk needs within for {belief.variable.name!r}, which is {belief.variable.kind}: how far "
-            "off may it be and still be right? For example Stop(risk=0.05, within=2.5)."
+            f"risk needs within for {prediction.variable.name!r}, which is {prediction.variable.kind}: "
+            "the maximum error of a correct decision. For example Stop(risk=0.05, within=2.5)."
         )
-    with np.errstate(divide="ignore"):  # a belief without spread is certain
-        return np.asarray(erf(within / (math.sqrt(2) * belief.sd)))
+    with np.errstate(divide="ignore"):  # a prediction with sd 0 is certain
+        return np.asarray(erf(within / (math.sqrt(2) * prediction.sd)))
 
 
-def _likeliest(belief: Prediction) -> NDArray[np.float64]:
-    if belief.probabilities is None:
+def _max_probability(prediction: Prediction) -> NDArray[np.float64]:
+    if prediction.probabilities is None:
         raise StopError(
-            f"probability_above needs a target of levels; {belief.variable.name!r} is "
-            f"{belief.variable.kind}. Use sd_below or interval_below."
+            f"probability_above needs a target with levels; {prediction.variable.name!r} is "
+            f"{prediction.variable.kind}. Use sd_below or interval_below."
         )
-    return np.asarray(belief.probabilities.max(-1))
+    return np.asarray(prediction.probabilities.max(-1))
 
 
-def _ordered(belief: Prediction, rule: str) -> Prediction:
-    if belief.variable.kind is Kind.CATEGORY:
+def _check_ordered(prediction: Prediction, rule: str) -> Prediction:
+    if prediction.variable.kind is Kind.CATEGORY:
         raise StopError(
-            f"{rule} needs a target with an order; {belief.variable.name!r} is a category. "
+            f"{rule} needs a target with an order; {prediction.variable.name!r} is a category. "
             "Use probability_above."
         )
-    return belief
+    return prediction

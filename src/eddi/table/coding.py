@@ -1,8 +1,6 @@
-"""The reversible map between a table's own numbers and the numbers a network likes."""
+"""The reversible map between the numbers of a table and the inputs of a network."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -13,17 +11,20 @@ from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 
 Scaling = Literal["standard", "unit"]
-"""Quantities to mean 0 and sd 1, counts after a logarithm; or, as the paper does, every variable,
-whatever its kind, as one number in [0, 1]."""
+"""How numbers are scaled.
 
-ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of a constant column
+"standard" gives quantities mean 0 and standard deviation 1 (counts after a logarithm) and leaves level
+positions unchanged. "unit" maps every variable of any kind to one number in [0, 1], as in the paper.
+"""
+
+ROUNDING = 1e-12  # a scale below this fraction of the mean is the rounding error of a constant column
 
 
 @dataclass(frozen=True)
 class Coding:
-    """For each variable, ``coded = (warp(number) - shift) / scale``.
+    """For each variable, ``coded = (x - shift) / scale``.
 
-    The warp is the logarithm of one plus the number where ``logarithmic``, else nothing.
+    Where ``logarithmic``, x is the logarithm of one plus the number. Otherwise x is the number itself.
     """
 
     shift: NDArray[np.float64]  # [variables]
@@ -32,82 +33,97 @@ class Coding:
 
     @classmethod
     def fit(cls, schema: Schema, numbers: NDArray[np.float64], scaling: Scaling) -> "Coding":
-        """Learn the map from the numbers of a training table, NaN = not observed."""
-        return cls.of(schema, Spread.of(numbers, logarithmic(schema, scaling)), scaling)
+        """Learn the coding from the numbers of a training table, NaN = not observed."""
+        stats = RunningStats.from_numbers(numbers, find_logarithmic(schema, scaling))
+        return cls.from_stats(schema, stats, scaling)
 
     @classmethod
-    def of(cls, schema: Schema, spread: "Spread", scaling: Scaling) -> "Coding":
-        """The map for numbers that are spread so, after `logarithmic` ones were taken as such."""
-        levels = np.array([v.n_levels if v.kind.has_levels else 0 for v in schema.variables])
+    def from_stats(cls, schema: Schema, stats: "RunningStats", scaling: Scaling) -> "Coding":
+        """Return the coding for numbers with these statistics.
+
+        The statistics must be those after the logarithm of the variables in `find_logarithmic`.
+        """
+        n_levels = np.array([v.n_levels if v.kind.has_levels else 0 for v in schema.variables])
+        has_levels = n_levels > 0
         if scaling == "standard":
-            shift, scale = np.where(levels, 0.0, spread.mean), np.where(levels, 1.0, spread.sd)
+            shift, scale = np.where(has_levels, 0.0, stats.mean), np.where(has_levels, 1.0, stats.sd)
         else:
-            width = spread.high - spread.low
-            shift, scale = np.where(levels, 0.0, spread.low), np.where(levels, levels - 1.0, width)
-        shift, scale = (np.where(spread.n | levels, each, 0.0) for each in (shift, scale))
+            width = stats.maximum - stats.minimum
+            shift = np.where(has_levels, 0.0, stats.minimum)
+            scale = np.where(has_levels, n_levels - 1.0, width)
+        is_known = has_levels | (stats.n_observed > 0)
+        shift, scale = np.where(is_known, shift, 0.0), np.where(is_known, scale, 0.0)
         scale = np.where(scale > ROUNDING * np.abs(shift), scale, 1.0)
-        return cls(shift, scale, logarithmic(schema, scaling))
+        return cls(shift, scale, find_logarithmic(schema, scaling))
 
     def encode(self, numbers: NDArray[np.float64]) -> Evidence:
-        """Numbers of a table, NaN = not observed, as evidence."""
-        return Evidence.of((_warp(numbers, self.logarithmic) - self.shift) / self.scale)
+        """Return the numbers of a table, NaN = not observed, as evidence."""
+        return Evidence.of((_apply_logarithm(numbers, self.logarithmic) - self.shift) / self.scale)
 
     def decode(self, coded: NDArray[np.floating]) -> NDArray[np.float64]:
-        """The table's own numbers behind coded values: the inverse of `encode`."""
-        warped = np.asarray(coded, dtype=np.float64) * self.scale + self.shift
-        return np.where(self.logarithmic, np.expm1(np.where(self.logarithmic, warped, 0)), warped)
+        """Return coded values as the numbers of a table: the inverse of `encode`."""
+        x = np.asarray(coded, dtype=np.float64) * self.scale + self.shift
+        return np.where(self.logarithmic, np.expm1(np.where(self.logarithmic, x, 0)), x)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """How the known numbers of each variable are spread; those of two batches can be added."""
+class RunningStats:
+    """Mean, standard deviation and range of each variable, which can be merged across batches."""
 
-    n: NDArray[np.int64]  # [variables] known
-    mean: NDArray[np.float64]  # [variables] 0 where nothing is known
+    n_observed: NDArray[np.int64]  # [variables]
+    mean: NDArray[np.float64]  # [variables] 0 if there are no observed values, like the others below
     sd: NDArray[np.float64]  # [variables]
-    low: NDArray[np.float64]  # [variables]
-    high: NDArray[np.float64]  # [variables]
+    minimum: NDArray[np.float64]  # [variables]
+    maximum: NDArray[np.float64]  # [variables]
 
     @classmethod
-    def of(cls, numbers: NDArray[np.float64], logarithmic: NDArray[np.bool_]) -> "Spread":
-        """The spread of numbers [rows, variables], NaN = not observed, some after a logarithm."""
-        known = [column[~np.isnan(column)] for column in _warp(numbers, logarithmic).T]
-        facts = [
-            (len(one), one.mean(), one.std(), one.min(), one.max()) if len(one) else (0, 0, 0, 0, 0)
-            for one in known
+    def from_numbers(
+        cls, numbers: NDArray[np.float64], logarithmic: NDArray[np.bool_]
+    ) -> "RunningStats":
+        """Return the statistics of numbers [rows, variables], NaN = not observed.
+
+        Args:
+            numbers: as `columns.table_to_numbers` returns them.
+            logarithmic: the variables to take the logarithm of first [variables].
+        """
+        columns = [column[~np.isnan(column)] for column in _apply_logarithm(numbers, logarithmic).T]
+        stats = [
+            (len(column), column.mean(), column.std(), column.min(), column.max())
+            if len(column)
+            else (0, 0, 0, 0, 0)
+            for column in columns
         ]
-        n, *rest = np.array(facts, dtype=np.float64).reshape(-1, 5).T
-        return cls(n.astype(np.int64), *rest)
+        n_observed, *rest = np.array(stats, dtype=np.float64).reshape(-1, 5).T
+        return cls(n_observed.astype(np.int64), *rest)
 
-    @classmethod
-    def of_batches(
-        cls, batches: Iterable[NDArray[np.float64]], logarithmic: NDArray[np.bool_]
-    ) -> "Spread":
-        """The spread of all numbers of a stream, in one pass: exact but for rounding."""
-        return reduce(cls.plus, (cls.of(numbers, logarithmic) for numbers in batches))
-
-    def plus(self, other: "Spread") -> "Spread":
-        """The spread of both together (Chan, Golub and LeVeque 1979)."""
-        n = self.n + other.n
-        share = np.divide(other.n, n, out=np.zeros(len(n)), where=n > 0)
-        apart = other.mean - self.mean
-        squares = self.sd**2 * (1 - share) + other.sd**2 * share + apart**2 * share * (1 - share)
-        low = np.where(share == 0, self.low, np.minimum(self.low, other.low))
-        high = np.where(share == 0, self.high, np.maximum(self.high, other.high))
-        return Spread(
-            n,
-            self.mean + apart * share,
-            np.sqrt(squares),
-            np.where(share == 1, other.low, low),
-            np.where(share == 1, other.high, high),
+    def merge(self, other: "RunningStats") -> "RunningStats":
+        """Return the statistics of both sets of numbers combined (Chan, Golub and LeVeque 1979)."""
+        n_observed = self.n_observed + other.n_observed
+        weight = np.divide(
+            other.n_observed, n_observed, out=np.zeros(len(n_observed)), where=n_observed > 0
+        )
+        difference = other.mean - self.mean
+        variance = (
+            self.sd**2 * (1 - weight) + other.sd**2 * weight + difference**2 * weight * (1 - weight)
+        )
+        minimum = np.where(weight == 0, self.minimum, np.minimum(self.minimum, other.minimum))
+        maximum = np.where(weight == 0, self.maximum, np.maximum(self.maximum, other.maximum))
+        return RunningStats(
+            n_observed,
+            self.mean + difference * weight,
+            np.sqrt(variance),
+            np.where(weight == 1, other.minimum, minimum),
+            np.where(weight == 1, other.maximum, maximum),
         )
 
 
-def logarithmic(schema: Schema, scaling: Scaling) -> NDArray[np.bool_]:
-    """Which variables are scaled after a logarithm [variables]."""
-    counts = [scaling == "standard" and v.kind is Kind.COUNT for v in schema.variables]
-    return np.array(counts, dtype=bool)
+def find_logarithmic(schema: Schema, scaling: Scaling) -> NDArray[np.bool_]:
+    """Return a mask of the variables that are scaled after a logarithm [variables]."""
+    is_logarithmic = [scaling == "standard" and v.kind is Kind.COUNT for v in schema.variables]
+    return np.array(is_logarithmic, dtype=bool)
 
 
-def _warp(numbers: NDArray[np.float64], logarithmic: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _apply_logarithm(
+    numbers: NDArray[np.float64], logarithmic: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     return np.where(logarithmic, np.log1p(np.where(logarithmic, numbers, 0)), numbers)

@@ -1,4 +1,4 @@
-"""What the cells of one column are: counted a batch at a time, so that it need not fit in memory."""
+"""Statistics of one column, collected batch by batch so that the column need not fit in memory."""
 
 from dataclasses import dataclass, field
 
@@ -6,107 +6,104 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from eddi.table.columns import clean, distinct, is_text
+from eddi.table.columns import clean, factorize, is_text
 
-MOST_VALUES = 100_000  # different values told apart in a stream; a column of more has no levels
+MAX_DISTINCT_VALUES = 100_000  # counted per column of a stream; a column with more has no levels
 
 
 @dataclass
-class Census:
-    """How many cells a column has, which values, and how often each.
+class ColumnStats:
+    """Number of cells, distinct values, their counts and their range.
 
-    Exact, except for a column of more different values than ``most``: of those the first ``most`` stand
-    for the rest, and only the smallest, the largest and whether all are whole is known of all of them.
+    The statistics are exact unless a column has more than ``max_values`` distinct values. In that case
+    `values` and `counts` cover only the first values. The range, and whether there are fractions, are
+    exact in any case.
     """
 
-    most: int | None = None
+    max_values: int | None = None  # None means no limit
     n_rows: int = 0
-    n_known: int = 0
-    complete: bool = True  # whether `values` are all there are
-    fractional: bool = False
+    n_observed: int = 0
+    is_complete: bool = True  # whether `values` contains all distinct values
+    has_fractions: bool = False
     low: float = np.inf
     high: float = -np.inf
-    ordered: tuple[object, ...] | None = None  # of an ordered categorical: its levels, seen or not
+    ordered_levels: tuple[object, ...] | None = None  # of an ordered categorical, including unused ones
     _values: pa.Array | None = None
     _counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    _words: bool = False  # whether some cell is certainly no number
+    _has_text: bool = False  # whether some observed cell is not a number
 
-    @classmethod
-    def of(cls, column: pa.ChunkedArray) -> "Census":
-        """The census of a column that is in memory."""
-        census = cls()
-        census.add(column)
-        return census
-
-    def add(self, column: pa.ChunkedArray) -> None:
-        """Count the cells of another part of the column."""
+    def update(self, column: pa.ChunkedArray) -> None:
+        """Add the cells of the next batch."""
         self.n_rows += len(column)
         if is_text(column.type) or pa.types.is_dictionary(column.type):
-            self._add_words(column)
+            self._update_text(column)
             return
-        known = clean(column).drop_null()
-        self.n_known += len(known)
-        if len(known) and not pa.types.is_boolean(known.type):
-            numbers = np.asarray(known.to_numpy())
-            self._measure(numbers)
-            if self.fractional and ((numbers != self.low) & (numbers != self.high)).any():
-                self.complete = False  # a quantity, whatever else comes: its values need no counting
-        if len(known) and self.complete:
-            counted = known.value_counts()
-            self._count(counted.field("values"), counted.field("counts").to_numpy())
+        observed = clean(column).drop_null()
+        self.n_observed += len(observed)
+        if len(observed) and not pa.types.is_boolean(observed.type):
+            numbers = np.asarray(observed.to_numpy())
+            self._update_range(numbers)
+            if self.has_fractions and ((numbers != self.low) & (numbers != self.high)).any():
+                # Three or more values with fractions are a quantity, so counting them is pointless.
+                self.is_complete = False
+        if len(observed) and self.is_complete:
+            value_counts = observed.value_counts()
+            self._update_counts(value_counts.field("values"), value_counts.field("counts").to_numpy())
 
     @property
     def values(self) -> pa.ChunkedArray:
-        """The different known values, clean, in the order of their first appearance."""
-        found = pa.chunked_array([pa.array([]) if self._values is None else self._values])
-        return found.cast(pa.large_string()) if self._words else clean(found)
+        """The distinct observed values, clean, in order of first appearance."""
+        values = pa.chunked_array([pa.array([]) if self._values is None else self._values])
+        return values.cast(pa.large_string()) if self._has_text else clean(values)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each value was counted."""
+        """The number of cells with each of the values [values]."""
         return self._counts
 
     @property
-    def all_different(self) -> bool:
+    def is_unique(self) -> bool:
         """Whether no value was counted twice."""
         return int(self._counts.sum()) == len(self._counts)
 
     @property
-    def n_values(self) -> str:
-        """How many different values there are, in words."""
-        return f"{len(self._counts)}" if self.complete else f"more than {self.most}"
+    def n_values_text(self) -> str:
+        """The number of distinct values as text, for example "12" or "more than 100000"."""
+        return f"{len(self._counts)}" if self.is_complete else f"more than {self.max_values}"
 
-    def _add_words(self, column: pa.ChunkedArray) -> None:
-        places, values = distinct(column)
-        counts = np.bincount(places[places >= 0], minlength=len(values)).astype(np.int64)
-        seen = counts > 0
-        self.n_known += int(counts.sum())
+    def _update_text(self, column: pa.ChunkedArray) -> None:
+        codes, values = factorize(column)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
+        is_used = counts > 0
+        self.n_observed += int(counts.sum())
         if pa.types.is_dictionary(column.type) and column.type.ordered:
-            self.ordered = tuple(dict.fromkeys([*(self.ordered or ()), *values.to_pylist()]))
-        if seen.any():
-            self._judge_words(values.filter(pa.array(seen)))
-            if self.complete:
-                self._count(values.filter(pa.array(seen)), counts[seen])
+            levels = [*(self.ordered_levels or ()), *values.to_pylist()]
+            self.ordered_levels = tuple(dict.fromkeys(levels))
+        if is_used.any():
+            used = values.filter(pa.array(is_used))
+            self._update_range_of_text(used)
+            if self.is_complete:
+                self._update_counts(used, counts[is_used])
 
-    def _judge_words(self, values: pa.Array) -> None:
+    def _update_range_of_text(self, values: pa.Array) -> None:
         numbers = clean(pa.chunked_array([values]))
-        self._words = self._words or is_text(numbers.type)
-        if not self._words and not pa.types.is_boolean(numbers.type):
-            self._measure(np.asarray(numbers.to_numpy()))
+        self._has_text = self._has_text or is_text(numbers.type)
+        if not self._has_text and not pa.types.is_boolean(numbers.type):
+            self._update_range(np.asarray(numbers.to_numpy()))
 
-    def _measure(self, numbers: NDArray[np.generic]) -> None:
+    def _update_range(self, numbers: NDArray[np.generic]) -> None:
         low, high = numbers.min(), numbers.max()
         self.low, self.high = min(self.low, low.item()), max(self.high, high.item())
-        if np.isfinite(low) and np.isfinite(high):  # what is infinite has no remainder
-            self.fractional = self.fractional or bool((numbers % 1 != 0).any())
+        if np.isfinite(low) and np.isfinite(high):  # the remainder of infinity is undefined
+            self.has_fractions = self.has_fractions or bool((numbers % 1 != 0).any())
 
-    def _count(self, values: pa.Array, counts: NDArray[np.int64]) -> None:
+    def _update_counts(self, values: pa.Array, counts: NDArray[np.int64]) -> None:
         if self._values is not None:
             values = pa.concat_arrays([self._values, values.cast(self._values.type)])
             counts = np.concatenate([self._counts, counts])
-        table = pa.table({"value": values, "n": counts}).group_by("value", use_threads=False)
-        merged = table.aggregate([("n", "sum")])
+        groups = pa.table({"value": values, "n": counts}).group_by("value", use_threads=False)
+        merged = groups.aggregate([("n", "sum")])
         self._values = pa.concat_arrays(merged.column("value").chunks)
         self._counts = merged.column("n_sum").to_numpy()
-        if self.most is not None and len(self._counts) > self.most:
-            self.complete = False
+        if self.max_values is not None and len(self._counts) > self.max_values:
+            self.is_complete = False

@@ -1,7 +1,7 @@
-"""One Arrow column as clean values and as numbers, and numbers back into a table."""
+"""Clean Arrow columns, convert them to numbers, and fill missing values with numbers."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,248 +11,256 @@ from numpy.typing import NDArray
 
 from eddi.errors import TableError
 from eddi.table.schema import Schema
+from eddi.table.text import format_list, format_names, format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
 
-# "None" and "none" are not here: they are real levels in medical data (no eye response, no pain).
-# Neither are "-" (a negative test), "unknown" (an answer people give) or numeric codes such as 99.
-MISSING_WORDS = frozenset(
+# "None" and "none" are not in the list: they are real levels in medical data (no eye response, no
+# pain). Neither are "-" (a negative test), "unknown" (an answer people give) and codes such as 99.
+MISSING_MARKERS = frozenset(
     [
         *["", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN", "NaT"],
         *["null", "NULL", "Null", "?", "<NA>", "#N/A", "#NA", "#N/A N/A"],
         *["1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND"],  # how old Windows programs print NaN
-        ".",  # how SAS and Stata write a hole
+        ".",  # how SAS and Stata write a missing value
     ]
 )
 
-N_SHOWN = 12  # names or levels in an error message: enough to recognise, few enough to read
-
 
 def clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column with words stripped, every kind of hole as null, and numeric words as numbers.
+    """Return the column with stripped text, null for missing values, and numbers for numeric text.
 
-    Whole numbers come back as int64, other numbers as float64, dictionaries as their values;
-    dates and nested values as they are.
+    Whole numbers become int64, other numbers float64, and dictionaries their values. Dates and nested
+    values are returned unchanged.
     """
     if is_text(column.type) or pa.types.is_dictionary(column.type):
-        places, values = distinct(column)
-        taken = _as_numbers(values).take(pa.array(places, mask=places < 0))
-        return _without_nan(pa.chunked_array([taken]))
+        codes, values = factorize(column)
+        cells = _parse_numbers(values).take(pa.array(codes, mask=codes < 0))
+        return _nan_to_null(pa.chunked_array([cells]))
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return column.cast(pa.int64())
-    if _is_number(column.type):
-        return _without_nan(column.cast(pa.float64(), safe=False))
+    if _is_numeric(column.type):
+        return _nan_to_null(column.cast(pa.float64(), safe=False))
     return column
 
 
-def distinct(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
-    """Each row's place among the distinct values, -1 = missing; and those values, words stripped.
+def factorize(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return each row's index into the distinct values, -1 = missing, and these values, stripped.
 
-    Stripping can make two of them equal; their rows keep their two places.
+    Two values may become equal when they are stripped. They keep their two indices.
     """
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    one = pa.concat_arrays(coded.unify_dictionaries().chunks) if coded.num_chunks else None
-    if one is None:
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    if not encoded.num_chunks:
         return np.zeros(0, np.int64), pa.array([], _value_type(column.type))
-    values, missing = _tidy(one.dictionary)
-    places = one.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    lookup = np.append(np.where(missing, -1, np.arange(len(values))), -1)  # the last serves -1
-    return lookup[places], values
+    array = pa.concat_arrays(encoded.unify_dictionaries().chunks)
+    values, missing = _strip_and_find_missing(array.dictionary)
+    codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    lookup = np.append(np.where(missing, -1, np.arange(len(values))), -1)  # the last entry is for -1
+    return lookup[codes], values
 
 
-def holes(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Which cells are missing, in whatever way the column writes that."""
+def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Return a mask of the missing cells: null, NaN, or text such as "NA" [rows]."""
     if is_text(column.type) or pa.types.is_dictionary(column.type):
-        return distinct(column)[0] < 0
+        return factorize(column)[0] < 0
     return np.asarray(column.is_null(nan_is_null=True).to_numpy(), dtype=np.bool_)
 
 
-def numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
-    """The variable's numbers, NaN = missing: quantities, or positions in its levels.
+def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+    """Return the column as numbers, NaN = missing: quantities, or positions in the levels [rows].
 
     Raises:
         TableError: a value is infinite, is not a number, or is not one of the levels.
     """
     if variable.kind.has_levels:
-        return _positions(column, variable)
-    quantities = _quantities(column, variable)  # [rows]
+        return _find_level_positions(column, variable)
+    quantities = _parse_quantities(column, variable)  # [rows]
     if np.isinf(quantities).any():
-        refuse_infinite(variable.name)
+        raise_infinite(variable.name)
     if variable.kind is Kind.COUNT:
-        _refuse_uncountable(quantities, variable)
+        _check_counts(quantities, variable)
     return quantities
 
 
-def table_numbers(
+def table_to_numbers(
     table: pa.Table, schema: Schema, *, optional: Collection[str] = ()
 ) -> NDArray[np.float64]:
-    """The table's numbers in the schema's order, NaN = missing; other columns are left out.
+    """Return the columns of the schema, in its order, as numbers, NaN = missing [rows, variables].
 
     Args:
-        table: as `formats.read` gives it.
-        schema: what the columns are.
-        optional: names the table may lack altogether, which then means "not observed".
+        table: as `formats.read` returns it.
+        schema: the variables to read; other columns are ignored.
+        optional: columns that may be absent from the table; their values are then missing.
 
     Raises:
-        TableError: the table lacks a column, or a value does not fit its variable.
+        TableError: a column is absent, or a value does not fit its variable.
     """
-    places = {name: place for place, name in enumerate(table.column_names)}
-    _refuse_lacking(places, [n for n in schema.names if n not in places and n not in optional])
-    out = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
-    for row, variable in zip(out, schema.variables, strict=True):
-        if variable.name in places:
-            row[:] = numbers(table.column(places[variable.name]), variable)
-    return np.ascontiguousarray(out.T)  # [rows, variables]
+    indices = {name: index for index, name in enumerate(table.column_names)}
+    absent = [name for name in schema.names if name not in indices and name not in optional]
+    if absent:
+        raise TableError(
+            f"the table has no column {format_names(absent)}, which the schema expects. Its columns "
+            f"are: {format_names(table.column_names)}. Is this the wrong schema for the table?"
+        )
+    numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
+    for row, variable in zip(numbers, schema.variables, strict=True):
+        if variable.name in indices:
+            row[:] = column_to_numbers(table.column(indices[variable.name]), variable)
+    return np.ascontiguousarray(numbers.T)  # [rows, variables]
 
 
-def with_numbers(table: pa.Table, schema: Schema, filled: NDArray[np.float64]) -> pa.Table:
-    """The table with ``filled`` in its holes; observed cells and other columns are untouched.
+def fill_missing(table: pa.Table, schema: Schema, numbers: NDArray[np.float64]) -> pa.Table:
+    """Return the table with its missing values filled. Observed cells and other columns are unchanged.
 
     Args:
-        table: as `formats.read` gives it. A variable it lacks stays lacking.
-        schema: what the columns are.
-        filled: a number for each row and variable; only those in holes are read, and a NaN
-            leaves its hole open.
+        table: as `formats.read` returns it. Variables without a column are ignored.
+        schema: the variables to fill.
+        numbers: one number per row and variable, of which only those for missing cells are used. A NaN
+            leaves the cell missing.
     """
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    for variable, values in zip(schema.variables, filled.T, strict=True):
+    for variable, values in zip(schema.variables, numbers.T, strict=True):
         if variable.name in columns:
-            columns[variable.name] = _fill(columns[variable.name], variable, values)
+            columns[variable.name] = _fill_column(columns[variable.name], variable, values)
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
-def possible(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
-    """Numbers a table can hold [..., variables]: whole counts, positions of real levels."""
+def types_after_filling(
+    columns: pa.Schema, schema: Schema, has_missing: Callable[[str], bool]
+) -> pa.Schema:
+    """Return the column types that `fill_missing` produces, given the types but not the table.
+
+    Args:
+        columns: names and types of the columns.
+        schema: the variables to fill.
+        has_missing: whether the column of this name has missing values.
+    """
+    fields = []
+    for field in columns:
+        is_filled = field.name in schema.names and not pa.types.is_dictionary(field.type)
+        new_type = _filled_type(field.type, schema[field.name]) if is_filled else field.type
+        changes = new_type != field.type and has_missing(field.name)
+        fields.append(pa.field(field.name, new_type) if changes else field)
+    return pa.schema(fields)
+
+
+def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Return the nearest numbers a table can hold: whole counts and existing level positions.
+
+    Args:
+        numbers: predicted numbers [..., variables].
+        schema: the variables.
+    """
     numbers = numbers.copy()
     for position, variable in enumerate(schema.variables):
         if variable.kind is not Kind.REAL:
-            top = variable.n_levels - 1 if variable.kind.has_levels else np.inf
-            numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, top)
+            highest = variable.n_levels - 1 if variable.kind.has_levels else np.inf
+            numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, highest)
     return numbers
 
 
-def filled_types(columns: pa.Schema, schema: Schema, has_holes: Callable[[str], bool]) -> pa.Schema:
-    """The types that `with_numbers` gives the columns of a table of which only the types are at hand."""
-    types = []
-    for field in columns:
-        fills = field.name in schema.names and not pa.types.is_dictionary(field.type)
-        kind = _filled_type(field.type, schema[field.name]) if fills else field.type
-        changes = kind != field.type and has_holes(field.name)
-        types.append(pa.field(field.name, kind) if changes else field)
-    return pa.schema(types)
-
-
-def refuse_infinite(name: str) -> NoReturn:
-    """Raise the error for a column that holds an infinity."""
+def raise_infinite(name: str) -> NoReturn:
+    """Raise the error for a column with an infinite value."""
     raise TableError(
         f"{name!r} holds an infinite value; numbers must be finite. "
         "Correct it, or make it missing (an empty cell)."
     )
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of its string types."""
-    views = hasattr(pa.types, "is_string_view") and pa.types.is_string_view(kind)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views)
+def is_text(data_type: pa.DataType) -> bool:
+    """Whether an Arrow type is one of the string types."""
+    is_view = hasattr(pa.types, "is_string_view") and pa.types.is_string_view(data_type)
+    return bool(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or is_view)
 
 
-def shown(value: object) -> str:
-    """A value as a person would write it: 7 rather than 7.0."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+def _is_numeric(data_type: pa.DataType) -> bool:
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(check(data_type) for check in checks)
 
 
-def listing(words: Sequence[object]) -> str:
-    """A few words for an error message, and how many more there are."""
-    more = f" and {len(words) - N_SHOWN} more" if len(words) > N_SHOWN else ""
-    return (", ".join(map(shown, words[:N_SHOWN])) or "none") + more
+def _value_type(data_type: pa.DataType) -> pa.DataType:
+    return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_floating(column.type) or not pc.any(pc.is_nan(column)).as_py():
         return column
     return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
 
 
-def _tidy(values: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """Distinct values with words stripped, and which of them mean "missing"."""
+def _strip_and_find_missing(values: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """Return the values with stripped text, and a mask of those that mean "missing"."""
     if is_text(values.type):
         values = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
-        words = pa.array(sorted(MISSING_WORDS), values.type)
-        missing = pc.or_(values.is_null(), pc.is_in(values, value_set=words))
+        markers = pa.array(sorted(MISSING_MARKERS), values.type)
+        missing = pc.or_(values.is_null(), pc.is_in(values, value_set=markers))
     else:
         missing = values.is_null(nan_is_null=True)
     return values, np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _as_numbers(values: pa.Array) -> pa.Array:
-    """Words as int64 or float64 where every one that is not a missing word is a number."""
+def _parse_numbers(values: pa.Array) -> pa.Array:
+    """Return text as int64 or float64 if every value that is not missing is a number."""
     if not is_text(values.type):
         return pa.concat_arrays(clean(pa.chunked_array([values])).chunks or [values])
-    known = pc.if_else(pa.array(_tidy(values)[1]), pa.scalar(None, values.type), values)
-    for kind in (pa.int64(), pa.float64()):
+    missing = pa.array(_strip_and_find_missing(values)[1])
+    observed = pc.if_else(missing, pa.scalar(None, values.type), values)
+    for number_type in (pa.int64(), pa.float64()):
         try:
-            return known.cast(kind)
+            return observed.cast(number_type)
         except pa.ArrowInvalid:
             continue
     return values
 
 
-def _positions(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
     try:
-        places, values = distinct(column)
+        codes, values = factorize(column)
     except pa.ArrowNotImplementedError:
         raise TableError(
             f"{variable.name!r} holds {column.type}, which cannot be levels of a variable. "
             "Set the column aside in the schema."
         ) from None
-    used = np.zeros(len(values) + 1, np.bool_)
-    used[places] = True  # an unused category, or one that means missing, is nobody's answer
+    # Only the values that occur: unused categories need not be levels.
+    is_used = np.zeros(len(values) + 1, np.bool_)
+    is_used[codes] = True
     exact = {str(level): position for position, level in enumerate(variable.levels)}
-    lookup = np.full(len(values) + 1, np.nan)  # the last serves -1: missing
-    for place in np.flatnonzero(used[:-1]).tolist():
-        lookup[place] = _position(values[place].as_py(), variable, exact)
-    return lookup[places]
+    lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
+    for code in np.flatnonzero(is_used[:-1]).tolist():
+        lookup[code] = _find_level(values[code].as_py(), variable, exact)
+    return lookup[codes]
 
 
-def _position(value: object, variable: Variable, exact: dict[str, int]) -> float:
+def _find_level(value: object, variable: Variable, exact: dict[str, int]) -> float:
+    """Return the position of a level. ``exact`` maps exact spellings to positions, for speed."""
     position = exact.get(str(value))
     if position is None:
         position = level_position(variable.levels, value)
     if position is None:
         raise TableError(
-            f"{variable.name!r} has the level {shown(value)!r}, which this schema does not know "
-            f"(known: {listing(variable.levels)}). It was never seen in training: correct it, "
-            "or make it missing."
+            f"{variable.name!r} has the level {format_value(value)!r}, which is not in the schema "
+            f"(levels: {format_list(variable.levels)}). A model knows only the levels it was trained "
+            "with: correct the value, or make it missing."
         )
     return float(position)
 
 
-def _quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def _parse_quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
     cleaned = clean(column)
-    kind = cleaned.type
-    if not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+    data_type = cleaned.type
+    if not (_is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type)):
         raise TableError(
             f"{variable.name!r} is {variable.kind} and must hold numbers, got "
-            f"{_not_a_number(cleaned)!r}. Correct it, or make {variable.name!r} a category "
+            f"{_first_non_number(cleaned)!r}. Correct it, or make {variable.name!r} a category "
             "in the schema."
         )
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(data_type):
         cleaned = cleaned.cast(pa.int64())
-    floats = cleaned.cast(pa.float64(), safe=False)  # beyond 2**53 the nearest float will do
+    floats = cleaned.cast(pa.float64(), safe=False)  # integers beyond 2**53 are rounded
     return np.array(floats.to_numpy(), dtype=np.float64)
 
 
-def _not_a_number(column: pa.ChunkedArray) -> str:
-    """The first value of a column that no number could be."""
+def _first_non_number(column: pa.ChunkedArray) -> str:
+    """Return the first value that is not a number, for an error message."""
     for value in column.drop_null().unique().to_pylist():
         try:
             float(value)
@@ -261,50 +269,47 @@ def _not_a_number(column: pa.ChunkedArray) -> str:
     return str(column.type)
 
 
-def _refuse_uncountable(quantities: NDArray[np.float64], variable: Variable) -> None:
-    wrong = (quantities < 0) | (quantities % 1 > 0)
-    if wrong.any():
+def _check_counts(quantities: NDArray[np.float64], variable: Variable) -> None:
+    invalid = (quantities < 0) | (quantities % 1 > 0)
+    if invalid.any():
         raise TableError(
             f"{variable.name!r} is count and must hold whole numbers from 0 up, got "
-            f"{quantities[wrong][0]:g}. Correct it, or make {variable.name!r} real in the schema."
+            f"{quantities[invalid][0]:g}. Correct it, or make {variable.name!r} real in the schema."
         )
 
 
-def _refuse_lacking(places: dict[str, int], lacking: list[str]) -> None:
-    if lacking:
-        few = [repr(name) for name in lacking]
-        raise TableError(
-            f"the table has no column {listing(few)}, which the schema expects. Its columns are: "
-            f"{listing([repr(name) for name in places])}. Is this the wrong schema for the table?"
-        )
-
-
-def _fill(column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]) -> pa.ChunkedArray:
-    """The column with its holes filled; the very same one where there is nothing to fill."""
-    open_cells = holes(column) & ~np.isnan(values)
-    if not open_cells.any():
+def _fill_column(
+    column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]
+) -> pa.ChunkedArray:
+    """Return the column with its missing cells filled, or the same object if there are none."""
+    is_filled = find_missing(column) & ~np.isnan(values)
+    if not is_filled.any():
         return column
-    kind = _filled_type(_value_type(column.type), variable)
-    cells = _cells(np.where(open_cells, values, 0.0), variable, kind)
-    known = column.cast(_value_type(column.type)).cast(kind, safe=False)
-    merged = pc.if_else(pa.array(open_cells), cells, known)
-    return _recode(merged, column) if pa.types.is_dictionary(column.type) else merged
+    new_type = _filled_type(_value_type(column.type), variable)
+    cells = _numbers_to_cells(np.where(is_filled, values, 0.0), variable, new_type)
+    observed = column.cast(_value_type(column.type)).cast(new_type, safe=False)
+    filled = pc.if_else(pa.array(is_filled), cells, observed)
+    return _encode_like(filled, column) if pa.types.is_dictionary(column.type) else filled
 
 
-def _filled_type(kind: pa.DataType, variable: Variable) -> pa.DataType:
-    """The column's own type where it can hold the variable's values, else the nearest that can."""
-    if pa.types.is_null(kind):
-        return _natural_type(variable)
-    halves = variable.kind.has_levels and not all(_is_whole(level) for level in variable.levels)
-    if pa.types.is_integer(kind) and (variable.kind is Kind.REAL or halves):
+def _filled_type(data_type: pa.DataType, variable: Variable) -> pa.DataType:
+    """Return the column's own type if it can hold the variable's values, else the nearest that can."""
+    types = pa.types
+    if types.is_null(data_type):
+        return _default_type(variable)
+    has_levels = variable.kind.has_levels
+    has_fractions = variable.kind is Kind.REAL or (
+        has_levels and not all(_is_whole(level) for level in variable.levels)
+    )
+    if types.is_decimal(data_type) or (types.is_integer(data_type) and has_fractions):
         return pa.float64()
-    if pa.types.is_decimal(kind) or (pa.types.is_boolean(kind) and not variable.kind.has_levels):
+    if types.is_boolean(data_type) and not has_levels:
         return pa.float64()
-    return pa.large_string() if is_text(kind) and kind != pa.string() else kind
+    return pa.large_string() if is_text(data_type) and data_type != pa.string() else data_type
 
 
-def _natural_type(variable: Variable) -> pa.DataType:
-    """The type of a column of which nothing is known but its variable."""
+def _default_type(variable: Variable) -> pa.DataType:
+    """Return the Arrow type for a variable whose column has no type of its own."""
     if not variable.kind.has_levels:
         return pa.int64() if variable.kind is Kind.COUNT else pa.float64()
     types = {type(level) for level in variable.levels}
@@ -322,34 +327,36 @@ def _is_whole(level: Level) -> bool:
         return False
 
 
-def _cells(values: NDArray[np.float64], variable: Variable, kind: pa.DataType) -> pa.Array:
-    """Numbers of a variable as cells of an Arrow type."""
+def _numbers_to_cells(
+    numbers: NDArray[np.float64], variable: Variable, data_type: pa.DataType
+) -> pa.Array:
+    """Return the numbers of a variable as cells of an Arrow type."""
     if variable.kind.has_levels:
-        labels = pa.array([_label(level, kind) for level in variable.levels], kind)
-        last = variable.n_levels - 1
-        return labels.take(pa.array(np.clip(np.rint(values), 0, last).astype(np.int64)))
-    quantities = np.rint(values) if variable.kind is Kind.COUNT else values
-    if is_text(kind):
-        return pa.array([shown(float(one)) for one in quantities], kind)
-    return pa.array(quantities).cast(kind, safe=False)
+        cells = pa.array([_level_to_cell(level, data_type) for level in variable.levels], data_type)
+        highest = variable.n_levels - 1
+        return cells.take(pa.array(np.clip(np.rint(numbers), 0, highest).astype(np.int64)))
+    quantities = np.rint(numbers) if variable.kind is Kind.COUNT else numbers
+    if is_text(data_type):
+        return pa.array([format_value(float(quantity)) for quantity in quantities], data_type)
+    return pa.array(quantities).cast(data_type, safe=False)
 
 
-def _label(level: Level, kind: pa.DataType) -> Any:
-    if is_text(kind):
+def _level_to_cell(level: Level, data_type: pa.DataType) -> Any:
+    if is_text(data_type):
         return str(level)
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(data_type):
         return level_position((False, True), level) == 1
-    if _is_number(kind):
+    if _is_numeric(data_type):
         number = float(level)
-        return int(number) if pa.types.is_integer(kind) and math.isfinite(number) else number
+        return int(number) if pa.types.is_integer(data_type) and math.isfinite(number) else number
     return level
 
 
-def _recode(merged: pa.ChunkedArray, like: pa.ChunkedArray) -> pa.ChunkedArray:
-    """``merged`` as a dictionary that keeps the order of ``like``'s own, new values last."""
-    known = like.unify_dictionaries().chunk(0).dictionary.cast(merged.type, safe=False)
-    fresh = [one for one in merged.unique().drop_null() if not pc.is_in(one, known).as_py()]
-    values = pa.concat_arrays([known, pa.array(fresh, merged.type)])
-    places = pa.concat_arrays(pc.index_in(merged, value_set=values).chunks)
-    ordered = like.type.ordered
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(places, values, ordered=ordered)])
+def _encode_like(column: pa.ChunkedArray, original: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column as a dictionary in the order of the original's, with new values at the end."""
+    old = original.unify_dictionaries().chunk(0).dictionary.cast(column.type, safe=False)
+    new = [value for value in column.unique().drop_null() if not pc.is_in(value, old).as_py()]
+    values = pa.concat_arrays([old, pa.array(new, column.type)])
+    codes = pa.concat_arrays(pc.index_in(column, value_set=values).chunks)
+    ordered = original.type.ordered
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)])

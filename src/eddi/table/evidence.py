@@ -1,4 +1,4 @@
-"""Partly seen rows: values together with which of them are observed."""
+"""Partially observed rows: values together with a mask of which values are observed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Evidence:
-    """Values and which of them are observed; the two never travel apart.
+    """Values and a mask of which values are observed.
 
-    Values are coded numbers (see `coding`). What is not observed is zeroed here, once, so that
-    no NaN and no forgotten value can reach the network.
+    Values are coded numbers (see `coding`). Unobserved values are set to zero on construction, so that
+    neither a NaN nor a value that should be hidden can reach the network.
     """
 
     values: NDArray[np.float32]  # [rows, variables]
@@ -26,13 +26,13 @@ class Evidence:
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> "Evidence":
-        """Evidence from numbers in which NaN is not observed."""
+        """Return evidence from coded numbers, NaN = not observed."""
         values = np.atleast_2d(np.asarray(numbers, dtype=np.float64))
         return cls(values.astype(np.float32), ~np.isnan(values))
 
     @classmethod
-    def nothing(cls, n_rows: int, n_variables: int) -> "Evidence":
-        """Rows of which nothing is known yet."""
+    def empty(cls, n_rows: int, n_variables: int) -> "Evidence":
+        """Return rows in which nothing is observed."""
         shape = (n_rows, n_variables)
         return cls(np.zeros(shape, np.float32), np.zeros(shape, np.bool_))
 
@@ -51,7 +51,11 @@ class Evidence:
         return Evidence(self.values[rows], self.observed[rows])
 
     def hide(self, where: Sequence[int] | NDArray[np.generic]) -> "Evidence":
-        """The same rows with some variables (positions) or some cells (a boolean mask) unseen."""
+        """Return a copy in which some values are unobserved.
+
+        Args:
+            where: positions of variables to hide in every row, or a boolean mask [rows, variables].
+        """
         mask = np.asarray(where)
         observed = self.observed.copy()
         if mask.dtype == np.bool_:
@@ -61,10 +65,10 @@ class Evidence:
         return Evidence(self.values, observed)
 
     def reveal(self, answer: "Evidence") -> "Evidence":
-        """These rows after hearing ``answer``; where both speak, the answer is the newer."""
+        """Return these rows with an answer added. Where both are observed, the answer wins."""
         values = np.where(answer.observed, answer.values, self.values)
         return Evidence(values, self.observed | answer.observed)
 
     def numbers(self) -> NDArray[np.float64]:
-        """The values with NaN where nothing was observed: the inverse of `of`."""
+        """Return the values with NaN where not observed: the inverse of `of`."""
         return np.where(self.observed, self.values, np.nan).astype(np.float64)

@@ -1,4 +1,9 @@
-"""The schema a careful person would write for a table."""
+"""Infer the schema of a table from its values.
+
+The rules follow common sense: whole numbers with few values are a scale, text with few values is a
+category, and a column that numbers the rows is an identifier. A column that cannot be modelled is set
+aside with a reason.
+"""
 
 import math
 import re
@@ -12,55 +17,63 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError, TargetError
-from eddi.table.column_stats import MOST_VALUES, Census
-from eddi.table.columns import MISSING_WORDS, is_text, listing, refuse_infinite, shown
+from eddi.table.column_stats import MAX_DISTINCT_VALUES, ColumnStats
+from eddi.table.columns import MISSING_MARKERS, is_text, raise_infinite
 from eddi.table.schema import Schema, SetAside
+from eddi.table.text import format_names, format_value
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.vocabulary import BEFORE, IDENTIFIER, MOMENT, NEGATIONS, VOCABULARIES, band, natural
+from eddi.table.vocabulary import (
+    DATE_OR_TIME,
+    IDENTIFIER_NAME,
+    NEGATION_PREFIXES,
+    OPPOSITES,
+    ORDINAL_SCALES,
+    natural_sort_key,
+    parse_range_start,
+)
 
 MAX_STEPS = 12  # whole numbers with at most this many values are steps of a scale, not quantities
-MAX_ODD_STEPS = 6  # a longer scale counts by ones from near 0; 50, 60, ..., 180 is a measurement
-MAX_LEVELS = 64  # words with more values than this are text: no level would be seen often enough
-MIN_SIGHTINGS = 2  # on average per value, or a column of many values is as good as all-different
-MIN_RUN = 10  # rows that count 1, 2, 3, ... before we believe that they merely number the rows
-MAX_TYPICAL_COUNT = 12  # whole numbers whose median is above a dozen behave like a measurement
-COUNT_TAIL = 4  # counts pile up near 0: the largest is this many times the median or more
-MARGIN = 0.5  # the next person may lie this share of the observed span outside it, and be believed
-LARGEST = 1e300  # numbers beyond it, or closer together than its inverse, leave no room to widen
-N_WORDS = 3  # an all-different text of more words than this is prose, of fewer it is a name or code
+MAX_UNUSUAL_STEPS = 6  # limit for steps not of 1 from near 0: 50, 60, ..., 180 is a measurement
+MAX_LEVELS = 64  # text with more values than this is free text: each level would be too rare
+MIN_COUNT_PER_VALUE = 2  # on average; a column of many values with fewer is as good as all different
+MIN_NUMBERED_ROWS = 10  # rows that count 1, 2, 3, ... before we conclude that they number the rows
+MAX_TYPICAL_COUNT = 12  # whole numbers with a larger median behave like a measurement
+MIN_COUNT_TAIL = 4  # counts have a long tail: their maximum is at least this many times the median
+RANGE_MARGIN = 0.5  # answers may lie outside the observed range by this fraction of its width
+LARGEST = 1e300  # beyond this, or with a range narrower than its inverse, the range is not widened
+MAX_CODE_WORDS = 3  # unique text with more words than this is prose; with fewer, names or codes
 
 
 @dataclass(frozen=True)
 class _Column:
-    """What is known of one column before its kind is chosen."""
+    """A column whose kind is to be inferred."""
 
     name: str
-    type: pa.DataType
-    census: Census
+    stats: ColumnStats
     is_target: bool
 
-    @property
-    def n_known(self) -> int:
-        return self.census.n_known
-
-    def with_levels(self, kind: Kind, levels: Iterable[Level]) -> Variable:
+    def as_levels(self, kind: Kind, levels: Iterable[Level]) -> Variable:
         return Variable(self.name, kind, tuple(levels))
 
-    def quantity(self, kind: Kind, low: float, high: float | None = None) -> Variable:
+    def as_quantity(self, kind: Kind, low: float, high: float | None = None) -> Variable:
         return Variable(self.name, kind, low=low, high=high)
 
-    def aside(self, reason: str, role: Literal["identifier", "ignored"] = "ignored") -> SetAside:
+    def set_aside(self, reason: str, role: Literal["identifier", "ignored"] = "ignored") -> SetAside:
         return SetAside(self.name, reason, role)
+
+    def set_aside_constant(self, value: object) -> SetAside:
+        or_missing = " or missing" if self.stats.n_observed < self.stats.n_rows else ""
+        return self.set_aside(f"constant: every value is {format_value(value)!r}{or_missing}")
 
 
 def infer(table: pa.Table, *, targets: tuple[str, ...] = ()) -> Schema:
-    """The schema of a table: a kind for every column, or the reason to leave it out.
+    """Infer the schema of a table: a kind for every column, or the reason to set it aside.
 
     Raises:
         TableError: there is nothing to model, or a column holds an infinite value.
         TargetError: a target is not in the table, or cannot be modelled.
     """
-    return infer_stream(table.schema, [table], targets=targets, most=None)
+    return infer_stream(table.schema, [table], targets=targets, max_values=None)
 
 
 def infer_stream(
@@ -68,262 +81,273 @@ def infer_stream(
     batches: Iterable[pa.Table],
     *,
     targets: tuple[str, ...] = (),
-    most: int | None = MOST_VALUES,
+    max_values: int | None = MAX_DISTINCT_VALUES,
 ) -> Schema:
-    """The schema of a table that comes in batches, in one pass.
+    """Infer the schema of a table that comes in batches, in one pass.
 
-    The same as for the whole table, but that of columns of more than ``most`` different values whether
-    all differ, and whether they pile up as counts do, is judged by the first ``most``.
+    The result is the same as for the whole table, with one exception. In a column with more than
+    ``max_values`` distinct values, only the first of them decide whether the values are unique and
+    whether they are distributed like counts.
     """
-    _refuse_absent(targets, columns.names)
-    reasons = {field.name: _foreign(field.type) for field in columns}
-    counted = {name: Census(most) for name, reason in reasons.items() if not reason}
+    _check_targets_exist(targets, columns.names)
+    unsupported = {field.name: _explain_unsupported(field.type) for field in columns}
+    stats = {name: ColumnStats(max_values) for name, reason in unsupported.items() if not reason}
     n_rows = 0
     for batch in batches:
         n_rows += batch.num_rows
-        for name, census in counted.items():
-            census.add(batch.column(name))
-    _refuse_nothing(len(columns), n_rows)
-    found = [
-        _judge(_Column(field.name, field.type, counted[field.name], field.name in targets))
-        if field.name in counted
-        else SetAside(field.name, reasons[field.name])
-        for field in columns
+        for name, column_stats in stats.items():
+            column_stats.update(batch.column(name))
+    _check_not_empty(len(columns), n_rows)
+    inferred = [
+        _infer_column(_Column(name, stats[name], name in targets))
+        if name in stats
+        else SetAside(name, unsupported[name])
+        for name in columns.names
     ]
-    variables = tuple(one for one in found if isinstance(one, Variable))
-    aside = tuple(one for one in found if isinstance(one, SetAside))
-    for one in aside:
-        if one.name in targets:
-            raise TargetError(
-                f"the target {one.name!r} cannot be modelled: {one.reason}. "
-                "Correct the column, or choose another target."
-            )
-    _refuse_nothing_left(n_rows, variables, aside)
-    return Schema(variables, targets=targets, set_aside=aside)
+    variables = tuple(column for column in inferred if isinstance(column, Variable))
+    set_aside = tuple(column for column in inferred if isinstance(column, SetAside))
+    _check_targets_modelled(targets, set_aside)
+    _check_some_modelled(n_rows, variables, set_aside)
+    return Schema(variables, targets=targets, set_aside=set_aside)
 
 
-def _judge(column: _Column) -> Variable | SetAside:
-    census = column.census
-    if column.n_known == 0:
-        return column.aside("every value is missing")
-    kind = census.values.type
-    if census.ordered is not None and len(census.ordered) <= MAX_LEVELS:
-        return _ranked(column, census.ordered)
-    if pa.types.is_boolean(kind):
-        return _booleans(column)
-    return _words(column) if is_text(kind) else _numbers(column)
-
-
-def _foreign(kind: pa.DataType) -> str:
-    """Why a type cannot be modelled; '' if it can."""
+def _explain_unsupported(data_type: pa.DataType) -> str:
+    """Return why columns of an Arrow type cannot be modelled, or '' if they can."""
     types = pa.types
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_temporal(inner):
+    value_type = data_type.value_type if types.is_dictionary(data_type) else data_type
+    if types.is_temporal(value_type):
         return "dates and times are not modelled"
-    plain = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, is_text)
-    if types.is_decimal(inner) or any(test(inner) for test in plain):
+    checks = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)
+    if is_text(value_type) or any(check(value_type) for check in checks):
         return ""
-    return f"values of type {inner} are not modelled"
+    return f"values of type {value_type} are not modelled"
 
 
-def _constant(column: _Column, value: object) -> SetAside:
-    holes = " or missing" if column.n_known < column.census.n_rows else ""
-    return column.aside(f"constant: every value is {shown(value)!r}{holes}")
+def _infer_column(column: _Column) -> Variable | SetAside:
+    stats = column.stats
+    if stats.n_observed == 0:
+        return column.set_aside("every value is missing")
+    value_type = stats.values.type
+    if stats.ordered_levels is not None and len(stats.ordered_levels) <= MAX_LEVELS:
+        return _infer_ordered_categorical(column, stats.ordered_levels)
+    if pa.types.is_boolean(value_type):
+        return _infer_booleans(column)
+    return _infer_text(column) if is_text(value_type) else _infer_numbers(column)
 
 
-def _ranked(column: _Column, ordered: tuple[object, ...]) -> Variable | SetAside:
-    """An ordered categorical: its own levels in its own order, seen or not."""
-    seen = column.census.values
-    if len(seen) == 1:
-        return _constant(column, seen[0].as_py())
-    levels = [one for one in ordered if one not in MISSING_WORDS]
-    return column.with_levels(Kind.BINARY if len(levels) == 2 else Kind.ORDINAL, levels)  # type: ignore[arg-type]
+def _infer_ordered_categorical(
+    column: _Column, ordered_levels: tuple[object, ...]
+) -> Variable | SetAside:
+    """Keep the levels of an ordered categorical and their order, even of unused levels."""
+    values = column.stats.values
+    if len(values) == 1:
+        return column.set_aside_constant(values[0].as_py())
+    levels = [level for level in ordered_levels if level not in MISSING_MARKERS]
+    return column.as_levels(Kind.BINARY if len(levels) == 2 else Kind.ORDINAL, levels)  # type: ignore[arg-type]
 
 
-def _booleans(column: _Column) -> Variable | SetAside:
-    if len(column.census.values) == 1:
-        return _constant(column, column.census.values[0].as_py())
-    return column.with_levels(Kind.BINARY, (False, True))
+def _infer_booleans(column: _Column) -> Variable | SetAside:
+    values = column.stats.values
+    if len(values) == 1:
+        return column.set_aside_constant(values[0].as_py())
+    return column.as_levels(Kind.BINARY, (False, True))
 
 
-def _numbers(column: _Column) -> Variable | SetAside:
-    census = column.census
-    low, high = census.low, census.high
+def _infer_numbers(column: _Column) -> Variable | SetAside:
+    stats = column.stats
+    low, high = stats.low, stats.high
     if math.isinf(low) or math.isinf(high):
-        refuse_infinite(column.name)
+        raise_infinite(column.name)
     if low == high:
-        return _constant(column, low)
-    values = np.asarray(census.values.to_numpy())  # [values]
-    if census.complete and not ((values != low) & (values != high)).any():
-        return column.with_levels(Kind.BINARY, _levels(np.array([low, high])))
-    if census.fractional:
-        return column.quantity(Kind.REAL, *_plausible(low, high))
-    return _whole_numbers(column, values)
+        return column.set_aside_constant(low)
+    values = np.asarray(stats.values.to_numpy())  # [values]
+    if stats.is_complete and not ((values != low) & (values != high)).any():
+        return column.as_levels(Kind.BINARY, _numbers_to_levels(np.array([low, high])))
+    if stats.has_fractions:
+        return column.as_quantity(Kind.REAL, *_widen_range(low, high))
+    return _infer_whole_numbers(column, values)
 
 
-def _plausible(low: float, high: float) -> tuple[float, float]:
-    """Round bounds that the next person's answer should keep: some way beyond those observed."""
-    span = high - low
-    if max(-low, high) > LARGEST or span < 1 / LARGEST:
+def _widen_range(low: float, high: float) -> tuple[float, float]:
+    """Return round bounds some way outside the observed range, for the answers of other people."""
+    width = high - low
+    if max(-low, high) > LARGEST or width < 1 / LARGEST:
         return low, high
-    unit = 10.0 ** (math.floor(math.log10(span)) - 1)  # bounds of about two digits
-    below = math.floor((low - MARGIN * span) / unit) * unit
-    above = math.ceil((high + MARGIN * span) / unit) * unit
-    positive = max(0.0, below) if low >= 0 else below
-    return min(low, float(f"{positive:.12g}")), max(high, float(f"{above:.12g}"))
+    unit = 10.0 ** (math.floor(math.log10(width)) - 1)  # bounds with about two digits
+    new_low = math.floor((low - RANGE_MARGIN * width) / unit) * unit
+    new_high = math.ceil((high + RANGE_MARGIN * width) / unit) * unit
+    if low >= 0:
+        new_low = max(0.0, new_low)
+    return min(low, float(f"{new_low:.12g}")), max(high, float(f"{new_high:.12g}"))
 
 
-def _whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | SetAside:
-    low, high = column.census.low, column.census.high
-    reason = "" if column.is_target else _identifier(column)
+def _infer_whole_numbers(column: _Column, values: NDArray[np.generic]) -> Variable | SetAside:
+    stats = column.stats
+    reason = "" if column.is_target else _explain_identifier(column)
     if reason:
-        return column.aside(reason, "identifier")
+        return column.set_aside(reason, "identifier")
     levels = np.sort(values)
-    if IDENTIFIER.search(column.name) and not column.is_target:
-        return column.with_levels(Kind.CATEGORY, _levels(levels))  # few, so a code of something
-    if column.census.complete and _are_steps(column, levels):
-        return column.with_levels(Kind.ORDINAL, _levels(levels))
-    if low in (0, 1) and _piles_up(values.astype(np.float64), column.census.counts):
-        return column.quantity(Kind.COUNT, 0.0)
-    return column.quantity(Kind.REAL, *_plausible(float(low), float(high)))
+    if IDENTIFIER_NAME.search(column.name) and not column.is_target:
+        # It has few values, or it would be an identifier: a code such as ward_id.
+        return column.as_levels(Kind.CATEGORY, _numbers_to_levels(levels))
+    if stats.is_complete and _is_scale(column, levels):
+        return column.as_levels(Kind.ORDINAL, _numbers_to_levels(levels))
+    if stats.low in (0, 1) and _is_count_like(values.astype(np.float64), stats.counts):
+        return column.as_quantity(Kind.COUNT, 0.0)
+    return column.as_quantity(Kind.REAL, *_widen_range(float(stats.low), float(stats.high)))
 
 
-def _identifier(column: _Column) -> str:
-    """How we know that whole numbers name the rows; '' if they do not."""
-    census = column.census
-    if IDENTIFIER.search(column.name) and not (census.complete and _are_few(column, MAX_LEVELS)):
-        how = (
-            "every value is different" if census.all_different else f"{census.n_values} different values"
-        )
-        return f"named like an identifier; {how}"
-    run = float(census.high) - float(census.low) == column.n_known - 1
-    if census.all_different and run and MIN_RUN <= column.n_known == census.n_rows:
-        return f"numbers the rows from {census.low:.0f} to {census.high:.0f}"
+def _explain_identifier(column: _Column) -> str:
+    """Return why whole numbers identify the rows, or '' if they do not."""
+    stats = column.stats
+    has_few_values = stats.is_complete and _has_few_values(column, MAX_LEVELS)
+    if IDENTIFIER_NAME.search(column.name) and not has_few_values:
+        unique, repeated = "every value is different", f"{stats.n_values_text} different values"
+        return f"named like an identifier; {unique if stats.is_unique else repeated}"
+    is_consecutive = float(stats.high) - float(stats.low) == stats.n_observed - 1
+    is_long_enough = MIN_NUMBERED_ROWS <= stats.n_observed == stats.n_rows
+    if stats.is_unique and is_consecutive and is_long_enough:
+        return f"numbers the rows from {stats.low:.0f} to {stats.high:.0f}"
     return ""
 
 
-def _are_steps(column: _Column, levels: NDArray[np.generic]) -> bool:
+def _is_scale(column: _Column, levels: NDArray[np.generic]) -> bool:
     """Whether whole numbers are the steps of a scale rather than a quantity."""
     gaps = np.diff(levels.astype(np.float64))
-    odd = np.median(gaps) > 1 or levels[0] > MAX_STEPS
-    if len(levels) > (MAX_ODD_STEPS if odd else MAX_STEPS):
+    is_unusual = np.median(gaps) > 1 or levels[0] > MAX_STEPS
+    if len(levels) > (MAX_UNUSUAL_STEPS if is_unusual else MAX_STEPS):
         return False
-    return bool(gaps.sum() < MAX_STEPS) or _are_few(column, MAX_STEPS)
+    return bool(gaps.sum() < MAX_STEPS) or _has_few_values(column, MAX_STEPS)
 
 
-def _are_few(column: _Column, most: int) -> bool:
-    n_levels = len(column.census.counts)
-    return n_levels <= most and column.n_known >= MIN_SIGHTINGS * n_levels
+def _has_few_values(column: _Column, max_values: int) -> bool:
+    n_values = len(column.stats.counts)
+    return n_values <= max_values and column.stats.n_observed >= MIN_COUNT_PER_VALUE * n_values
 
 
-def _piles_up(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
-    """Whether whole numbers, each seen this often, are spread as counts are: near 0, a long tail."""
+def _is_count_like(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
+    """Whether whole numbers are distributed like counts: near 0, with a long tail.
+
+    Args:
+        values: the distinct values [values].
+        counts: the number of cells with each value [values].
+    """
     order = np.argsort(values)
-    reached = counts[order].cumsum()
-    middle = np.searchsorted(reached, [(reached[-1] + 1) // 2, reached[-1] // 2 + 1])
-    typical = float(values[order][middle].mean())
-    if values.max() < COUNT_TAIL * typical or typical > MAX_TYPICAL_COUNT:
+    cumulative = counts[order].cumsum()
+    middle = np.searchsorted(cumulative, [(cumulative[-1] + 1) // 2, cumulative[-1] // 2 + 1])
+    median = float(values[order][middle].mean())
+    if values.max() < MIN_COUNT_TAIL * median or median > MAX_TYPICAL_COUNT:
         return False
-    with np.errstate(over="ignore"):  # infinite is more than the mean too
+    with np.errstate(over="ignore"):  # an infinite variance is above the mean, too
         mean = np.average(values, weights=counts)
         return bool(np.average((values - mean) ** 2, weights=counts) > mean)
 
 
-def _words(column: _Column) -> Variable | SetAside:
-    levels = _spellings(column)
+def _infer_text(column: _Column) -> Variable | SetAside:
+    levels = _merge_spellings(column.stats)
     if len(levels) == 1:
-        return _constant(column, levels[0])
+        return column.set_aside_constant(levels[0])
     if len(levels) == 2:
-        return column.with_levels(Kind.BINARY, _no_first(levels))
-    if pc.all(pc.match_substring_regex(column.census.values, MOMENT)).as_py():
-        return column.aside("dates and times are not modelled")
-    ranks = _ranks(levels)
-    if ranks and len(levels) <= MAX_LEVELS:
-        ordered = sorted(levels, key=ranks.__getitem__)
-        return column.with_levels(Kind.ORDINAL, ordered)
-    reason = None if column.is_target and len(levels) <= MAX_LEVELS else _prose(column, levels)
-    levels.sort(key=natural)
-    return reason or column.with_levels(Kind.CATEGORY, levels)
+        return column.as_levels(Kind.BINARY, _sort_opposites(levels))
+    if pc.all(pc.match_substring_regex(column.stats.values, DATE_OR_TIME)).as_py():
+        return column.set_aside("dates and times are not modelled")
+    rank_by_level = _rank_levels(levels)
+    if rank_by_level and len(levels) <= MAX_LEVELS:
+        ordered = sorted(levels, key=rank_by_level.__getitem__)
+        return column.as_levels(Kind.ORDINAL, ordered)
+    must_be_modelled = column.is_target and len(levels) <= MAX_LEVELS
+    set_aside = None if must_be_modelled else _set_aside_free_text(column, levels)
+    levels.sort(key=natural_sort_key)
+    return set_aside or column.as_levels(Kind.CATEGORY, levels)
 
 
-def _prose(column: _Column, levels: list[str]) -> SetAside | None:
-    """Why words are no category, or None if they are one."""
-    census = column.census
-    if census.all_different:
-        long = float(np.mean([len(level.split()) for level in levels[:1000]])) > N_WORDS
-        if long:
-            return column.aside(f"free text: {census.n_values} different values")
-        return column.aside("every value is different", "identifier")
-    few = len(levels) <= MAX_STEPS or column.n_known >= MIN_SIGHTINGS * len(levels)
-    if len(levels) > MAX_LEVELS or not few:
-        n_levels = len(levels) if census.complete else census.n_values
-        return column.aside(f"free text: {n_levels} different values")
+def _set_aside_free_text(column: _Column, levels: list[str]) -> SetAside | None:
+    """Set text aside if it is free text or an identifier; return None if it is a category."""
+    stats = column.stats
+    if stats.is_unique:
+        mean_words = float(np.mean([len(level.split()) for level in levels[:1000]]))
+        if mean_words > MAX_CODE_WORDS:
+            return column.set_aside(f"free text: {stats.n_values_text} different values")
+        return column.set_aside("every value is different", "identifier")
+    is_frequent = stats.n_observed >= MIN_COUNT_PER_VALUE * len(levels)
+    if len(levels) > MAX_LEVELS or not (len(levels) <= MAX_STEPS or is_frequent):
+        n_levels = len(levels) if stats.is_complete else stats.n_values_text
+        return column.set_aside(f"free text: {n_levels} different values")
     return None
 
 
-def _spellings(column: _Column) -> list[str]:
-    """The different words, the commonest spelling of each: 'Yes' and 'yes' are one."""
-    words: list[str] = column.census.values.to_pylist()
-    if column.census.all_different and len(words) > MAX_LEVELS:
-        return words
-    best: dict[str, str] = {}
-    for place in np.argsort(-column.census.counts, kind="stable").tolist():
-        best.setdefault(words[place].casefold(), words[place])
-    return list(best.values())
+def _merge_spellings(stats: ColumnStats) -> list[str]:
+    """Return the distinct values without regard to case, each in its most frequent spelling."""
+    values: list[str] = stats.values.to_pylist()
+    if stats.is_unique and len(values) > MAX_LEVELS:
+        return values
+    spellings: dict[str, str] = {}
+    for index in np.argsort(-stats.counts, kind="stable").tolist():
+        spellings.setdefault(values[index].casefold(), values[index])
+    return list(spellings.values())
 
 
-def _no_first(levels: list[str]) -> list[str]:
-    """Two words, the one that says no, none or less before the other."""
-    first, second = sorted(levels, key=natural)
-    ranks = _ranks(levels)
-    if ranks:
-        return sorted(levels, key=ranks.__getitem__)
-    pair = (second.casefold(), first.casefold())
-    swap = pair in BEFORE or any(pair[0] == prefix + pair[1] for prefix in NEGATIONS)
-    return [second, first] if swap else [first, second]
+def _sort_opposites(levels: list[str]) -> list[str]:
+    """Return two levels with the one that means "no", "none" or "less" first."""
+    first, second = sorted(levels, key=natural_sort_key)
+    rank_by_level = _rank_levels(levels)
+    if rank_by_level:
+        return sorted(levels, key=rank_by_level.__getitem__)
+    no, yes = second.casefold(), first.casefold()
+    is_reversed = (no, yes) in OPPOSITES or any(no == prefix + yes for prefix in NEGATION_PREFIXES)
+    return [second, first] if is_reversed else [first, second]
 
 
-def _ranks(levels: list[str]) -> dict[str, float]:
-    """The place of each word in a scale that all of them belong to; empty if there is none."""
-    folded = {level: " ".join(re.split(r"[\s_-]+", level.casefold())) for level in levels}
-    for vocabulary in VOCABULARIES:
-        if all(word in vocabulary for word in folded.values()):
-            return {level: float(vocabulary.index(word)) for level, word in folded.items()}
-    bands = {level: place for level in levels if (place := band(level)) is not None}
-    return bands if len(set(bands.values())) == len(levels) else {}
+def _rank_levels(levels: list[str]) -> dict[str, float]:
+    """Return the rank of each level on a scale that contains all of them, or {} if there is none."""
+    normalized = {level: " ".join(re.split(r"[\s_-]+", level.casefold())) for level in levels}
+    for scale in ORDINAL_SCALES:
+        if all(word in scale for word in normalized.values()):
+            return {level: float(scale.index(word)) for level, word in normalized.items()}
+    starts = {level: start for level in levels if (start := parse_range_start(level)) is not None}
+    return starts if len(set(starts.values())) == len(levels) else {}
 
 
-def _levels(values: NDArray[np.generic]) -> list[Level]:
-    """Sorted numbers as levels: ints where all of them are whole."""
-    whole = bool((values % 1 == 0).all())
-    return [int(one) if whole else float(one) for one in values]
+def _numbers_to_levels(values: NDArray[np.generic]) -> list[Level]:
+    """Return numbers as levels: int if all of them are whole, else float."""
+    are_whole = bool((values % 1 == 0).all())
+    return [int(value) if are_whole else float(value) for value in values]
 
 
-def _refuse_nothing(n_columns: int, n_rows: int) -> None:
+def _check_not_empty(n_columns: int, n_rows: int) -> None:
     if n_columns == 0:
         raise TableError("the table has no columns. Pass a table with at least one column.")
     if n_rows == 0:
-        raise TableError("the table has no rows. A schema is inferred from values; give it some.")
+        raise TableError("the table has no rows. A schema is inferred from values: add some rows.")
 
 
-def _refuse_absent(targets: tuple[str, ...], names: list[str]) -> None:
+def _check_targets_exist(targets: tuple[str, ...], names: list[str]) -> None:
     for target in targets:
         if target not in names:
             raise TargetError(
                 f"the target {target!r} is not a column of the table. Columns are: "
-                f"{listing([repr(name) for name in names])}."
+                f"{format_names(names)}."
             )
 
 
-def _refuse_nothing_left(
-    n_rows: int, variables: tuple[Variable, ...], aside: tuple[SetAside, ...]
+def _check_targets_modelled(targets: tuple[str, ...], set_aside: tuple[SetAside, ...]) -> None:
+    for column in set_aside:
+        if column.name in targets:
+            raise TargetError(
+                f"the target {column.name!r} cannot be modelled: {column.reason}. "
+                "Correct the column, or choose another target."
+            )
+
+
+def _check_some_modelled(
+    n_rows: int, variables: tuple[Variable, ...], set_aside: tuple[SetAside, ...]
 ) -> None:
     if variables:
         return
     if n_rows == 1:
         raise TableError(
-            "the table has one row, so every column is constant and nothing can be learnt. "
+            "the table has one row, so every column is constant and nothing can be learned. "
             "Give it more rows."
         )
-    reasons = "; ".join(f"{one.name!r}: {one.reason}" for one in aside[:6])
+    reasons = "; ".join(f"{column.name!r}: {column.reason}" for column in set_aside[:6])
     raise TableError(f"nothing is left to model. Every column was set aside: {reasons}.")

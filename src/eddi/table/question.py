@@ -1,4 +1,4 @@
-"""What is asked or measured at once."""
+"""A question: what is asked or measured at once."""
 
 import math
 from collections.abc import Mapping
@@ -10,18 +10,19 @@ from eddi.table.variable import Level
 
 @dataclass(frozen=True)
 class Question:
-    """One question: it reveals one or more variables, has wording, and costs something.
+    """A question that reveals one or more variables and has a text and a cost.
 
-    A blood panel is one question that reveals many variables.
+    For example, a blood panel is one question that reveals many variables.
 
     Args:
-        name: what it is called.
-        reveals: the variables an answer tells.
-        text: the wording; the name where left out.
-        cost: in any unit, the same for all questions.
-        always: asked before an interview ends, whatever the stopping rule says.
-        requires: asked only once these variables are known to have one of these levels.
-        never: not asked in interviews; what it reveals is still learned from, and may be volunteered.
+        name: unique among the questions of a schema.
+        reveals: names of the variables whose values an answer gives.
+        text: the wording shown to respondents; the name if empty.
+        cost: in any unit, as long as all questions use the same one.
+        always: always ask the question before the interview ends, whatever the stopping rule says.
+        requires: ask only once each of these variables is observed and has one of these levels.
+        never: never ask the question. The model still learns from its variables, and a respondent may
+            volunteer their values.
     """
 
     name: str
@@ -35,11 +36,11 @@ class Question:
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))
         object.__setattr__(self, "text", self.text or self.name)
-        object.__setattr__(self, "requires", {k: _levels(v) for k, v in self.requires.items()})
+        object.__setattr__(self, "requires", {k: _as_tuple(v) for k, v in self.requires.items()})
         if not self.reveals:
-            raise SchemaError(f"question {self.name!r} reveals nothing. Name its variables.")
+            raise SchemaError(f"question {self.name!r} reveals no variables. Name at least one.")
         if len(set(self.reveals)) < len(self.reveals):
-            raise SchemaError(f"question {self.name!r} names a variable twice: {self.reveals}.")
+            raise SchemaError(f"question {self.name!r} lists a variable twice: {self.reveals}.")
         if not (math.isfinite(self.cost) and self.cost > 0):
             raise SchemaError(f"question {self.name!r} costs {self.cost:g}; a cost is a number above 0.")
         if self.always and self.never:
@@ -48,6 +49,6 @@ class Question:
             raise SchemaError(f"question {self.name!r} requires {own.pop()!r}, which it itself reveals.")
 
 
-def _levels(levels: object) -> tuple[Level, ...]:
-    several = isinstance(levels, list | tuple | set | frozenset)
-    return tuple(levels) if several else (levels,)  # type: ignore[arg-type,return-value]
+def _as_tuple(levels: object) -> tuple[Level, ...]:
+    is_collection = isinstance(levels, list | tuple | set | frozenset)
+    return tuple(levels) if is_collection else (levels,)  # type: ignore[arg-type,return-value]

@@ -1,4 +1,4 @@
-"""What the data is: ordered variables, the questions that reveal them, and what was set aside."""
+"""The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.question import Question
+from eddi.table.text import format_names
 from eddi.table.variable import Level, Variable, level_position
 
 
 @dataclass(frozen=True)
 class SetAside:
-    """A column that is not modelled, and why."""
+    """A column that is not modelled, with the reason."""
 
     name: str
     reason: str
@@ -25,9 +26,14 @@ class SetAside:
 
 @dataclass(frozen=True)
 class Schema:
-    """Ordered variables, the questions that reveal them, target candidates, and what is set aside.
+    """The variables of a table in order, the questions that reveal them, and the targets.
 
-    A variable that no explicit question reveals is asked by a question of its own name.
+    Args:
+        variables: the modelled columns, in the order of the columns of `Evidence`.
+        explicit_questions: questions with their own text, cost or set of variables. Every variable
+            that none of them reveals has a question of the same name; see `questions`.
+        targets: names of variables that one may want to predict.
+        set_aside: the columns that are not modelled.
     """
 
     variables: tuple[Variable, ...]
@@ -38,79 +44,89 @@ class Schema:
     def __post_init__(self) -> None:
         for field in ("variables", "explicit_questions", "targets", "set_aside"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
-        # Identifiers first, as a schema file lists them, so that a file gives back an equal schema.
-        aside = sorted(self.set_aside, key=lambda one: one.role != "identifier")
-        object.__setattr__(self, "set_aside", tuple(aside))
-        _refuse_twice("variable", [*self.names, *(aside.name for aside in self.set_aside)])
-        _refuse_twice("question", [question.name for question in self.questions])
+        # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
+        set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
+        object.__setattr__(self, "set_aside", tuple(set_aside))
+        _check_unique("variable", [*self.names, *(column.name for column in set_aside)])
+        _check_unique("question", [question.name for question in self.questions])
         for question in self.explicit_questions:
             for name in question.reveals:
-                self._require(name, f"question {question.name!r} reveals")
+                self._check_variable(name, f"question {question.name!r} reveals")
             for name, levels in question.requires.items():
-                self._require(name, f"question {question.name!r} requires")
+                self._check_variable(name, f"question {question.name!r} requires")
                 for level in levels:
-                    _check_required(question.name, self[name], level)
+                    _check_required_level(question.name, self[name], level)
         for name in self.targets:
-            self._require(name, "targets name")
+            self._check_variable(name, "targets contain")
 
     @classmethod
     def infer(cls, table: Any, *, targets: Iterable[str] = ()) -> "Schema":
-        """The schema a careful person would write for ``table``.
+        """Infer the kind, levels and range of every column from its values.
 
         Args:
-            table: pandas, polars or pyarrow; a NumPy array; or the path of a CSV, TSV, Parquet or
-                Excel file; a large Parquet file is read in one pass and never held whole.
-            targets: variables one may want to know; kept even where they look like an identifier.
+            table: a pandas, polars or Arrow table, a NumPy array, or the path of a CSV, TSV, Parquet or
+                Excel file. A large Parquet file is read in one pass and never as a whole.
+            targets: variables that one may want to predict. They are modelled even if they look like
+                an identifier.
         """
         from eddi.table import infer, streaming
 
-        rows = streaming.opened(table)
-        if isinstance(rows, streaming.Stream):
-            return infer.infer_stream(rows.columns, rows.batches(), targets=tuple(targets))
+        rows = streaming.open_table(table)
+        if isinstance(rows, streaming.ParquetStream):
+            return infer.infer_stream(rows.columns, rows.iter_batches(), targets=tuple(targets))
         return infer.infer(rows, targets=tuple(targets))
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
-        """Read a schema from a TOML file, or from TOML text."""
+        """Read a schema from a TOML file, or from TOML text with at least one line break."""
         from eddi.table import schema_file
 
         return schema_file.read(source)
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
-        """The schema as TOML, made for editing by hand; written to ``path`` if one is given."""
+        """Return the schema as TOML for editing by hand, and write it to ``path`` if one is given."""
         from eddi.table import schema_file
 
         return schema_file.write(self, path)
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Schema":
-        """The schema that `to_document` described."""
+        """Return the schema that `to_document` describes."""
         from eddi.table import schema_file
 
         return schema_file.from_document(document)
 
     def to_document(self) -> dict[str, Any]:
-        """The schema as plain dictionaries, lists and scalars, for JSON."""
+        """Return the schema as plain dictionaries, lists and scalars, for JSON."""
         from eddi.table import schema_file
 
         return schema_file.to_document(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The variables' names, in order."""
+        """The names of the variables, in order."""
         return tuple(variable.name for variable in self.variables)
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """Every question: the explicit ones, then one for each variable they leave out."""
-        covered = {name for question in self.explicit_questions for name in question.reveals}
-        rest = (Question(name, (name,)) for name in self.names if name not in covered)
-        return (*self.explicit_questions, *rest)
+        """All questions: the explicit ones, then one for each variable that none of them reveals."""
+        revealed = {name for question in self.explicit_questions for name in question.reveals}
+        implicit = (Question(name, (name,)) for name in self.names if name not in revealed)
+        return (*self.explicit_questions, *implicit)
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
-        """What each question costs, in the order of `questions`."""
+        """The cost of each question, in the order of `questions`."""
         return np.array([question.cost for question in self.questions])  # [questions]
+
+    @cached_property
+    def reveals_mask(self) -> NDArray[np.bool_]:
+        """Which question reveals which variable, as a read-only mask [questions, variables]."""
+        mask = np.zeros((len(self.questions), len(self.variables)), dtype=np.bool_)
+        for row, question in zip(mask, self.questions, strict=True):
+            row[self.positions(question.reveals)] = True
+        mask.setflags(write=False)
+        return mask
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -120,28 +136,30 @@ class Schema:
         return self.variables[self.position(name)]
 
     def position(self, name: str) -> int:
-        """Where the variable ``name`` stands among the columns of evidence."""
-        self._require(name, "asked for")
+        """Return the position of the variable ``name`` among the columns of `Evidence`."""
+        self._check_variable(name)
         return self._positions[name]
 
     def positions(self, names: Iterable[str]) -> list[int]:
+        """Return the position of each of these variables."""
         return [self.position(name) for name in names]
 
     def question(self, name: str) -> Question:
-        """The question called ``name``."""
+        """Return the question called ``name``."""
         for question in self.questions:
             if question.name == name:
                 return question
-        raise SchemaError(f"there is no question {name!r}. Questions are: {_listing(self.questions)}.")
+        names = format_names([question.name for question in self.questions])
+        raise SchemaError(f"there is no question {name!r}. Questions are: {names}.")
 
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
-        """``target`` as a tuple of names, checked; None means the schema's own targets."""
+        """Return ``target`` as a tuple of existing names. None means the targets of the schema."""
         if target is None:
             return self.targets
         names = (target,) if isinstance(target, str) else tuple(target)
         for name in names:
             if name not in self._positions:
-                raise TargetError(f"the target {name!r} is {self._absence(name)}")
+                raise TargetError(f"the target {name!r} is {self._explain_absence(name)}")
         return names
 
     def with_question(
@@ -154,24 +172,24 @@ class Schema:
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | None = None,
     ) -> "Schema":
-        """A copy in which the question ``name`` reveals these variables (its namesake if left out).
+        """Return a copy with this question. It replaces an explicit question of the same name.
 
-        See `Question` for what the others mean.
+        ``reveals=None`` means the variable of the same name. See `Question` for the other arguments.
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
         question = Question(name, names, text, cost, always, dict(requires or {}))  # type: ignore[arg-type]
-        kept = [other for other in self.explicit_questions if other.name != name]
-        return replace(self, explicit_questions=(*kept, question))
+        other_questions = [other for other in self.explicit_questions if other.name != name]
+        return replace(self, explicit_questions=(*other_questions, question))
 
     def with_variable(self, variable: Variable) -> "Schema":
-        """A copy in which ``variable`` replaces the variable or set-aside column of its name."""
-        aside = tuple(one for one in self.set_aside if one.name != variable.name)
+        """Return a copy in which ``variable`` replaces the variable or set-aside column of its name."""
+        set_aside = tuple(column for column in self.set_aside if column.name != variable.name)
         if variable.name in self._positions:
-            swapped = tuple(variable if v.name == variable.name else v for v in self.variables)
+            variables = tuple(variable if v.name == variable.name else v for v in self.variables)
         else:
-            swapped = (*self.variables, variable)
-        return replace(self, variables=swapped, set_aside=aside)
+            variables = (*self.variables, variable)
+        return replace(self, variables=variables, set_aside=set_aside)
 
     def without(
         self,
@@ -179,52 +197,47 @@ class Schema:
         reason: str = "set aside by hand",
         role: Literal["identifier", "ignored"] = "ignored",
     ) -> "Schema":
-        """A copy in which these variables are set aside and never modelled."""
+        """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
-            self._require(name, "set aside")
+            self._check_variable(name, "cannot set aside")
         return Schema(
             variables=tuple(v for v in self.variables if v.name not in names),
             explicit_questions=tuple(
-                replace(q, reveals=kept)
+                replace(q, reveals=remaining)
                 for q in self.explicit_questions
-                if (kept := tuple(name for name in q.reveals if name not in names))
+                if (remaining := tuple(name for name in q.reveals if name not in names))
             ),
             targets=tuple(name for name in self.targets if name not in names),
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
         )
 
-    def _require(self, name: str, context: str) -> None:
+    def _check_variable(self, name: str, context: str = "") -> None:
         if name not in self._positions:
-            raise SchemaError(f"{context} {name!r}, which is {self._absence(name)}")
+            subject = f"{context} {name!r}, which" if context else repr(name)
+            raise SchemaError(f"{subject} is {self._explain_absence(name)}")
 
-    def _absence(self, name: str) -> str:
-        for aside in self.set_aside:
-            if aside.name == name:
+    def _explain_absence(self, name: str) -> str:
+        for column in self.set_aside:
+            if column.name == name:
                 return (
-                    f"set aside and not modelled ({aside.reason}). "
+                    f"set aside and not modelled ({column.reason}). "
                     "Give it a kind in the schema to model it."
                 )
-        return f"not a variable of this schema. Variables are: {_listing(self.variables)}."
+        return f"not a variable of this schema. Variables are: {format_names(self.names)}."
 
 
-def _check_required(question: str, variable: Variable, level: Level) -> None:
+def _check_required_level(question: str, variable: Variable, level: Level) -> None:
     if not variable.kind.has_levels or level_position(variable.levels, level) is None:
-        known = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
+        levels = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
         raise SchemaError(
             f"question {question!r} requires {variable.name!r} to be {level!r}, "
-            f"which is not one of its levels ({known})."
+            f"which is not one of its levels ({levels})."
         )
 
 
-def _listing(named: Sequence[Variable] | Sequence[Question]) -> str:
-    shown = [repr(one.name) for one in named[:12]]
-    more = f" and {len(named) - 12} more" if len(named) > 12 else ""
-    return (", ".join(shown) or "none") + more
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
+def _check_unique(what: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise SchemaError(f"the {what} {name!r} is named twice. Give each its own name.")
+            raise SchemaError(f"the {what} name {name!r} is used twice. Names must be unique.")
         seen.add(name)

@@ -1,5 +1,6 @@
-"""A Parquet file larger than memory: a table that is read, and written, a few rows at a time."""
+"""Parquet files larger than memory, read and written a few rows at a time."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,41 +15,41 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
-from eddi.table import columns, formats
-from eddi.table.formats import INDEX_COLUMN, first_line
+from eddi.table import formats
+from eddi.table.columns import table_to_numbers
+from eddi.table.formats import INDEX_COLUMN, summarize_error
 from eddi.table.schema import Schema
 
-LARGE = 20_000_000  # cells; a Parquet file of more is streamed: as float64 it would take 160 MB and up
-CELLS_AT_ONCE = 2_000_000  # read at once: 16 MB as float64
-BUFFER_BYTES = 1 << 18  # of each column chunk while it is read
+MAX_CELLS_IN_MEMORY = 20_000_000  # larger Parquet files are streamed; as float64 these are 160 MB
+CELLS_PER_BATCH = 2_000_000  # 16 MB as float64
+BUFFER_BYTES = 1 << 18  # read buffer of each column chunk
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A Parquet file that stays on disk."""
+class ParquetStream:
+    """A Parquet file that stays on disk and is read in batches."""
 
     path: Path
 
     @cached_property
     def _file(self) -> pq.ParquetFile:
         try:
-            # Pages come through a small buffer, so that not even a row group is in memory whole.
+            # A small buffer, so that not even a single row group is in memory as a whole.
             return pq.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         except (OSError, pa.ArrowException) as error:
-            raise TableError(f"cannot read {str(self.path)!r}: {first_line(error)}") from None
+            raise TableError(f"cannot read {str(self.path)!r}: {summarize_error(error)}") from None
 
     @cached_property
     def columns(self) -> pa.Schema:
-        """Names and types of its columns."""
-        kept = [one for one in self._file.schema_arrow if not INDEX_COLUMN.fullmatch(one.name)]
-        names = [one.name for one in kept]
-        twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
-        if twice:
+        """Names and types of the columns."""
+        fields = [f for f in self._file.schema_arrow if not INDEX_COLUMN.fullmatch(f.name)]
+        counts = Counter(field.name for field in fields)
+        if repeated := [name for name, count in counts.items() if count > 1]:
             raise TableError(
-                f"{self.path.name!r} has two columns {twice[0]!r}, and is too large to rename one. "
-                "Write it again with a name of its own for each."
+                f"{self.path.name!r} has two columns {repeated[0]!r}. A file of this size is streamed "
+                "and needs unique column names: rename one of them and write the file again."
             )
-        return formats.read(pa.schema(kept).empty_table()).schema
+        return formats.read(pa.schema(fields).empty_table()).schema
 
     @property
     def n_rows(self) -> int:
@@ -63,82 +64,102 @@ class Stream:
         return len(self.columns)
 
     @property
-    def group_rows(self) -> list[int]:
-        """How many rows each row group has."""
-        facts = self._file.metadata
-        return [facts.row_group(place).num_rows for place in range(facts.num_row_groups)]
+    def group_sizes(self) -> list[int]:
+        """The number of rows in each row group."""
+        metadata = self._file.metadata
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
-    def batches(
+    def iter_batches(
         self,
         n_rows: int | None = None,
         *,
-        groups: Sequence[int] | None = None,
+        row_groups: Sequence[int] | None = None,
         names: Sequence[str] | None = None,
     ) -> Iterator[pa.Table]:
-        """The rows in the file's order, ``n_rows`` at a time.
+        """Yield the rows in the order of the file, ``n_rows`` at a time.
 
         Args:
-            n_rows: of a batch, the last may have fewer; so many that they take little memory where None.
-            groups: the row groups to read; all where None.
-            names: the columns to read, no others are; all where None. Names it lacks are left out.
+            n_rows: rows per batch; the last may have fewer. None means a size that needs little memory.
+            row_groups: the row groups to read; None means all.
+            names: the columns to read; None means all. Names that the file lacks are ignored.
         """
-        wanted = [name for name in self.column_names if names is None or name in names]
-        size = n_rows or max(1, CELLS_AT_ONCE // max(1, len(wanted)))
-        waiting: list[pa.RecordBatch] = []
-        for batch in self._read(size, groups, wanted):
-            waiting.append(batch)
-            while sum(map(len, waiting)) >= size:
-                whole = pa.Table.from_batches(waiting)
-                yield formats.read(whole.slice(0, size))
-                waiting = whole.slice(size).to_batches()
-        if waiting:
-            yield formats.read(pa.Table.from_batches(waiting))
+        selected = [name for name in self.column_names if names is None or name in names]
+        size = n_rows or max(1, CELLS_PER_BATCH // max(1, len(selected)))
+        pending: list[pa.RecordBatch] = []
+        for batch in self._read(size, row_groups, selected):
+            pending.append(batch)
+            while sum(map(len, pending)) >= size:
+                table = pa.Table.from_batches(pending)
+                yield formats.read(table.slice(0, size))
+                pending = table.slice(size).to_batches()
+        if pending:
+            yield formats.read(pa.Table.from_batches(pending))
 
     def _read(
-        self, size: int, groups: Sequence[int] | None, names: list[str]
+        self, size: int, row_groups: Sequence[int] | None, names: list[str]
     ) -> Iterator[pa.RecordBatch]:
         try:
-            # One thread: Arrow's pool, winding down when a short command exits, can abort the process.
-            yield from self._file.iter_batches(size, row_groups=groups, columns=names, use_threads=False)
+            # One thread: Arrow's thread pool can abort a short process that exits while the pool stops.
+            yield from self._file.iter_batches(
+                size, row_groups=row_groups, columns=names, use_threads=False
+            )
         except (OSError, pa.ArrowException) as error:
-            raise TableError(f"cannot read {str(self.path)!r}: {first_line(error)}") from None
+            raise TableError(f"cannot read {str(self.path)!r}: {summarize_error(error)}") from None
 
-    def numbers(
-        self, schema: Schema, *, groups: Sequence[int] | None = None
+    def iter_numbers(
+        self, schema: Schema, *, row_groups: Sequence[int] | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """The schema's numbers, NaN = missing, some rows at a time [rows, variables]."""
-        for batch in self.batches(groups=groups, names=schema.names):
-            yield columns.table_numbers(batch, schema)
+        """Yield the numbers of the schema's variables in batches, NaN = missing [rows, variables]."""
+        for batch in self.iter_batches(row_groups=row_groups, names=schema.names):
+            yield table_to_numbers(batch, schema)
 
-    def has_holes(self, name: str) -> bool:
-        """Whether the column has a null; what the file says of itself is believed."""
-        place = self._file.schema_arrow.names.index(name)
-        facts = self._file.metadata
-        for group in range(facts.num_row_groups):
-            said = facts.row_group(group).column(place).statistics
-            if said is None or not said.has_null_count or said.null_count:
+    def has_missing(self, name: str) -> bool:
+        """Whether the column has nulls according to the statistics in the file.
+
+        A column without statistics counts as having nulls.
+        """
+        column = self._file.schema_arrow.names.index(name)
+        metadata = self._file.metadata
+        for group in range(metadata.num_row_groups):
+            statistics = metadata.row_group(group).column(column).statistics
+            if statistics is None or not statistics.has_null_count or statistics.null_count:
                 return True
         return False
 
 
-def opened(source: Any) -> "pa.Table | Stream":
-    """Any table: in memory, or a stream where it is a Parquet file of more than `LARGE` cells."""
-    if isinstance(source, Stream):
+def open_table(source: Any) -> "pa.Table | ParquetStream":
+    """Return any table in memory, or as a stream if it is a large Parquet file.
+
+    A file is large if it has more than `MAX_CELLS_IN_MEMORY` cells.
+    """
+    if isinstance(source, ParquetStream):
         return source
     if isinstance(source, str | PathLike):
         path = Path(source)
         if formats.is_parquet(path) and path.is_file():
-            stream = Stream(path)
-            if stream.n_rows * stream.n_columns > LARGE:
+            stream = ParquetStream(path)
+            if stream.n_rows * stream.n_columns > MAX_CELLS_IN_MEMORY:
                 return stream
     return formats.read(source)
 
 
+def iter_batches(table: "pa.Table | ParquetStream", n_rows: int) -> Iterable[pa.Table]:
+    """Return the rows of a table, ``n_rows`` at a time. An empty table in memory is one batch."""
+    if isinstance(table, ParquetStream):
+        return table.iter_batches(n_rows)
+    return [table.slice(start, n_rows) for start in range(0, max(1, table.num_rows), n_rows)]
+
+
 @contextmanager
-def written(path: Path, types: pa.Schema) -> Iterator["Writer"]:
-    """A Parquet file of these columns to add tables to; there is none in the end if anything fails."""
+def open_writer(path: Path, types: pa.Schema) -> Iterator["ParquetWriter"]:
+    """Open a Parquet file for writing. The file appears only once the block ends without an error.
+
+    Args:
+        path: the file to create or replace.
+        types: names and types of the columns.
+    """
     unfinished = path.with_name(path.name + ".unfinished")
-    writer = Writer(unfinished, types)
+    writer = ParquetWriter(unfinished, types)
     try:
         yield writer
         writer.close()
@@ -149,28 +170,23 @@ def written(path: Path, types: pa.Schema) -> Iterator["Writer"]:
         raise
 
 
-class Writer:
-    """Writes one row group for each table it is given."""
+class ParquetWriter:
+    """Writes tables to a Parquet file, each as one row group."""
 
     def __init__(self, path: Path, types: pa.Schema) -> None:
         self.path, self.types = path, types
         self._writer = self._try(lambda: pq.ParquetWriter(path, types))
 
-    def add(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table) -> None:
+        """Append the rows of a table."""
         self._try(lambda: self._writer.write_table(table.cast(self.types)))
 
     def close(self) -> None:
+        """Finish the file."""
         self._try(self._writer.close)
 
-    def _try(self, act: Callable[[], Any]) -> Any:
+    def _try(self, action: Callable[[], Any]) -> Any:
         try:
-            return act()
+            return action()
         except (OSError, pa.ArrowException) as error:
-            raise TableError(f"cannot write {str(self.path)!r}: {first_line(error)}") from None
-
-
-def batches_of(table: "pa.Table | Stream", n_rows: int) -> Iterable[pa.Table]:
-    """The rows of a table, in memory or on disk, ``n_rows`` at a time; an empty one is one batch."""
-    if isinstance(table, Stream):
-        return table.batches(n_rows)
-    return [table.slice(start, n_rows) for start in range(0, max(1, table.num_rows), n_rows)]
+            raise TableError(f"cannot write {str(self.path)!r}: {summarize_error(error)}") from None

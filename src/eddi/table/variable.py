@@ -1,4 +1,4 @@
-"""One modelled column: its name, its kind, and the values it may take."""
+"""A variable: one modelled column with its name, kind and possible values."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Level = str | int | float | bool
 
 
 class Kind(StrEnum):
-    """What sort of value a variable takes; the kind chooses its likelihood."""
+    """The kind of values that a variable takes. It determines the likelihood."""
 
     REAL = "real"
     COUNT = "count"
@@ -20,16 +20,25 @@ class Kind(StrEnum):
 
     @property
     def has_levels(self) -> bool:
-        """Whether values are one of a few named levels rather than a quantity."""
+        """Whether a value is one of a few named levels rather than a quantity."""
         return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One modelled column.
+    """One modelled column of a table.
 
-    Inside the package a value is always a number: the quantity itself for real and count, the
-    position in ``levels`` for the others (so a binary variable is 0 or 1).
+    Inside the package, a value is always a number: the quantity itself for the kinds real and count,
+    and the position in ``levels`` for the other kinds. A binary variable is therefore 0 or 1.
+
+    Args:
+        name: the name of the column.
+        kind: real, count, binary, ordinal or category.
+        levels: the possible values of a binary, ordinal or category variable. For binary, the level
+            that means "no" comes first; for ordinal, the levels are in ascending order.
+        low: the smallest answer that is accepted, if there is a limit.
+        high: the largest answer that is accepted, if there is a limit.
+        unit: unit of measurement, shown to respondents.
     """
 
     name: str
@@ -40,7 +49,7 @@ class Variable:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", _kind(self.name, self.kind))
+        object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
         object.__setattr__(self, "levels", tuple(self.levels))
         if self.kind.has_levels:
             self._check_levels()
@@ -54,7 +63,7 @@ class Variable:
 
     def _check_levels(self) -> None:
         if len({str(level) for level in self.levels}) < len(self.levels):
-            raise SchemaError(f"{self.name!r} names a level twice: {list(self.levels)}.")
+            raise SchemaError(f"{self.name!r} lists a level twice: {list(self.levels)}.")
         if self.kind is Kind.BINARY and len(self.levels) != 2:
             raise SchemaError(
                 f"{self.name!r} is binary and needs exactly two levels, got {list(self.levels)}. "
@@ -70,20 +79,20 @@ class Variable:
         return len(self.levels)
 
     def number(self, raw: object) -> float:
-        """The number that stands for one answer given by a person or a program.
+        """Return an answer, as given by a person or a program, as a number.
 
         Raises:
-            AnswerError: the answer is not one this variable can take.
+            AnswerError: the variable cannot take this value.
         """
-        return self._level_number(raw) if self.kind.has_levels else self._quantity(raw)
+        return self._parse_level(raw) if self.kind.has_levels else self._parse_quantity(raw)
 
     def answer(self, number: float) -> Level:
-        """What a person would call ``number``: the inverse of `number`."""
+        """Return the answer that a number stands for: the inverse of `number`."""
         if self.kind.has_levels:
             return self.levels[round(number)]
         return round(number) if self.kind is Kind.COUNT else float(number)
 
-    def _level_number(self, raw: object) -> float:
+    def _parse_level(self, raw: object) -> float:
         position = level_position(self.levels, raw)
         if position is None:
             raise AnswerError(
@@ -91,7 +100,7 @@ class Variable:
             )
         return float(position)
 
-    def _quantity(self, raw: object) -> float:
+    def _parse_quantity(self, raw: object) -> float:
         try:
             value = float(raw.strip() if isinstance(raw, str) else raw)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
@@ -99,7 +108,7 @@ class Variable:
         if not math.isfinite(value):
             raise AnswerError(
                 f"{self.name!r} must be a number, got {raw!r}. "
-                "Use eddi.UNKNOWN or eddi.DECLINED when there is none."
+                "Use eddi.UNKNOWN or eddi.DECLINED if there is no answer."
             )
         if self.kind is Kind.COUNT and (value < 0 or value != int(value)):
             raise AnswerError(f"{self.name!r} must be a whole number from 0 up, got {value:g}.")
@@ -117,23 +126,27 @@ class Variable:
 
 
 def level_position(levels: tuple[Level, ...], raw: object) -> int | None:
-    """Where ``raw`` stands among ``levels``, however it was typed: True, 1, 1.0 and "1" are one."""
+    """Return the position of ``raw`` in ``levels``, or None if it is not one of them.
+
+    Different spellings of a level match: True, 1, 1.0 and "1" are the same level.
+    """
+    text = str(raw).strip()
     spellings = [str(level) for level in levels]
-    if str(raw).strip() in spellings:  # first to the letter, so "01" and "1" can both be levels
-        return spellings.index(str(raw).strip())
-    keys = [_spelling(level) for level in levels]
-    return keys.index(_spelling(raw)) if _spelling(raw) in keys else None
+    if text in spellings:  # an exact match comes first, so that "01" and "1" can both be levels
+        return spellings.index(text)
+    normalized = [_normalize(level) for level in levels]
+    return normalized.index(_normalize(raw)) if _normalize(raw) in normalized else None
 
 
-def _spelling(level: object) -> str:
+def _normalize(level: object) -> str:
     text = str(level).strip()
     try:
-        return f"{float(text) + 0.0:.15g}"  # plus nought, for -0.0 is 0
+        return f"{float(text) + 0.0:.15g}"  # adding 0.0 turns -0.0 into 0.0
     except ValueError:
         return {"true": "1", "false": "0"}.get(text.lower(), text.lower())
 
 
-def _kind(name: str, kind: str) -> Kind:
+def _parse_kind(name: str, kind: str) -> Kind:
     try:
         return Kind(kind)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What people mean by the words in a table: scales, opposites, identifiers, moments, bands."""
+"""Word lists and patterns for the text in a table: scales, opposites, identifiers, dates, ranges."""
 
 import re
 
@@ -39,13 +39,13 @@ i, ii, iiia, iiib, iva, ivb;
 cold, cool, lukewarm, mild, warm, hot;
 """
 
-VOCABULARIES = tuple(
+ORDINAL_SCALES = tuple(
     tuple(" ".join(word.split()) for word in scale.split(","))
     for scale in _SCALES.strip().rstrip(";").split(";")
 )
-"""Scales people answer on, least first; a column whose every word is of one scale is ordinal."""
+"""Common answer scales in ascending order. A column with only words of one scale is ordinal."""
 
-BEFORE = frozenset(
+OPPOSITES = frozenset(
     [
         *[("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("-", "+")],
         *[("absent", "present"), ("negative", "positive"), ("neg", "pos"), ("normal", "abnormal")],
@@ -57,57 +57,59 @@ BEFORE = frozenset(
         *[("none", "any"), ("never", "ever"), ("left", "right")],
     ]
 )
-"""Pairs of opposites, the one that says no first."""
+"""Pairs of opposites. The word that means "no" comes first."""
 
-NEGATIONS = ("not", "no", "non", "un", "not ", "no ", "non-", "not_", "no_", "non_")
-"""What turns a word into its opposite when written before it: notckd, unmarried."""
+NEGATION_PREFIXES = ("not", "no", "non", "un", "not ", "no ", "non-", "not_", "no_", "non_")
+"""Prefixes that turn a word into its opposite, as in notckd and unmarried."""
 
-_HOLDERS = (
+_ENTITIES = (
     "patient|person|people|subject|record|user|customer|client|case|row|sample|visit|stay|hadm|"
     "icustay|respondent|participant|member|account|order|transaction|household|student|employee|"
     "encounter|admission|obs|observation|serial|p"
 )
-IDENTIFIER = re.compile(
+IDENTIFIER_NAME = re.compile(
     r"(?:^|[^a-z])ids?(?:$|[^a-z])"  # id, patient_id, id_number
     r"|(?-i:[a-z]I[Dd]s?(?![a-z]))"  # patientId, RecordID
-    rf"|^(?:{_HOLDERS})_?(?:id|no|nr|num|number|idnum|key)$"  # patientid, pidnum, case_no
+    rf"|^(?:{_ENTITIES})_?(?:id|no|nr|num|number|idnum|key)$"  # patientid, pidnum, case_no
     r"|^(?:seqn|uuid|guid|index|idx|mrn|ssn|idnum|rownames?|unnamed.*|level_0|\.\.\.1)$",
     re.IGNORECASE,
 )
-"""Names of columns that name the rows."""
+"""Matches names of columns that identify rows."""
 
-_DAY = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d{1,2}\.\d{1,2}\.\d{2,4}"
-_CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
-MOMENT = rf"^(({_DAY})([T ]{_CLOCK})?|{_CLOCK})$"
-"""A date, a time of day, or both: for Arrow's regular expressions, which have no look-around."""
+_DATE = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d{1,2}\.\d{1,2}\.\d{2,4}"
+_TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
+DATE_OR_TIME = rf"^(({_DATE})([T ]{_TIME})?|{_TIME})$"
+"""Pattern of a date, a time of day, or both. Arrow, which uses it, does not support look-around."""
 
 _NUMBER = r"\d+(?:[.,]\d+)?"
-_TO = rf"\s*(?:-|\u2013|\u2014|to|,|\.\.)\s*-?{_NUMBER}[\])]?"
-_UP = r"\s*(?:\+|(?:and|or) (?:more|over|older|above|up))"
-_UNIT = r"(?:\s*%|\s+[a-z]+)?"  # '5 years' but not '5a', which is a code
-_BAND = re.compile(
+_UPPER_END = rf"\s*(?:-|\u2013|\u2014|to|,|\.\.)\s*-?{_NUMBER}[\])]?"
+_OPEN_END = r"\s*(?:\+|(?:and|or) (?:more|over|older|above|up))"
+_UNIT = r"(?:\s*%|\s+[a-z]+)?"  # '5 years', but not '5a', which is a code
+_RANGE = re.compile(
     rf"(?P<below><=?|≤|under |below |less than |up to )?\s*[\[(]?(?P<low>-?{_NUMBER})"
-    rf"(?:{_TO}|{_UP})?{_UNIT}",
+    rf"(?:{_UPPER_END}|{_OPEN_END})?{_UNIT}",
     re.IGNORECASE,
 )
 _ABOVE = re.compile(rf"(?:>=?|≥|over |above |more than )\s*(?P<low>-?{_NUMBER}){_UNIT}", re.IGNORECASE)
 
 
-def natural(text: str) -> list[tuple[int, float, str]]:
-    """A sorting key under which 'week 2' comes before 'week 10'."""
+def natural_sort_key(text: str) -> list[tuple[int, float, str]]:
+    """Return a key that sorts 'week 2' before 'week 10'."""
     parts = re.findall(r"\d+|\D+", text.casefold())
     return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts]
 
 
-def band(text: str) -> float | None:
-    """Where a band of numbers such as '18-24', '<18' or '65+' stands; None if it is not one."""
+def parse_range_start(text: str) -> float | None:
+    """Return where a range such as '18-24', '<18' or '65+' starts, or None if it is not a range.
+
+    The result is for sorting ranges: '<18' is slightly below 18, and '>65' slightly above 65.
+    """
     above = _ABOVE.fullmatch(text)
-    found = above or _BAND.fullmatch(text)
-    if found is None:
+    match = above or _RANGE.fullmatch(text)
+    if match is None:
         return None
-    low = float(found["low"].replace(",", "."))
-    # '<18' comes before '18-24', '>65' after '65'. A nudge, since only the order matters.
-    nudge = 1e-9 * max(1.0, abs(low))
+    start = float(match["low"].replace(",", "."))
+    offset = 1e-9 * max(1.0, abs(start))
     if above:
-        return low + nudge
-    return low - nudge if found["below"] else low
+        return start + offset
+    return start - offset if match["below"] else start

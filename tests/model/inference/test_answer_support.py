@@ -45,7 +45,7 @@ def model():
     ],
 )
 def test_each_variable_has_its_answers_and_their_chances_add_up(model, n_points, counts):
-    nothing = Evidence.nothing(2, 5)
+    nothing = Evidence.empty(2, 5)
     possible = model.direct_.possible(n_points)
     with torch.inference_mode():
         answers = possible(model.settled_.hidden(model.code(nothing)))
@@ -58,7 +58,7 @@ def test_each_variable_has_its_answers_and_their_chances_add_up(model, n_points,
 def test_a_few_values_are_met_as_they_are(model):
     possible = model.direct_.possible()
     with torch.inference_mode():
-        answers = possible(model.settled_.hidden(model.code(Evidence.nothing(1, 5))))
+        answers = possible(model.settled_.hidden(model.code(Evidence.empty(1, 5))))
     first = possible.first[1]
     coded = answers.values[0, first : first + 3].double().numpy()
     assert coded * model.coding_.scale[1] + model.coding_.shift[1] == pytest.approx([0, 1, 2], abs=1e-5)
@@ -68,7 +68,7 @@ def test_terms_are_looked_up_only_where_answers_are_the_same_for_all(model):
     assert model.direct_.possible(2).terms is None
     possible = model.direct_.possible(100)
     with torch.inference_mode():
-        answers = possible(model.settled_.hidden(model.code(Evidence.nothing(1, 5))))
+        answers = possible(model.settled_.hidden(model.code(Evidence.empty(1, 5))))
         for variable in range(5):
             here = slice(possible.first[variable], possible.first[variable] + possible.count[variable])
             places = torch.full((possible.count[variable],), variable)

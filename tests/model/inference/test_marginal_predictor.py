@@ -15,7 +15,7 @@ def hidden(model, people):
 
 def test_what_is_told_of_some_is_what_is_told_of_all(model, hidden):
     marginals = model.network_.marginals
-    for variable in range(len(marginals.forms)):
+    for variable in range(len(marginals.specs)):
         told = model.direct_.told([variable])
         wanted = marginals.rows_of([variable])
         torch.testing.assert_close(told(hidden), marginals(hidden)[:, wanted])
@@ -36,7 +36,7 @@ def test_what_is_asked_for_again_is_kept(model):
 
 def test_the_chances_of_every_variable_add_up(model):
     possible = model.direct_.possible()
-    nothing = Evidence.nothing(1, len(model.schema_.variables))
+    nothing = Evidence.empty(1, len(model.schema_.variables))
     with torch.inference_mode():
         chances = possible(model.settled_.hidden(model.code(nothing))).chances
     assert float(chances.sum()) == pytest.approx(len(model.schema_.variables), rel=1e-5)

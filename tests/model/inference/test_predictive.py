@@ -5,19 +5,19 @@ import pytest
 import torch
 from scipy import stats
 
-from eddi.model.inference.predictive import Belief, standard_normal, uniform
-from eddi.model.network.likelihood import Form
+from eddi.model.inference.predictive import PredictiveDistribution, standard_normal, uniform
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.network.posterior import Posterior
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.variable import Kind
 
 FORMS = (
-    Form(Kind.REAL, 0, 50.0, 8.0),
-    Form(Kind.COUNT, 0, 1.0, 0.5),
-    Form(Kind.BINARY, 2),
-    Form(Kind.ORDINAL, 4),
-    Form(Kind.CATEGORY, 3),
+    VariableSpec(Kind.REAL, 0, 50.0, 8.0),
+    VariableSpec(Kind.COUNT, 0, 1.0, 0.5),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.ORDINAL, 4),
+    VariableSpec(Kind.CATEGORY, 3),
 )
 
 
@@ -27,7 +27,7 @@ def belief():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     outputs = 1.5 * torch.randn(3, 2, network.n_outputs)
-    return Belief(network, outputs, network.left_out(outputs))
+    return PredictiveDistribution(network, outputs, network.interval_tail_mass(outputs))
 
 
 def every(level):
@@ -87,13 +87,13 @@ def test_probabilities_are_told_for_every_variable_of_levels_and_no_other(belief
 
 def test_levels_coded_as_numbers_take_the_belief_nearest_to_their_position():
     torch.manual_seed(0)
-    forms = (Form(Kind.REAL, 4, 0.0, 3.0), Form(Kind.REAL), Form(Kind.REAL, 2, 0.0, 1.0))
-    network = Network(forms, "pnp", PAPER).requires_grad_(False)
+    specs = (VariableSpec(Kind.REAL, 4, 0.0, 3.0), VariableSpec(Kind.REAL), VariableSpec(Kind.REAL, 2, 0.0, 1.0))
+    network = Network(specs, "pnp", PAPER).requires_grad_(False)
     outputs = torch.tensor([[[0.4, 0.0, 1.2]]])
-    found = dict(Belief(network, outputs, network.left_out(outputs)).probabilities())
+    found = dict(PredictiveDistribution(network, outputs, network.interval_tail_mass(outputs)).probabilities())
     normal = stats.norm(0.4, 0.1 * 2**0.5)
-    edges = normal.cdf(np.array([0.5, 1.5, 2.5]) / 3)
-    expected = np.diff(np.concatenate([[0], edges, [1]]))
+    group_edges = normal.cdf(np.array([0.5, 1.5, 2.5]) / 3)
+    expected = np.diff(np.concatenate([[0], group_edges, [1]]))
     assert np.allclose(found[0][0], expected, atol=1e-6)
     assert found[2].shape == (1, 2)
     assert found[2].sum().item() == pytest.approx(1)
@@ -104,7 +104,7 @@ def test_every_row_gets_the_same_draws_of_z():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     twice = Posterior(torch.zeros(2, DEFAULT.latent), torch.zeros(2, DEFAULT.latent))
-    outputs = Belief.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0)).outputs
+    outputs = PredictiveDistribution.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0)).outputs
     assert torch.equal(outputs[:, 0], outputs[:, 1])
     assert outputs.std(0).min() > 0
 

@@ -11,7 +11,7 @@ def standing(column: list[float]) -> Atoms:
     torch.manual_seed(0)
     atoms = Atoms(1, 3)
     values = np.array(column, np.float32)[:, None]
-    atoms.stand(values, np.ones_like(values, dtype=bool))
+    atoms.init_from_data(values, np.ones_like(values, dtype=bool))
     return atoms
 
 
@@ -49,13 +49,13 @@ def test_a_value_falls_to_its_own_bin() -> None:
         atoms.layer.weight.zero_()
         atoms.layer.bias.copy_(torch.log(torch.tensor([0.5, 0.3, 0.2] + [1.0] * (N_ATOMS - 3))))
     values = torch.tensor([[-9.0], [1.0], [1.4], [1.6], [3.1], [99.0]])
-    found = atoms.fit_score(torch.zeros(6, 3), values).exp()[:, 0]
+    found = atoms.training_score(torch.zeros(6, 3), values).exp()[:, 0]
     assert found.tolist() == pytest.approx([0.5, 0.5, 0.5, 0.3, 0.2, 0.2])
 
 
 def test_an_unseen_column_has_one_atom() -> None:
     atoms = Atoms(1, 3)
-    atoms.stand(np.zeros((4, 1), np.float32), np.zeros((4, 1), bool))
+    atoms.init_from_data(np.zeros((4, 1), np.float32), np.zeros((4, 1), bool))
     assert n_atoms(atoms) == 1
 
 

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
 from eddi.table.variable import Kind
 
-FORMS = (Form(Kind.BINARY, 2), Form(Kind.REAL), Form(Kind.CATEGORY, 3), Form(Kind.REAL))
+FORMS = (VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.REAL), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.REAL))
 
 
 @pytest.fixture
@@ -33,5 +33,5 @@ def test_every_output_speaks_of_one_group(network):
 
 
 def test_what_was_not_calibrated_leaves_a_twentieth_on_either_side(network):
-    left = network.left_out(torch.randn(7, 5, network.n_outputs))
+    left = network.interval_tail_mass(torch.randn(7, 5, network.n_outputs))
     torch.testing.assert_close(left, torch.full((5, 4), 0.05))

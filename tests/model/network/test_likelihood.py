@@ -11,7 +11,7 @@ from eddi.model.network.likelihood import (
     Bernoulli,
     Categorical,
     Count,
-    Form,
+    VariableSpec,
     Gaussian,
     LevelLikelihood,
     Likelihood,
@@ -20,8 +20,8 @@ from eddi.model.network.likelihood import (
 from eddi.table.variable import Kind
 
 LEVELS = {"bernoulli": [2, 2, 2], "categorical": [3, 5, 2], "ordinal": [4, 2, 6]}
-COUNTS = [Form(Kind.COUNT, shift=1.2, scale=0.7), Form(Kind.COUNT, shift=3.0, scale=0.4)]
-REALS = [Form(Kind.REAL, shift=50.0, scale=8.0), Form(Kind.REAL, shift=-1.0, scale=0.1)]
+COUNTS = [VariableSpec(Kind.COUNT, shift=1.2, scale=0.7), VariableSpec(Kind.COUNT, shift=3.0, scale=0.4)]
+REALS = [VariableSpec(Kind.REAL, shift=50.0, scale=8.0), VariableSpec(Kind.REAL, shift=-1.0, scale=0.1)]
 
 
 def levelled(name):
@@ -31,7 +31,7 @@ def levelled(name):
         "categorical": (Categorical, Kind.CATEGORY),
         "ordinal": (Ordinal, Kind.ORDINAL),
     }[name]
-    likelihood = maker([Form(kind, n) for n in LEVELS[name]]).double()
+    likelihood = maker([VariableSpec(kind, n) for n in LEVELS[name]]).double()
     torch.manual_seed(1)
     return likelihood, 2 * torch.randn(4, likelihood.n_outputs, dtype=torch.float64)
 
@@ -81,7 +81,7 @@ def test_a_gaussians_moments_are_in_the_tables_units():
 
 
 def test_a_gaussians_mean_is_exact_far_from_zero():
-    dates = Gaussian([Form(Kind.REAL, shift=1.7e9, scale=2.0)], noise=0.5, floor=0.0)
+    dates = Gaussian([VariableSpec(Kind.REAL, shift=1.7e9, scale=2.0)], noise=0.5, floor=0.0)
     mean, variance = dates.moments(torch.tensor([[0.25]]))
     assert mean.item() == 1.7e9 + 0.5
     assert variance.item() == pytest.approx(1.0)
@@ -122,17 +122,17 @@ def test_a_categorical_is_a_softmax_over_each_variables_own_outputs():
 
 
 def test_levels_are_examined_by_the_brier_score():
-    categorical = Categorical([Form(Kind.CATEGORY, 3), Form(Kind.CATEGORY, 2)])
+    categorical = Categorical([VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.CATEGORY, 2)])
     outputs, values = torch.randn(7, 5), torch.tensor([[2.0, 0.0]] * 7)
     chances = categorical.probabilities(outputs)
     truth = torch.tensor([[0.0, 0, 1], [1, 0, 0]])
     torch.testing.assert_close(
-        categorical.exam_score(outputs, values), -(chances - truth).square().sum(-1)
+        categorical.validation_score(outputs, values), -(chances - truth).square().sum(-1)
     )
-    binary, odds = Bernoulli([Form(Kind.BINARY, 2)]), torch.randn(7, 1)
+    binary, odds = Bernoulli([VariableSpec(Kind.BINARY, 2)]), torch.randn(7, 1)
     other = torch.tensor([[1.0]])
     expected = -(binary.probabilities(odds) - torch.tensor([0.0, 1])).square().sum(-1)
-    torch.testing.assert_close(binary.exam_score(odds, other), expected)
+    torch.testing.assert_close(binary.validation_score(odds, other), expected)
 
 
 def test_an_ordinal_is_differences_of_sigmoids_between_cut_points():
@@ -184,9 +184,9 @@ def test_a_counts_probabilities_sum_to_one():
 
 @pytest.mark.parametrize("number", [1e5, 1e6, 1e8])
 def test_the_probability_of_a_large_count_survives_float32(number):
-    form = Form(Kind.COUNT, shift=math.log(number), scale=1.0)
-    value = (math.log1p(number) - form.shift) / form.scale
-    found = Count([form], floor=0.02).log_prob(torch.zeros(1, 1), torch.tensor([[value]]))
+    spec = VariableSpec(Kind.COUNT, shift=math.log(number), scale=1.0)
+    value = (math.log1p(number) - spec.shift) / spec.scale
+    found = Count([spec], floor=0.02).log_prob(torch.zeros(1, 1), torch.tensor([[value]]))
     spread = 0.32
     # a density times the width of one whole number on the logarithmic scale
     expected = stats.logistic(scale=spread).logpdf(value) - math.log(number + 1)
@@ -325,9 +325,9 @@ def test_moments_of_levels_are_those_of_their_positions(name):
     ("likelihood", "values"),
     [
         (Gaussian(REALS, noise=None, floor=0.02), [0.0, 3.0]),
-        (Bernoulli([Form(Kind.BINARY, 2)] * 2), [0.0, 1.0]),
-        (Categorical([Form(Kind.CATEGORY, 3), Form(Kind.CATEGORY, 2)]), [2.0, 0.0]),
-        (Ordinal([Form(Kind.ORDINAL, 3), Form(Kind.ORDINAL, 5)]), [0.0, 3.0]),
+        (Bernoulli([VariableSpec(Kind.BINARY, 2)] * 2), [0.0, 1.0]),
+        (Categorical([VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.CATEGORY, 2)]), [2.0, 0.0]),
+        (Ordinal([VariableSpec(Kind.ORDINAL, 3), VariableSpec(Kind.ORDINAL, 5)]), [0.0, 3.0]),
         (Count(COUNTS, floor=0.02), [-1.2 / 0.7, 0.5]),
     ],
     ids=["real", "binary", "category", "ordinal", "count"],
@@ -354,7 +354,7 @@ def test_the_same_values_are_scored_under_every_draw_of_outputs(name):
 
 
 def test_only_likelihoods_of_levels_name_probabilities():
-    ordinal, gaussian = Ordinal([Form(Kind.ORDINAL, 3)]), Gaussian(REALS, noise=None, floor=0.0)
+    ordinal, gaussian = Ordinal([VariableSpec(Kind.ORDINAL, 3)]), Gaussian(REALS, noise=None, floor=0.0)
     assert isinstance(ordinal, LevelLikelihood)
     assert isinstance(gaussian, Likelihood)
     assert not isinstance(gaussian, LevelLikelihood)

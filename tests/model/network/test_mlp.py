@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from eddi.model.network.mlp import Perceptron
+from eddi.model.network.mlp import MLP
 
 
 def stack(relu_first):
     """The lean stack, and the same written with torch's own parts."""
     torch.manual_seed(0)
-    lean = Perceptron([5, 7, 6, 3], relu_first=relu_first).double()
+    lean = MLP([5, 7, 6, 3], relu_first=relu_first).double()
     weights = [p for p in lean.parameters() if p.dim() == 2]
     biases = [p for p in lean.parameters() if p.dim() == 1]
 

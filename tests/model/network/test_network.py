@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.model.training.loop import train
@@ -16,12 +16,12 @@ from eddi.table.variable import Kind
 
 TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(6, 6))
 FORMS = (
-    Form(Kind.CATEGORY, 3),
-    Form(Kind.REAL, 0, 10.0, 2.0),
-    Form(Kind.ORDINAL, 4),
-    Form(Kind.BINARY, 2),
-    Form(Kind.REAL, 0, -5.0, 1.0),
-    Form(Kind.COUNT, 0, 1.0, 0.5),
+    VariableSpec(Kind.CATEGORY, 3),
+    VariableSpec(Kind.REAL, 0, 10.0, 2.0),
+    VariableSpec(Kind.ORDINAL, 4),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.REAL, 0, -5.0, 1.0),
+    VariableSpec(Kind.COUNT, 0, 1.0, 0.5),
 )
 
 
@@ -44,7 +44,7 @@ def test_every_verb_puts_each_kind_of_variable_back_in_its_place(network):
 
 
 def test_heads_hold_the_variables_of_one_kind_each(network):
-    kinds = [{network.forms[d].kind for d in head.variables.tolist()} for head in network.heads()]
+    kinds = [{network.specs[d].kind for d in head.variables.tolist()} for head in network.heads()]
     assert all(len(kind) == 1 for kind in kinds)
     assert sorted(d for head in network.heads() for d in head.variables.tolist()) == list(range(6))
 
@@ -103,7 +103,7 @@ def test_a_fresh_network_is_away_from_its_bounds_and_learns_at_once(set_encoder,
     random = np.random.default_rng(0)
     values = (random.random((200, n_variables)) < 0.2).astype(np.float32)
     torch.manual_seed(0)
-    fresh = Network([Form(kind, 2)] * n_variables, set_encoder, recipe)
+    fresh = Network([VariableSpec(kind, 2)] * n_variables, set_encoder, recipe)
     shown = torch.from_numpy(values)
     log_var = fresh.tail(fresh.code(shown, torch.ones_like(shown))).detach().chunk(2, dim=-1)[1]
     low, high = LOG_VAR_RANGE

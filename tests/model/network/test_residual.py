@@ -2,11 +2,11 @@
 
 import torch
 
-from eddi.model.network.residual import Block, Residual
+from eddi.model.network.residual import ResidualBlock, ResidualTail
 
 
 def test_a_block_that_adds_nothing_passes_on():
-    block = Block(5)
+    block = ResidualBlock(5)
     torch.nn.init.zeros_(block.outer.weight)
     torch.nn.init.zeros_(block.outer.bias)
     h = torch.randn(3, 5)
@@ -14,7 +14,7 @@ def test_a_block_that_adds_nothing_passes_on():
 
 
 def test_the_tail_is_its_formula():
-    tail = Residual([4, 6, 6, 3]).double()
+    tail = ResidualTail([4, 6, 6, 3]).double()
     x = torch.randn(2, 7, 4, dtype=torch.float64)
     h = tail.first(x)
     for block in tail.blocks:

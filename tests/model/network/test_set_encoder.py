@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.set_encoder import SetEncoder
 from eddi.table.variable import Kind
 
-FORMS = (Form(Kind.REAL), Form(Kind.CATEGORY, 3), Form(Kind.BINARY, 2))
+FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.BINARY, 2))
 
 
 def weights(name):
@@ -54,7 +54,7 @@ def test_each_level_of_a_category_has_a_term_of_its_own(name):
 
 
 def test_pnp_may_have_an_offset_of_each_variables_own():
-    made = SetEncoder((Form(Kind.REAL), Form(Kind.REAL)), "pnp", width=64, identity=4, offset=2)
+    made = SetEncoder((VariableSpec(Kind.REAL), VariableSpec(Kind.REAL)), "pnp", width=64, identity=4, offset=2)
     slope, offset = made.affine()
     assert torch.allclose(slope, made.identity @ made.layer.weight[:, :4].T)
     assert torch.allclose(offset, made.layer.bias + made.own @ made.layer.weight[:, 4:].T)

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.set_encoder import SetEncoder
 from eddi.model.network.splines import FEWEST, Splines, n_knots
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
-FORMS = (Form(Kind.REAL), Form(Kind.BINARY, 2), Form(Kind.ORDINAL, 5), Form(Kind.CATEGORY, 3))
+FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.ORDINAL, 5), VariableSpec(Kind.CATEGORY, 3))
 
 
 def rows(n: int, seed: int = 0) -> Evidence:
     random = np.random.default_rng(seed)
-    levels = [random.integers(form.n_levels, size=n) for form in FORMS[1:]]
+    levels = [random.integers(spec.n_levels, size=n) for spec in FORMS[1:]]
     values = np.stack([random.normal(size=n), *levels], axis=1)
     return Evidence(values.astype(np.float32), random.random(values.shape) < 0.7)
 
@@ -23,7 +23,7 @@ def rows(n: int, seed: int = 0) -> Evidence:
 def encoder(name: str, *, learned: bool) -> SetEncoder:
     torch.manual_seed(0)
     made = SetEncoder(FORMS, name, width=6, identity=3, offset=2, knots=8)  # type: ignore[arg-type]
-    made.stand(rows(200))
+    made.init_from_data(rows(200))
     if learned:
         assert made.splines is not None
         with torch.no_grad():
@@ -33,7 +33,7 @@ def encoder(name: str, *, learned: bool) -> SetEncoder:
 
 def test_a_curve_passes_through_its_heights_and_is_straight_between() -> None:
     splines = Splines(1, 3, 1)
-    splines.stand(np.array([[0.0], [1.0], [3.0]], np.float32), np.ones((3, 1), bool))
+    splines.init_from_data(np.array([[0.0], [1.0], [3.0]], np.float32), np.ones((3, 1), bool))
     heights = torch.tensor([[[0.0], [10.0], [-10.0]]])
     values = torch.tensor([[-5.0], [0.0], [0.5], [1.0], [2.0], [3.0], [9.0]])
     seen = splines.seen(heights, values, torch.ones_like(values)).flatten()
@@ -42,7 +42,7 @@ def test_a_curve_passes_through_its_heights_and_is_straight_between() -> None:
 
 def test_pieces_are_the_line_and_its_curve() -> None:
     splines = Splines(1, 3, 1)
-    splines.stand(np.array([[0.0], [1.0], [3.0]], np.float32), np.ones((3, 1), bool))
+    splines.init_from_data(np.array([[0.0], [1.0], [3.0]], np.float32), np.ones((3, 1), bool))
     heights = torch.tensor([[[0.0], [10.0], [-10.0]]])
     start, height, rise = splines.pieces(heights, torch.tensor([[2.0]]), torch.tensor([[1.0]]))
     assert start.tolist() == [[0, 0, 1, 3]]
@@ -54,7 +54,7 @@ def test_knots_stand_at_quantiles_and_at_the_values_where_those_are_few() -> Non
     splines = Splines(2, 5, 1)
     many = np.linspace(0, 100, 1_001)
     few = np.resize([1.0, 2.0, 4.0], 1_001)
-    splines.stand(np.stack([many, few], axis=1).astype(np.float32), np.ones((1_001, 2), bool))
+    splines.init_from_data(np.stack([many, few], axis=1).astype(np.float32), np.ones((1_001, 2), bool))
     assert splines.knots[0].tolist() == pytest.approx([0, 25, 50, 75, 100])
     assert splines.knots[1, :3].tolist() == [1, 2, 4]
     assert (splines.knots.diff() > 0).all()
@@ -62,7 +62,7 @@ def test_knots_stand_at_quantiles_and_at_the_values_where_those_are_few() -> Non
 
 def test_a_column_of_which_nothing_is_seen_keeps_knots_that_rise() -> None:
     splines = Splines(1, 4, 1)
-    splines.stand(np.zeros((3, 1), np.float32), np.zeros((3, 1), bool))
+    splines.init_from_data(np.zeros((3, 1), np.float32), np.zeros((3, 1), bool))
     assert (splines.knots.diff() > 0).all()
 
 

@@ -2,23 +2,23 @@
 
 import torch
 
-from eddi.model.network.term_table import Group, Pieces
+from eddi.model.network.term_table import TermGroup, TermTable
 
-LINE = Group(  # variable 1: 2 x + 1, wherever x is
+LINE = TermGroup(  # variable 1: 2 x + 1, wherever x is
     variables=torch.tensor([1]),
     counts=torch.tensor([1]),
     start=torch.zeros(1),
     height=torch.tensor([[1.0]]),
     rise=torch.tensor([[2.0]]),
 )
-LEVELS = Group(  # variable 2: a category of three levels
+LEVELS = TermGroup(  # variable 2: a category of three levels
     variables=torch.tensor([2]),
     counts=torch.tensor([3]),
     start=torch.zeros(3),
     height=torch.tensor([[5.0], [-6.0], [7.0]]),
     rise=torch.zeros(3, 1),
 )
-CURVE = Group(  # variable 0: flat at 1 up to 0, then rising, then flat again from 2 on
+CURVE = TermGroup(  # variable 0: flat at 1 up to 0, then rising, then flat again from 2 on
     variables=torch.tensor([0]),
     counts=torch.tensor([3]),
     start=torch.tensor([0.0, 0.0, 2.0]),
@@ -28,9 +28,9 @@ CURVE = Group(  # variable 0: flat at 1 up to 0, then rising, then flat again fr
 KNOTS = torch.tensor([[0.0, 2.0], [torch.inf, torch.inf], [torch.inf, torch.inf]])
 
 
-def pieces(*, bends: bool = True) -> Pieces:
+def pieces(*, bends: bool = True) -> TermTable:
     by_level = torch.tensor([False, False, True])
-    return Pieces.of([LINE, LEVELS, CURVE], KNOTS, by_level=by_level, unit=None, bends=bends)
+    return TermTable.of([LINE, LEVELS, CURVE], KNOTS, by_level=by_level, unit=None, bends=bends)
 
 
 def test_each_value_finds_its_piece() -> None:

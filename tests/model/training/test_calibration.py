@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network, group_of
 from eddi.model.recipe import DEFAULT
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
-FORMS = (Form(Kind.REAL), Form(Kind.BINARY, 2), Form(Kind.CATEGORY, 3), Form(Kind.COUNT, 0, 1.0, 0.5))
+FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.COUNT, 0, 1.0, 0.5))
 TINY = replace(DEFAULT, latent=2, identity=3, offset=2, term=4, hidden=(6, 6))
 N_ROWS = 4_000
 
@@ -40,7 +40,7 @@ def rows(network, *, surprise):
 
 def coverage(network, batch, variable):
     outputs = outputs_of(network, batch)
-    level = network.marginals.left_out(outputs[None])
+    level = network.marginals.interval_tail_mass(outputs[None])
     low, high = (network.marginals.quantile(outputs, each)[:, variable] for each in (level, 1 - level))
     truth = batch.values[:, variable]
     return ((low <= truth + 1e-4) & (truth <= high + 1e-4)).float().mean().item()
@@ -105,8 +105,8 @@ def test_broad_and_narrow_beliefs_are_counted_apart(network):
     batch = replace(drawn, values=values)
     calibrate(network, batch, N_ROWS)
     outputs = outputs_of(network, batch)
-    outside = network.marginals.left_out(outputs[None])
-    low, high = (network.marginals.quantile(outputs, each)[:, 0] for each in (outside, 1 - outside))
+    tail_mass = network.marginals.interval_tail_mass(outputs[None])
+    low, high = (network.marginals.quantile(outputs, each)[:, 0] for each in (tail_mass, 1 - tail_mass))
     inside = (low <= values[:, 0]) & (values[:, 0] <= high)
     assert inside[::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
     assert inside[1::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
@@ -117,8 +117,8 @@ def test_few_rows_make_few_groups(network, n_rows, n_groups):
     batch = rows(network, surprise=1.0)
     seen = replace(batch, observed=torch.rand(N_ROWS, 4).round() * torch.tensor([0.0, 1, 1, 1]))
     calibrate(network, seen, n_rows)
-    assert network.marginals.edges[:, 0].isfinite().sum() == n_groups - 1
-    assert network.marginals.edges[:, 1].isinf().all()  # levels have no breadth
+    assert network.marginals.group_edges[:, 0].isfinite().sum() == n_groups - 1
+    assert network.marginals.group_edges[:, 1].isinf().all()  # levels have no breadth
 
 
 def test_beliefs_that_differ_by_rounding_are_of_one_group(network):
@@ -126,7 +126,7 @@ def test_beliefs_that_differ_by_rounding_are_of_one_group(network):
     calibrate(network, batch, N_ROWS)
     spread = network.marginals.spread(outputs_of(network, batch))[:1]
     groups = [
-        group_of(spread * shift, network.marginals.edges)[0, 0] for shift in (1 - 1e-6, 1, 1 + 1e-6)
+        group_of(spread * shift, network.marginals.group_edges)[0, 0] for shift in (1 - 1e-6, 1, 1 + 1e-6)
     ]
     assert len(set(map(int, groups))) == 1
 
@@ -137,5 +137,5 @@ def test_only_rows_that_know_a_variable_make_groups(network):
     known[:, 0] = 0
     known[:15, 0] = 1
     calibrate(network, replace(batch, known=known.repeat(4, 1)[:N_ROWS]), 100)
-    assert network.marginals.edges[:, 0].isinf().all()
-    assert network.marginals.edges[:, 3].isfinite().all()
+    assert network.marginals.group_edges[:, 0].isinf().all()
+    assert network.marginals.group_edges[:, 3].isfinite().all()

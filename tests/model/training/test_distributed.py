@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.distributed import Ranks, own_device
+from eddi.model.training.distributed import DistributedContext, own_device
 from eddi.model.training.objective import Batch, loss
 from eddi.table.variable import Kind
 
@@ -16,7 +16,7 @@ from eddi.table.variable import Kind
 def make(objective, n_rows):
     recipe = replace(DEFAULT, objective=objective, latent=3, identity=4, term=8, hidden=(16, 16))
     torch.manual_seed(0)
-    network = Network([Form(Kind.REAL)] * 3 + [Form(Kind.CATEGORY, 3)], "pnp", recipe)
+    network = Network([VariableSpec(Kind.REAL)] * 3 + [VariableSpec(Kind.CATEGORY, 3)], "pnp", recipe)
     random = torch.Generator().manual_seed(1)
     known = (torch.rand((n_rows, 4), generator=random) < 0.8).float()
     values = torch.randint(3, (n_rows, 4), generator=random) * known
@@ -34,7 +34,7 @@ def gradient(network, value):
 def together(network, objective, batch, n):
     """The average of the gradients that ``n`` processes find."""
     parts = []
-    for ranks in (Ranks(rank, n) for rank in range(n)):
+    for ranks in (DistributedContext(rank, n) for rank in range(n)):
         value = ranks.loss(batch, lambda part: loss(network, objective, part))
         parts.append(gradient(network, value))
     return torch.stack(parts).mean(0)
@@ -56,7 +56,7 @@ def test_a_batch_that_does_not_part_evenly_counts_each_row_once():
 
 def test_alone_a_batch_is_the_batch():
     _, batch = make("observed", 7)
-    assert Ranks.here(torch.device("cpu")).loss(batch, lambda whole: whole) is batch
+    assert DistributedContext.here(torch.device("cpu")).loss(batch, lambda whole: whole) is batch
 
 
 def test_a_device_that_was_named_stays(monkeypatch):

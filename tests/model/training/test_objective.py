@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch.distributions import Bernoulli, Normal, kl_divergence
 
-from eddi.model.network.likelihood import Form
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.objective import Batch, direct_bound, loss, mean_exp, observed_bound
+from eddi.model.training.objective import Batch, direct_bound, loss, log_mean_exp, observed_bound
 from eddi.table.variable import Kind
 
 TINY = replace(DEFAULT, latent=2, identity=3, term=4, hidden=(5, 5))
-FORMS = (Form(Kind.REAL), Form(Kind.BINARY, 2), Form(Kind.REAL))
+FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.REAL))
 
 
 @pytest.fixture
@@ -159,4 +159,4 @@ def test_a_hole_of_the_table_enters_no_objective(network, batch, bound):
 def test_mean_exp_is_the_logarithm_of_the_mean_over_draws():
     log_prob = torch.tensor([[-1000.0, 0.0], [-1000.0, -2.0]])
     expected = torch.tensor([-1000.0, torch.log((1 + torch.exp(torch.tensor(-2.0))) / 2).item()])
-    assert torch.allclose(mean_exp(log_prob), expected)
+    assert torch.allclose(log_mean_exp(log_prob), expected)

@@ -18,7 +18,7 @@ def coding(schema, scaling):
 
 
 def kinds(network):
-    return [form.kind for form in network.forms]
+    return [spec.kind for spec in network.specs]
 
 
 def test_the_default_recipe_gives_each_kind_its_own_likelihood(people_schema):
@@ -29,7 +29,7 @@ def test_the_default_recipe_gives_each_kind_its_own_likelihood(people_schema):
 def test_the_papers_recipe_makes_all_but_binary_a_number(people_schema):
     network = build(people_schema, coding(people_schema, "unit"), "pnp", PAPER, seed=0)
     assert set(kinds(network)) == {Kind.REAL, Kind.BINARY}
-    assert network.forms[people_schema.position("pain")].n_levels == 4
+    assert network.specs[people_schema.position("pain")].n_levels == 4
 
 
 def test_the_same_seed_builds_the_same_network(people_schema):

@@ -16,7 +16,7 @@ from eddi.model.training.streaming import Windows
 from eddi.table import formats
 from eddi.table import streaming as stream_module
 from eddi.table.coding import Coding
-from eddi.table.streaming import Stream
+from eddi.table.streaming import ParquetStream
 
 SCHEMA = Schema((Variable("place", "real"), Variable("twice", "real")))
 PLAIN = Coding(np.zeros(2), np.ones(2), np.zeros(2, dtype=bool))
@@ -28,7 +28,7 @@ def stream(tmp_path):
     places = np.arange(100.0)
     table = pa.table({"place": places, "twice": 2 * places, "more": ["x"] * 100})
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=10)
-    return Stream(tmp_path / "rows.parquet")
+    return ParquetStream(tmp_path / "rows.parquet")
 
 
 def places(evidence):
@@ -98,7 +98,7 @@ def test_a_model_fitted_to_a_file_predicts_like_one_fitted_in_memory(
 ):
     monkeypatch.setattr(streaming, "WINDOW_CELLS", 150 * 8)  # two row groups at a time
     monkeypatch.setattr(loop, "ROUNDS_A_WINDOW", 1)
-    streamed = fit(Stream(people_file), people_schema, max_steps=400)
+    streamed = fit(ParquetStream(people_file), people_schema, max_steps=400)
     whole = fit(people_file, people_schema, max_steps=400)
     fresh = fit(people_file, people_schema, max_steps=1)
     held_out = people(200, seed=1)
@@ -122,20 +122,20 @@ def test_a_streamed_fit_that_is_taken_up_again_ends_with_the_same_bits(
     monkeypatch.setattr(loop, "SECONDS_BETWEEN_SAVES", 0.0)
     with pytest.raises(KeyboardInterrupt):
         fit(
-            Stream(people_file),
+            ParquetStream(people_file),
             people_schema,
             max_steps=300,
             checkpoint=tmp_path / "c",
             on_progress=stop,
         )
-    resumed = fit(Stream(people_file), people_schema, max_steps=300, checkpoint=tmp_path / "c")
-    at_once = fit(Stream(people_file), people_schema, max_steps=300)
+    resumed = fit(ParquetStream(people_file), people_schema, max_steps=300, checkpoint=tmp_path / "c")
+    at_once = fit(ParquetStream(people_file), people_schema, max_steps=300)
     ours, theirs = (model.network_.state_dict() for model in (resumed, at_once))
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)
 
 
 def test_a_large_file_is_streamed_by_itself(people_file, people_schema, monkeypatch):
-    monkeypatch.setattr(stream_module, "LARGE", 1_000)
+    monkeypatch.setattr(stream_module, "MAX_CELLS_IN_MEMORY", 1_000)
     seen, window = [], Windows.window
 
     def watched(self, number):
@@ -152,4 +152,4 @@ def test_a_file_in_which_a_variable_is_never_known_is_refused(tmp_path, people, 
     table["weight"] = np.nan
     pq.write_table(formats.read(table), tmp_path / "people.parquet")
     with pytest.raises(TableError, match="no value of 'weight' was ever observed"):
-        fit(Stream(tmp_path / "people.parquet"), people_schema, max_steps=1)
+        fit(ParquetStream(tmp_path / "people.parquet"), people_schema, max_steps=1)

@@ -36,7 +36,7 @@ def test_a_row_that_shows_everything_has_nothing_to_gain(model, people):
 
 
 def test_no_rows_have_no_rewards(model):
-    assert information(model, Evidence.nothing(0, 8), ["age"], n_draws=5, seed=0).shape == (0, 8)
+    assert information(model, Evidence.empty(0, 8), ["age"], n_draws=5, seed=0).shape == (0, 8)
 
 
 def test_naming_a_target_twice_changes_nothing(model, rows):
@@ -82,7 +82,7 @@ def test_the_divergence_is_the_true_one(model, rows):
 
 @pytest.mark.parametrize("target", ["weight", "smoker"])
 def test_summing_over_levels_is_the_mean_of_many_draws(model, target, monkeypatch):
-    nothing = Evidence.nothing(1, 8)
+    nothing = Evidence.empty(1, 8)
     summed = information(model, nothing, [target], n_draws=4_096, seed=0)
     monkeypatch.setattr("eddi.reward.paper.options.MAX_LEVELS", 0)
     drawn = information(model, nothing, [target], n_draws=4_096, seed=0)
@@ -92,7 +92,7 @@ def test_summing_over_levels_is_the_mean_of_many_draws(model, target, monkeypatc
 
 def test_summing_over_levels_leaves_less_to_chance(model, monkeypatch):
     def error():
-        nothing = Evidence.nothing(1, 8)
+        nothing = Evidence.empty(1, 8)
         seeds = [information(model, nothing, ["weight"], n_draws=32, seed=s)[0] for s in range(24)]
         levelled = [names(model).index(name) for name in ("smoker", "pain", "town", "colour", "stage")]
         return torch.stack(seeds).std(0)[levelled].mean()
@@ -113,7 +113,7 @@ def panel():
 
 
 def test_a_question_that_shows_several_variables_is_heard_jointly(panel):
-    nothing = Evidence.nothing(1, 20)
+    nothing = Evidence.empty(1, 20)
     found = information(panel, nothing, ["x19"], n_draws=64, seed=0)[0]
     code = panel.code(nothing)
     draws = Draws.of(panel, code, 64, seed=0)
@@ -126,7 +126,7 @@ def test_a_question_that_shows_several_variables_is_heard_jointly(panel):
 
 def test_a_target_of_many_variables_is_told_as_one(panel):
     target = [f"x{place}" for place in range(4, 20)]
-    nothing = Evidence.nothing(2, 20)
+    nothing = Evidence.empty(2, 20)
     found = information(panel, nothing, target, n_draws=32, seed=0)
     assert (found[:, 2:] == 0).all()  # panel and x3 are all that is left to ask
     assert (found[:, :2] != 0).all()

@@ -12,11 +12,11 @@ N_DRAWS = 16
 
 @pytest.fixture
 def draws(model):
-    return Draws.of(model, model.code(Evidence.nothing(2, 8)), N_DRAWS, seed=1)
+    return Draws.of(model, model.code(Evidence.empty(2, 8)), N_DRAWS, seed=1)
 
 
 def opened(model, draws, target):
-    nothing = Evidence.nothing(2, 8).observed
+    nothing = Evidence.empty(2, 8).observed
     return Pairs.open(model.schema_, nothing, model.schema_.positions(target), draws.n_levels)
 
 
@@ -28,13 +28,13 @@ def test_variables_of_few_levels_are_summed_over(model, draws):
 
 def test_the_papers_recipe_draws_all_but_what_is_binary(people_model):
     model = people_model(recipe="paper")
-    draws = Draws.of(model, model.code(Evidence.nothing(1, 8)), 4, seed=0)
+    draws = Draws.of(model, model.code(Evidence.empty(1, 8)), 4, seed=0)
     assert [model.schema_.names[place] for place in draws.n_levels] == ["smoker"]
 
 
 def test_variables_of_many_levels_are_drawn(model, monkeypatch):
     monkeypatch.setattr("eddi.reward.paper.options.MAX_LEVELS", 3)
-    draws = Draws.of(model, model.code(Evidence.nothing(1, 8)), 4, seed=0)
+    draws = Draws.of(model, model.code(Evidence.empty(1, 8)), 4, seed=0)
     assert set(draws.n_levels.values()) == {2, 3}
 
 
@@ -48,7 +48,7 @@ def test_the_chances_of_levels_sum_to_one_behind_each_draw(model, draws):
 
 
 def test_draws_fall_on_levels_as_often_as_their_chances_say(model):
-    now = model.code(Evidence.nothing(1, 8))
+    now = model.code(Evidence.empty(1, 8))
     draws = Draws.of(model, now, 4_096, seed=0)
     for variable, chances in draws.chances.items():
         drawn = torch.nn.functional.one_hot(draws.values[:, 0, variable].long(), chances.shape[-1])
@@ -58,7 +58,7 @@ def test_draws_fall_on_levels_as_often_as_their_chances_say(model):
 def test_each_pair_hears_the_chances_of_its_own_variable_and_row(model, people):
     code = model.code(model.evidence(people(3, 1)))
     draws = Draws.of(model, code, N_DRAWS, seed=1)
-    pairs = Pairs.open(model.schema_, Evidence.nothing(3, 8).observed, [0], draws.n_levels)[3]
+    pairs = Pairs.open(model.schema_, Evidence.empty(3, 8).observed, [0], draws.n_levels)[3]
     heard = draws.answers(pairs, 3)
     for place, (row, variable) in enumerate(
         zip(pairs.rows.tolist(), pairs.variables.tolist(), strict=True)
@@ -67,7 +67,7 @@ def test_each_pair_hears_the_chances_of_its_own_variable_and_row(model, people):
 
 
 def test_a_target_of_one_variable_of_levels_is_summed_over(model, draws):
-    unseen = ~Evidence.nothing(2, 8).observed
+    unseen = ~Evidence.empty(2, 8).observed
     smoker, weight = model.schema_.positions(["smoker", "weight"])
     assert draws.target([smoker], unseen[:, [smoker]]).terms.shape[:2] == (2, 2)
     assert draws.target([weight], unseen[:, [weight]]).chances is None
@@ -77,7 +77,7 @@ def test_a_target_of_one_variable_of_levels_is_summed_over(model, draws):
 
 
 def test_what_is_seen_of_the_target_adds_nothing(draws):
-    unseen = ~Evidence.nothing(2, 8).observed[:, :2]
+    unseen = ~Evidence.empty(2, 8).observed[:, :2]
     unseen[1, 0] = False
     terms = draws.target([0, 1], unseen).terms
     alone = draws.target([1], unseen[:, 1:]).terms

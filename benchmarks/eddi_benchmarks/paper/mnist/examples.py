@@ -88,7 +88,8 @@ def _complete(
     model: eddi.PartialVAE, images: Evidence, removed: NDArray[np.bool_], *, n: int, seed: int
 ) -> Pixels:
     """Fill the removed pixels of each image by ``n`` draws of z [images, n, pixels]."""
-    posterior = model.posterior(model.code(images.hide(removed)))
+    fitted = model.fitted()
+    posterior = fitted.posterior(fitted.code(images.hide(removed)))
     random = torch.Generator().manual_seed(seed)
     noise = torch.randn((n, len(images), model.network_.latent), generator=random)
     probabilities = _pixel_probabilities(model, posterior.draw(noise.to(posterior.mean.device)))

@@ -17,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 import eddi
-from eddi.model.inference.predictive import standard_normal
+from eddi.model.network.heads import log_mean_exp
+from eddi.model.network.quasi_random import standard_normal
 from eddi.model.recipe import PAPER, Recipe
-from eddi.model.training.objective import mean_exp
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 from eddi_benchmarks.data import datasets
@@ -159,18 +159,18 @@ def _score_batches(
     model: eddi.PartialVAE, observed: Evidence, truth: Evidence, *, scored: Mask, n_draws: int
 ) -> Iterator[tuple[NDArray[np.float64], ...]]:
     """E_q[log p(x_S | z)], log E_q[p(x_S | z)] and KL of each image, batch by batch."""
-    network = model.network_
+    fitted, network = model.fitted(), model.network_
     device = next(network.parameters()).device
     noise = standard_normal(n_draws, network.latent, seed=0).to(device)[:, None]
     batch_size = max(1, BATCH_CELLS // (n_draws * network.n_outputs))
     for start in range(0, len(observed), batch_size):
         batch = slice(start, start + batch_size)
-        posterior = model.posterior(model.code(observed[batch]))
+        posterior = fitted.posterior(fitted.code(observed[batch]))
         values = torch.from_numpy(truth.values[batch]).to(device)
         weights = torch.from_numpy(scored[batch]).to(device, torch.float32)
         log_prob = network.log_prob(network.decode(posterior.draw(noise)), values)
         by_draw = (log_prob * weights).sum(-1)  # [draws, images]
-        terms = by_draw.mean(0), mean_exp(by_draw), posterior.kl_from_prior()
+        terms = by_draw.mean(0), log_mean_exp(by_draw), posterior.kl_from_prior()
         yield tuple(term.double().cpu().numpy() for term in terms)
 
 

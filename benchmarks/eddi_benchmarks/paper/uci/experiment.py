@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 import eddi
-from eddi.model.partial_vae import PartialVAE
+from eddi import PartialVAE
 from eddi.strategy import FixedOrder, Lasso, Random
 from eddi.strategy.base import Strategy
 from eddi.table.variable import Kind

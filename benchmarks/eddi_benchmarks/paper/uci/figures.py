@@ -10,10 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi import PartialVAE, simulate
 from eddi.evaluate import plots
-from eddi.evaluate.simulate import simulate
 from eddi.model.base import Model
-from eddi.model.partial_vae import PartialVAE
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.table.evidence import Evidence
@@ -55,7 +54,9 @@ def plot_decisions(
     plots.choices(curves, folder / "choices.png", n_steps=N_STEPS)
     mean_reward = MeanReward(model.evidence(test), information)
     for name, strategy in (("eddi.png", information), ("sing.png", mean_reward)):
-        plots.decision_process(model, test.iloc[:1], folder / name, strategy=strategy, n_steps=N_STEPS)
+        plots.decision_process(
+            model.fitted(), test.iloc[:1], folder / name, strategy=strategy, n_steps=N_STEPS
+        )
     first = ", ".join(order.order[:N_STEPS])
     legend = (
         "Bars: the information reward of each open question. Violins: the predictive distribution of "

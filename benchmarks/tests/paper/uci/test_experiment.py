@@ -54,7 +54,7 @@ def test_every_column_is_real_and_scaled_by_training_rows_only(make_table, setti
     table = make_table().assign(noise=lambda t: (t["noise"] > 0).astype(int))
     table.loc[0, "weak"] = 1e6  # an outlier outside the training rows
     model = uci.fit(table[1:], "y", settings)
-    assert {form.kind.value for form in model.network_.forms} == {"real"}
+    assert {spec.kind.value for spec in model.network_.specs} == {"real"}
     np.testing.assert_allclose(model.coding_.scale, np.ptp(table[1:].to_numpy(float), axis=0))
 
 

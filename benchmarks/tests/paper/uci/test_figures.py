@@ -18,7 +18,7 @@ def test_the_mean_reward_gives_the_single_best_order(make_table, settings):
     asked = np.zeros(5, dtype=bool)
     for name in order:
         evidence = rows[:1].hide(~asked[None])
-        scores = MeanReward(rows, inner).score(model, evidence, ("y",))[0]
+        scores = MeanReward(rows, inner).score(model.fitted(), evidence, ("y",))[0]
         scores[torch.from_numpy(asked)] = -torch.inf
         scores[4] = -torch.inf  # the target
         assert names[int(scores.argmax())] == name

@@ -1,11 +1,13 @@
-"""A model as one file: weights, facts and a card a person can read, in a zip. Nothing in it can run.
+"""Model files: weights, metadata and a model card in a zip. Nothing in a file can run.
 
 ==================== =====================================================================
 manifest.json        format version, and the size and SHA-256 of every other member
 model.json           schema, coding, recipe, settings, the training table's fingerprint, certificates
 weights.safetensors  the network's weights
-CARD.md              what this model is, for people
+CARD.md              the model card, for people
 ==================== =====================================================================
+
+Files of every released format can be read: `migrations` converts them to the present one.
 """
 
 import hashlib
@@ -27,140 +29,150 @@ from safetensors.torch import save as write_weights
 from eddi import __version__
 from eddi.errors import EddiError, ModelFileError
 from eddi.model.certificate import Certificate
-from eddi.model.files.model_card import card
-from eddi.model.partial_vae import PartialVAE
-from eddi.model.recipe import Recipe
+from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
+from eddi.model.files.model_card import model_card
+from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.inference.frozen import freeze_weights
+from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.checkpoint import Progress
-from eddi.model.training.preparation import find_device
+from eddi.model.training.preparation import build_network, find_device
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
 FORMAT = "eddi-model"
-FORMAT_VERSION = 5
 MANIFEST = "manifest.json"
 MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
-MAX_MEMBER_BYTES = 2 * 1024**3  # a Partial VAE of 5,000 variables is far below; a zip bomb is not
+MAX_MEMBER_BYTES = 2 * 1024**3  # far above a Partial VAE of 5,000 variables, far below a zip bomb
 MAX_MANIFEST_BYTES = 64 * 1024
 
-# What reading a file that someone made up can run into; all become one error.
-_NOT_A_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
-_NOT_A_MODEL = (
+# What reading an arbitrary file can raise; all become one error.
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+_CONTENT_ERRORS = (
     *(LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RuntimeError),
     *(SafetensorError, EddiError),
 )
 
 
-def save(model: PartialVAE, path: Path) -> None:
-    """Write ``model`` to ``path``, in one piece or not at all."""
-    weights = {key: value.cpu().contiguous() for key, value in model.network_.state_dict().items()}
+def save(model: FittedModel, path: Path) -> None:
+    """Write ``model`` to ``path`` atomically."""
+    weights = {key: value.cpu().contiguous() for key, value in model.network.state_dict().items()}
     members = {
-        "model.json": json.dumps(_facts(model), indent=1, ensure_ascii=False).encode(),
+        "model.json": json.dumps(_metadata(model), indent=1, ensure_ascii=False).encode(),
         "weights.safetensors": write_weights(weights),
-        "CARD.md": card(model).encode(),
+        "CARD.md": model_card(model).encode(),
     }
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "eddi_version": __version__,
-        "members": {name: _seal(content) for name, content in members.items()},
+        "members": {name: _checksum(content) for name, content in members.items()},
     }
-    unfinished = path.with_name(path.name + ".unfinished")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+    temporary = path.with_name(path.name + ".unfinished")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
         for name, content in members.items():
             archive.writestr(name, content)
-    with unfinished.open("rb") as file:
+    with temporary.open("rb") as file:
         os.fsync(file.fileno())
-    unfinished.replace(path)
+    temporary.replace(path)
 
 
-def load(path: str | PathLike[str], *, device: str = "auto") -> PartialVAE:
-    """Read a model written by `PartialVAE.save`.
+def load(path: str | PathLike[str], *, device: str = "auto") -> FittedModel:
+    """Read a model file.
 
     Raises:
-        ModelFileError: the file is absent, damaged, edited, too large, too new, or not a model.
+        ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """
-    find_device(device)  # first, for a device that is not there is not the file's fault
-    members = _read(Path(path))
+    find_device(device)  # first, since a missing device is not the file's fault
+    version, members = _read(Path(path))
     try:
-        return _assemble(members, device)
-    except _NOT_A_MODEL as error:
+        return _build_model(version, members, device)
+    except _CONTENT_ERRORS as error:
         raise ModelFileError(
-            f"{str(path)!r} is sealed rightly but does not describe a model: {error}"
+            f"{str(path)!r} has valid checksums but does not describe a model: {error}"
         ) from error
 
 
-def load_once(path: Path) -> PartialVAE:
-    """The model at ``path`` as it was last written; a worker that is given it again reads no file."""
-    return _kept(path, path.stat().st_mtime_ns) if path.exists() else load(path)
+def load_cached(path: Path) -> FittedModel:
+    """The model at ``path``; a worker that is given the same file again does not read it again."""
+    return _load_version(path, path.stat().st_mtime_ns) if path.exists() else load(path)
 
 
 @lru_cache(1)
-def _kept(path: Path, _written: int) -> PartialVAE:
+def _load_version(path: Path, _modified: int) -> FittedModel:
     return load(path)
 
 
-def _facts(model: PartialVAE) -> dict[str, Any]:
+def _metadata(model: FittedModel) -> dict[str, Any]:
+    training = model.training
     return {
-        "schema": model.schema_.to_document(),
+        "schema": model.schema.to_document(),
         "coding": {
-            "shift": model.coding_.shift.tolist(),
-            "scale": model.coding_.scale.tolist(),
-            "logarithmic": model.coding_.logarithmic.tolist(),
+            "shift": model.coding.shift.tolist(),
+            "scale": model.coding.scale.tolist(),
+            "logarithmic": model.coding.logarithmic.tolist(),
         },
-        "recipe": asdict(model.recipe_),
+        "recipe": asdict(model.recipe),
         "set_encoder": model.set_encoder,
-        "target": list(model.target_),
-        "target_is_one": isinstance(model.target, str),
-        "columns": list(model.columns_),
-        "named_columns": hasattr(model, "feature_names_in_"),
-        "n_rows": model.n_rows_,
-        "fingerprint": model.fingerprint_,
-        "history": [asdict(progress) for progress in model.history_],
-        "certificates": [each.to_document() for each in model.certificates_.values()],
+        "target": list(model.target),
+        "target_is_one": training.has_single_target,
+        "columns": list(training.columns),
+        "named_columns": training.has_column_names,
+        "n_rows": training.n_rows,
+        "fingerprint": training.fingerprint,
+        "history": [asdict(progress) for progress in training.history],
+        "certificates": [certificate.to_document() for certificate in model.certificates.values()],
     }
 
 
-def _assemble(members: dict[str, bytes], device: str) -> PartialVAE:
-    facts = json.loads(members["model.json"])
-    recipe = Recipe(**{name: _as_tuple(value) for name, value in facts["recipe"].items()})
+def _build_model(version: int, members: dict[str, bytes], device: str) -> FittedModel:
+    stored = ModelData(json.loads(members["model.json"]), read_weights(members["weights.safetensors"]))
+    data = migrate(stored, version)
+    metadata = data.metadata
+    recipe = Recipe(**{name: _as_tuple(value) for name, value in metadata["recipe"].items()})
+    schema = Schema.from_document(metadata["schema"])
     coding = Coding(
-        np.array(facts["coding"]["shift"], dtype=np.float64),
-        np.array(facts["coding"]["scale"], dtype=np.float64),
-        np.array(facts["coding"]["logarithmic"], dtype=np.bool_),
+        np.array(metadata["coding"]["shift"], dtype=np.float64),
+        np.array(metadata["coding"]["scale"], dtype=np.float64),
+        np.array(metadata["coding"]["logarithmic"], dtype=np.bool_),
     )
-    target = tuple(facts["target"])
-    model = PartialVAE(
-        schema=Schema.from_document(facts["schema"]),
-        target=target[0] if facts["target_is_one"] else (target or None),
+    set_encoder = check_set_encoder(metadata["set_encoder"])
+    network = build_network(schema, coding, set_encoder, recipe, seed=0)
+    network.load_state_dict(data.weights)
+    freeze_weights(network.to(find_device(device)))
+    certificates = map(Certificate.from_document, metadata.get("certificates", []))
+    return FittedModel(
+        schema=schema,
+        coding=coding,
         recipe=recipe,
-        set_encoder=facts["set_encoder"],
-        device=device,
+        set_encoder=set_encoder,
+        target=schema.target_names(tuple(metadata["target"])),
+        network=network,
+        training=TrainingSummary(
+            columns=tuple(metadata["columns"]),
+            n_rows=metadata["n_rows"],
+            fingerprint=metadata["fingerprint"],
+            history=[Progress(**progress) for progress in metadata["history"]],
+            has_column_names=metadata["named_columns"],
+            has_single_target=metadata["target_is_one"],
+        ),
+        certificates={certificate.key: certificate for certificate in certificates},
     )
-    model.restore(coding, target, read_weights(members["weights.safetensors"]))
-    model.columns_ = tuple(facts["columns"])
-    model.n_features_in_ = len(model.columns_)
-    if facts["named_columns"]:
-        model.feature_names_in_ = np.array(model.columns_, dtype=object)
-    model.n_rows_, model.fingerprint_ = facts["n_rows"], facts["fingerprint"]
-    model.history_ = [Progress(**progress) for progress in facts["history"]]
-    certificates = map(Certificate.from_document, facts.get("certificates", []))
-    model.certificates_ = {each.key: each for each in certificates}
-    return model
 
 
-def _read(path: Path) -> dict[str, bytes]:
-    """Every member, checked against the manifest before anything in it is believed."""
+def _read(path: Path) -> tuple[int, dict[str, bytes]]:
+    """The format version and every member; checksums are verified before any content is used."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _manifest(path, archive)
-            return {name: _member(path, archive, manifest, name) for name in MEMBERS}
+            members = {name: _member(path, archive, manifest, name) for name in MEMBERS}
+            return manifest["format_version"], members
     except FileNotFoundError:
         raise ModelFileError(f"there is no model file {str(path)!r}.") from None
-    except _NOT_A_ZIP as error:
+    except _ZIP_ERRORS as error:
         raise ModelFileError(
-            f"{str(path)!r} is not a whole EDDI model file ({error}). "
-            "It may be truncated or of another kind; save the model again."
+            f"{str(path)!r} is not a complete EDDI model file ({error}). "
+            "It may be truncated or of another type; save the model again."
         ) from error
 
 
@@ -169,7 +181,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     if MANIFEST not in archive.namelist():
         raise foreign
     if archive.getinfo(MANIFEST).file_size > MAX_MANIFEST_BYTES:
-        raise ModelFileError(f"the manifest of {str(path)!r} is too large to be one.")
+        raise ModelFileError(f"the manifest of {str(path)!r} is too large.")
     try:
         manifest = json.loads(archive.read(MANIFEST))
     except ValueError:
@@ -183,37 +195,37 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
             f"{manifest.get('eddi_version')}; this EDDI {__version__} reads up to version "
             f"{FORMAT_VERSION}. Upgrade with `pip install -U eddi-ml`."
         )
-    if version < FORMAT_VERSION:
+    if version < OLDEST_VERSION:
         raise ModelFileError(
-            f"{str(path)!r} has format version {version}, of a network that this EDDI {__version__} no "
-            "longer builds. Fit the model again."
+            f"{str(path)!r} has format version {version}, which was never released; this EDDI "
+            f"{__version__} reads versions {OLDEST_VERSION} to {FORMAT_VERSION}. Fit the model again."
         )
     return manifest
 
 
 def _member(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], name: str) -> bytes:
-    seals = manifest.get("members")
-    seal = seals.get(name) if isinstance(seals, dict) else None
-    if seal is None or name not in archive.namelist():
-        raise ModelFileError(f"{str(path)!r} lacks {name}. Save the model again.")
+    checksums = manifest.get("members")
+    checksum = checksums.get(name) if isinstance(checksums, dict) else None
+    if checksum is None or name not in archive.namelist():
+        raise ModelFileError(f"{str(path)!r} has no {name}. Save the model again.")
     if archive.getinfo(name).file_size > MAX_MEMBER_BYTES:
         raise ModelFileError(
             f"{name} in {str(path)!r} unpacks to {archive.getinfo(name).file_size:,} bytes, "
-            f"above the limit of {MAX_MEMBER_BYTES:,}. It is not read."
+            f"above the limit of {MAX_MEMBER_BYTES:,}. It was not read."
         )
     content = archive.read(name)
-    if _seal(content) != seal:
+    if _checksum(content) != checksum:
         raise ModelFileError(
-            f"{name} in {str(path)!r} is not what was saved: it was damaged or edited. "
+            f"{name} in {str(path)!r} does not match its checksum: it was damaged or edited. "
             "Get the original file, or save the model again."
         )
     return content
 
 
-def _seal(content: bytes) -> dict[str, Any]:
+def _checksum(content: bytes) -> dict[str, Any]:
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def _as_tuple(value: Any) -> Any:
-    """What JSON gives back as a list."""
+    """A tuple for a list, which is what JSON makes of a tuple."""
     return tuple(value) if isinstance(value, list) else value

@@ -1,54 +1,54 @@
-"""A model card: what a model is, what it was trained on and how well it does, for people."""
+"""The model card: what a model is, what it was trained on, and how well it predicts."""
 
 from collections import Counter
 
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 
 
-def card(model: PartialVAE) -> str:
+def model_card(model: FittedModel) -> str:
     """The card in Markdown."""
-    sections = (_heading(model), _training(model), _variables(model), _set_aside(model), _CARE)
+    sections = (_heading(model), _training(model), _variables(model), _set_aside(model), _LIMITATIONS)
     return "\n".join(section for section in sections if section)
 
 
-def _heading(model: PartialVAE) -> str:
-    target = ", ".join(model.target_) or "none declared; any variable can be one"
+def _heading(model: FittedModel) -> str:
+    target = ", ".join(model.target) or "none declared; any variable can be one"
     return (
         "# An EDDI model\n\n"
-        "A Partial VAE: it predicts any variable from any part of a row, fills holes in tables, and "
-        "chooses the next most valuable question in an interview.\n\n"
+        "A Partial VAE. It predicts any variable from any subset of the others, imputes missing values, "
+        "and chooses the most informative next question in an interview.\n\n"
         f"- Target: {target}\n"
-        f"- Variables: {len(model.schema_.variables)} ({_kinds(model)})\n"
-        f"- Questions: {len(model.schema_.questions)}\n"
+        f"- Variables: {len(model.schema.variables)} ({_kinds(model)})\n"
+        f"- Questions: {len(model.schema.questions)}\n"
     )
 
 
-def _kinds(model: PartialVAE) -> str:
-    kinds = Counter(str(variable.kind) for variable in model.schema_.variables)
+def _kinds(model: FittedModel) -> str:
+    kinds = Counter(str(variable.kind) for variable in model.schema.variables)
     return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
 
-def _training(model: PartialVAE) -> str:
-    last = model.history_[-1]
-    best = [p.best for p in model.history_ if p.best is not None]
+def _training(model: FittedModel) -> str:
+    last = model.training.history[-1]
+    best = [p.best for p in model.training.history if p.best is not None]
     validation = (
-        f"- How well hidden entries of validation rows are foretold: {best[-1]:.3f} an entry (minus the "
-        "CRPS of coded quantities, the log-likelihood of the rest)\n"
+        f"- Validation score: {best[-1]:.3f} per hidden entry (minus the CRPS of quantities in coded "
+        "units, minus the Brier score of levels; the log-likelihood with the paper's recipe)\n"
         if best
         else "- No rows were held out for validation\n"
     )
     return (
         "## Training\n\n"
-        f"- Rows: {model.n_rows_:,}\n"
-        f"- Table fingerprint (SHA-256): `{model.fingerprint_}`\n"
-        f"- Set encoder: {model.set_encoder}; latent size {model.recipe_.latent}\n"
+        f"- Rows: {model.training.n_rows:,}\n"
+        f"- Table fingerprint (SHA-256): `{model.training.fingerprint}`\n"
+        f"- Set encoder: {model.set_encoder}; latent size {model.recipe.latent}\n"
         f"- Steps: {last.step:,} in {last.seconds:.1f} s\n" + validation
     )
 
 
-def _variables(model: PartialVAE) -> str:
+def _variables(model: FittedModel) -> str:
     lines = ["## Variables\n", "| variable | kind | values |", "|--|--|--|"]
-    for v in model.schema_.variables:
+    for v in model.schema.variables:
         if v.kind.has_levels:
             values = ", ".join(map(str, v.levels[:8])) + (" ..." if v.n_levels > 8 else "")
         elif v.low is None and v.high is None:
@@ -63,19 +63,19 @@ def _end(bound: float | None) -> str:
     return "any" if bound is None else f"{bound:g}"
 
 
-def _set_aside(model: PartialVAE) -> str:
-    if not model.schema_.set_aside:
+def _set_aside(model: FittedModel) -> str:
+    if not model.schema.set_aside:
         return ""
-    lines = [f"- {aside.name}: {aside.reason}" for aside in model.schema_.set_aside]
-    return "## Set aside, not modelled\n\n" + "\n".join(lines) + "\n"
+    lines = [f"- {aside.name}: {aside.reason}" for aside in model.schema.set_aside]
+    return "## Excluded columns\n\n" + "\n".join(lines) + "\n"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-_CARE = """## Use with care
+_LIMITATIONS = """## Limitations
 
-Predictions describe the population of the training table. They are not advice about a person, and rows
-unlike those of the training table get answers that sound as sure as any other.
+Predictions describe the population of the training table. They are not advice about a person. Predictions
+for rows unlike those of the training table can be wrong without showing a larger uncertainty.
 """

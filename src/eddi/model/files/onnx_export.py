@@ -1,9 +1,9 @@
-"""The network as ONNX files, for an interview where there is no Python: a browser, a phone.
+"""ONNX export, for interviews without Python: in a browser or on a phone.
 
-A code is additive, so three parts suffice: what an answer adds to the code (``term``), what the code
-says of z (``posterior``), and what z says of the variables (``decoder``); and where the model has direct
-beliefs, what the code says of the variables without z (``direct``). ``interview.json`` says the rest:
-the schema, the coding, and the code of knowing nothing.
+The code is additive, so three parts suffice: the term of an answer (``term``), the posterior of a code
+(``posterior``) and the decoder (``decoder``). With marginal predictions there is a fourth, from the code
+to the variables without z (``direct``). ``interview.json`` has the schema, the coding, and the code of a
+row without any observed value.
 """
 
 import copy
@@ -21,14 +21,13 @@ import torch
 from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
+from eddi.model.base import Model, ModelSource
 from eddi.model.network.heads import Heads
-from eddi.model.network.likelihood import LevelLikelihood
 from eddi.model.network.network import Network
-from eddi.model.partial_vae import PartialVAE
 
-TOLERANCE = 1e-5  # between what ONNX Runtime and PyTorch compute, relative and absolute
-N_CHECKED = 5  # rows of the check; not the number the export is traced with
-FACTS = "interview.json"
+TOLERANCE = 1e-5  # between ONNX Runtime and PyTorch, relative and absolute
+N_CHECKED = 5  # rows of the check; different from the number used for tracing
+METADATA = "interview.json"
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,17 @@ class Part:
     example: tuple[Tensor, ...]  # [rows, ...]
 
 
-def export_onnx(model: PartialVAE, folder: Path) -> list[Path]:
-    """Write the parts of ``model`` to ``folder``, each checked to compute what PyTorch does.
+def export_onnx(model: ModelSource, folder: Path) -> list[Path]:
+    """Write the parts of ``model`` to ``folder``, and check each against PyTorch.
 
     Raises:
         MissingExtraError: onnx, onnxscript or onnxruntime is not installed.
-        ModelFileError: a part computes something else, to more than `TOLERANCE`.
+        ModelFileError: the output of a part differs by more than `TOLERANCE`.
     """
-    _need_onnx()
+    _require_onnx()
+    fitted = model.fitted()
     folder.mkdir(parents=True, exist_ok=True)
-    network = copy.deepcopy(model.network_).cpu().requires_grad_(False)
+    network = copy.deepcopy(fitted.network).cpu().requires_grad_(False)
     files = []
     for part in _parts(network, _Example(network, 3)):
         path = folder / f"{part.name}.onnx"
@@ -59,48 +59,50 @@ def export_onnx(model: PartialVAE, folder: Path) -> list[Path]:
         files.append(path)
     for part in _parts(network, _Example(network, N_CHECKED)):
         _check(part, folder / f"{part.name}.onnx")
-    (folder / FACTS).write_text(json.dumps(_facts(model, network), indent=1, allow_nan=False) + "\n")
-    return [*files, folder / FACTS]
+    (folder / METADATA).write_text(
+        json.dumps(_metadata(fitted, network), indent=1, allow_nan=False) + "\n"
+    )
+    return [*files, folder / METADATA]
 
 
 class _Example:
-    """Numbers like those that parts are given, for some rows."""
+    """Example inputs of the parts, for some rows."""
 
     def __init__(self, network: Network, n_rows: int) -> None:
         random = torch.Generator().manual_seed(n_rows)
         self.z = torch.randn((n_rows, network.latent), generator=random)
-        self.variables = torch.arange(n_rows) % len(network.forms)
-        n_levels = torch.tensor([max(1, form.n_levels) for form in network.forms])[self.variables]
-        quantity = torch.tensor([not form.kind.has_levels for form in network.forms])[self.variables]
+        self.variables = torch.arange(n_rows) % len(network.specs)
+        n_levels = torch.tensor([max(1, spec.n_levels) for spec in network.specs])[self.variables]
+        quantity = torch.tensor([not spec.kind.has_levels for spec in network.specs])[self.variables]
         drawn = torch.randn(n_rows, generator=random)
         self.answers = torch.where(quantity, drawn, (drawn.abs() * n_levels).floor() % n_levels)
-        everything = torch.ones((n_rows, len(network.forms)))
+        everything = torch.ones((n_rows, len(network.specs)))
         values = torch.zeros_like(everything)
         values[torch.arange(n_rows), self.variables] = self.answers
         self.code = network.code(values, everything)
 
 
 def _parts(network: Network, example: _Example) -> Iterator[Part]:
-    beliefs = ("value_mean", "value_variance")
+    moments = ("value_mean", "value_variance")
     yield Part(
         "term", _Term(network), ("values", "variables"), ("terms",), (example.answers, example.variables)
     )
     yield Part("posterior", _Posterior(network), ("code",), ("z_mean", "z_log_var"), (example.code,))
-    yield Part("decoder", _Decoder(network), ("z",), (*beliefs, *_level_names(network)), (example.z,))
+    yield Part("decoder", _Decoder(network), ("z",), (*moments, *_level_names(network)), (example.z,))
     if network.marginals is not None:
-        names = (*beliefs, *_level_names(network.marginals))
-        yield Part("direct", _Direct(network), ("code",), names, (example.code,))
+        names = (*moments, *_level_names(network.marginals))
+        yield Part("direct", _MarginalHeads(network), ("code",), names, (example.code,))
 
 
 class _Term(nn.Module):
-    """What answers [n] to variables [n] add to the code [n, width]."""
+    """The terms of answers [n] to variables [n], each [n, width]."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
-        self.pieces = network.set_encoder.lines().pieces
+        self.term_table = network.set_encoder.encoder_weights().term_table
 
     def forward(self, values: Tensor, variables: Tensor) -> Tensor:
-        return self.pieces.term(values, variables)
+        return self.term_table.term(values, variables)
 
 
 class _Posterior(nn.Module):
@@ -119,28 +121,28 @@ class _Decoder(nn.Module):
         self.network = network
 
     def forward(self, z: Tensor) -> tuple[Tensor, ...]:
-        return _described(self.network, self.network.decode(z))
+        return _describe(self.network, self.network.decode(z))
 
 
-class _Direct(nn.Module):
+class _MarginalHeads(nn.Module):
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
 
     def forward(self, code: Tensor) -> tuple[Tensor, ...]:
         marginals = self.network.marginals
-        assert marginals is not None  # noqa: S101  # asked for only where they are
-        return _described(marginals, marginals(self.network.hidden(code)))
+        assert marginals is not None  # noqa: S101  # exported only with marginal heads
+        return _describe(marginals, marginals(self.network.features(code)))
 
 
-def _described(heads: Heads, outputs: Tensor) -> tuple[Tensor, ...]:
-    """Mean and variance of all variables, and the chances of levels, a kind after the other."""
-    chances = [
+def _describe(heads: Heads, outputs: Tensor) -> tuple[Tensor, ...]:
+    """Mean and variance of all variables, and the probabilities of levels, kind by kind."""
+    probabilities = [
         head.likelihood.probabilities(outputs[..., head.outputs])
         for head in heads.heads()
-        if isinstance(head.likelihood, LevelLikelihood)
+        if head.likelihood.has_levels
     ]
-    return (*heads.moments(outputs), *chances)
+    return (*heads.moments(outputs), *probabilities)
 
 
 def _level_names(heads: Heads) -> tuple[str, ...]:
@@ -148,17 +150,15 @@ def _level_names(heads: Heads) -> tuple[str, ...]:
 
 
 def _level_heads(heads: Heads) -> list[tuple[str, list[int]]]:
-    """The kinds whose levels have chances, each with the positions of its variables."""
+    """The kinds with level probabilities, each with the positions of its variables."""
     kinds = zip(heads.extents, heads.heads(), strict=True)
     return [
-        (kind, head.variables.tolist())
-        for (kind, _, _), head in kinds
-        if isinstance(head.likelihood, LevelLikelihood)
+        (kind, head.variables.tolist()) for (kind, _, _), head in kinds if head.likelihood.has_levels
     ]
 
 
-def _facts(model: PartialVAE, network: Network) -> dict[str, Any]:
-    nothing = torch.zeros((1, len(network.forms)))
+def _metadata(model: Model, network: Network) -> dict[str, Any]:
+    zeros = torch.zeros((1, len(network.specs)))
     parts = _parts(network, _Example(network, 1))
     likelihoods: dict[str, Heads] = {"decoder": network}
     if network.marginals is not None:
@@ -166,15 +166,15 @@ def _facts(model: PartialVAE, network: Network) -> dict[str, Any]:
     return {
         "format": "eddi-onnx",
         "format_version": 1,
-        "schema": model.schema_.to_document(),
-        "target": list(model.target_),
+        "schema": model.schema.to_document(),
+        "target": list(model.target),
         "coding": {
-            "shift": model.coding_.shift.tolist(),
-            "scale": model.coding_.scale.tolist(),
-            "logarithmic": model.coding_.logarithmic.tolist(),
+            "shift": model.coding.shift.tolist(),
+            "scale": model.coding.scale.tolist(),
+            "logarithmic": model.coding.logarithmic.tolist(),
         },
         "latent": network.latent,
-        "code_of_nothing": network.code(nothing, nothing)[0].tolist(),
+        "code_of_nothing": network.code(zeros, zeros)[0].tolist(),
         "parts": {part.name: {"inputs": part.inputs, "outputs": part.outputs} for part in parts},
         "chances": {
             name: {f"chances_{kind}": places for kind, places in _level_heads(heads)}
@@ -183,7 +183,7 @@ def _facts(model: PartialVAE, network: Network) -> dict[str, Any]:
     }
 
 
-def _need_onnx() -> None:
+def _require_onnx() -> None:
     try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
@@ -207,13 +207,13 @@ def _write(part: Part, path: Path) -> None:
             dynamic_shapes=tuple({0: rows} for _ in part.inputs),
             verbose=False,
         )
-        assert program is not None  # noqa: S101  # as dynamo exports promise
+        assert program is not None  # noqa: S101  # dynamo exports return a program
         program.save(str(path), external_data=False)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """PyTorch's exporter tells its developers a good deal."""
+    """Silence the exporter's messages for its developers."""
     level = logging.getLogger("torch.onnx").level
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -225,25 +225,25 @@ def _quiet() -> Iterator[None]:
 
 
 def run_part(path: Path, inputs: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-    """What ONNX Runtime makes of the inputs of an exported part."""
+    """The outputs of an exported part in ONNX Runtime."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [one.name for one in session.get_inputs()]
+    names = [value.name for value in session.get_inputs()]
     return list(session.run(None, dict(zip(names, inputs, strict=True))))
 
 
 def _check(part: Part, path: Path) -> None:
     with torch.no_grad():
-        said = part.module(*part.example)
-    ours = [said] if isinstance(said, Tensor) else list(said)
-    theirs = run_part(path, [each.numpy() for each in part.example])
-    for name, one, other in zip(part.outputs, ours, theirs, strict=True):
-        if not np.allclose(one.numpy(), other, rtol=TOLERANCE, atol=TOLERANCE):
-            most = float(np.abs(one.numpy() - other).max())
+        result = part.module(*part.example)
+    expected = [result] if isinstance(result, Tensor) else list(result)
+    actual = run_part(path, [tensor.numpy() for tensor in part.example])
+    for name, ours, theirs in zip(part.outputs, expected, actual, strict=True):
+        if not np.allclose(ours.numpy(), theirs, rtol=TOLERANCE, atol=TOLERANCE):
+            most = float(np.abs(ours.numpy() - theirs).max())
             raise ModelFileError(
                 f"{name} of {path.name!r} differs from PyTorch's by {most:.2g}. "
-                "Do not use this export; tell us the versions of torch, onnx and onnxruntime."
+                "Do not use this export; please report the versions of torch, onnx and onnxruntime."
             )

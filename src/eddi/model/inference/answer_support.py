@@ -1,12 +1,11 @@
-"""Every answer that may come, with its chance, by a network's direct beliefs.
+"""The possible answers to every variable, with their probabilities under the marginal predictions.
 
-An answer need not be drawn where its own distribution is at hand: all levels of a variable are gone
-through, and all atoms of a quantity. Where that takes too long, neighbours are put together.
+An answer need not be drawn if its distribution is discrete: the reward enumerates all levels of a
+variable, and all atoms of a quantity. To save time, neighbouring answers can be merged.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import torch
@@ -14,149 +13,161 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.inference.frozen import Settled
-from eddi.model.network.atoms import Atoms, grouped
+from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.network.atoms import Atoms, merge_atoms
 from eddi.model.network.heads import Head
-from eddi.model.network.likelihood import Form, LevelLikelihood
+from eddi.model.network.likelihood import Likelihood, VariableSpec
+from eddi.model.network.marginals import Marginals
 from eddi.model.network.mlp import Weights
-from eddi.model.network.network import Marginals
 from eddi.table.variable import Kind
 
-MAX_LEVELS = 16  # ranks beyond which neighbours are put together, as those of a quantity are
+MAX_LEVELS = 16  # an ordinal with more levels has its neighbours merged, as a quantity has
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What some rows may answer to every variable, the answers to one variable standing together."""
+class AnswerProbabilities:
+    """The possible answers of some rows; the answers to one variable are adjacent."""
 
     values: Tensor  # [rows, answers] coded
-    chances: Tensor  # [rows, answers] that add up to 1 for each variable
+    probabilities: Tensor  # [rows, answers], summing to 1 for each variable
 
 
 @dataclass(frozen=True)
-class Possible:
-    """The answers to every variable of a network at rest."""
+class AnswerSupport:
+    """The possible answers to every variable."""
 
-    parts: "tuple[_Each | _Grouped, ...]"
-    first: NDArray[np.int64]  # [variables] where the answers to each begin
-    count: NDArray[np.int64]  # [variables] how many there are
-    terms: Tensor | None  # [answers, width] what each adds, entered; None where it hangs on the row
+    parts: "tuple[_FullSupport | _MergedSupport, ...]"
+    first: NDArray[np.int64]  # [variables] position of the first answer to each
+    count: NDArray[np.int64]  # [variables] number of answers to each
+    terms: Tensor | None  # [answers, width] added to the first layer; None if they depend on the row
 
     @classmethod
-    def of(cls, marginals: Marginals, settled: Settled, n_points: int) -> "Possible":
-        """With at most so many for a quantity."""
-        parts = tuple(_parts(marginals, settled, n_points))
+    def from_marginals(
+        cls, marginals: Marginals, frozen: FrozenNetwork, n_points: int
+    ) -> "AnswerSupport":
+        """Enumerate the answers, at most ``n_points`` for a quantity."""
+        parts = tuple(_build_parts(marginals, frozen, n_points))
         variables = np.array([variable for part in parts for variable in part.variables])
         counts = np.array([count for part in parts for count in part.counts])
         first, count = np.zeros_like(counts), np.zeros_like(counts)
         count[variables] = counts
         first[variables] = counts.cumsum() - counts
-        owners = torch.from_numpy(np.repeat(variables, counts)).to(settled.device)
-        each = [part.values for part in parts if isinstance(part, _Each)]
-        fixed = len(each) == len(parts)
-        terms = settled.added(settled.term(torch.cat(each), owners)) if fixed else None
+        owners = torch.from_numpy(np.repeat(variables, counts)).to(frozen.device)
+        values = [part.values for part in parts if isinstance(part, _FullSupport)]
+        is_fixed = len(values) == len(parts)
+        terms = frozen.first_layer_delta(frozen.term(torch.cat(values), owners)) if is_fixed else None
         return cls(parts, first, count, terms)
 
-    def __call__(self, hidden: Tensor) -> Answers:
-        """For what the tail made of each row's code."""
-        found = [part(hidden) for part in self.parts]
+    def __call__(self, features: Tensor) -> AnswerProbabilities:
+        """The answers and their probabilities for the hidden features of each row."""
+        found = [part(features) for part in self.parts]
         if len(found) == 1:
-            return Answers(*found[0])
-        values, chances = zip(*found, strict=True)
-        return Answers(torch.cat(values, dim=1), torch.cat(chances, dim=1))
+            return AnswerProbabilities(*found[0])
+        values, probabilities = zip(*found, strict=True)
+        return AnswerProbabilities(torch.cat(values, dim=1), torch.cat(probabilities, dim=1))
 
 
 @dataclass(frozen=True)
-class _Table:
-    """Some variables with a number of possible answers each, and how their chances are come by."""
+class _DiscreteVariables:
+    """Some variables with their possible values, and the function that gives the probabilities."""
 
     variables: list[int]
-    counts: list[int]  # of answers
-    values: Tensor  # [variables, most answers]
-    chances: Callable[[Tensor], Tensor]  # hidden to [rows, variables, most answers], 0 where none is
+    counts: list[int]  # number of values of each
+    values: Tensor  # [variables, max count]
+    probabilities: Callable[[Tensor], Tensor]  # features to [rows, variables, max count]; padding has 0
 
-    def only(self, places: list[int]) -> "_Table":
-        """The same for the variables at these places alone."""
+    def select(self, places: list[int]) -> "_DiscreteVariables":
+        """The variables at these places."""
         if len(places) == len(self.variables):
             return self
-        here = torch.tensor(places, device=self.values.device)
-        return _Table(
+        index = torch.tensor(places, device=self.values.device)
+        return _DiscreteVariables(
             variables=[self.variables[place] for place in places],
             counts=[self.counts[place] for place in places],
-            values=self.values[here],
-            chances=lambda hidden: self.chances(hidden).index_select(1, here),
+            values=self.values[index],
+            probabilities=lambda features: self.probabilities(features).index_select(1, index),
         )
 
 
-class _Each:
-    """All answers of a table, as they are."""
+class _FullSupport:
+    """All values of some variables."""
 
-    def __init__(self, table: _Table) -> None:
-        self.variables, self.counts, self._chances = table.variables, table.counts, table.chances
-        most = table.values.shape[1]
-        cells = [row * most + n for row, count in enumerate(table.counts) for n in range(count)]
-        self._cells = torch.tensor(cells, device=table.values.device)
-        self.values = table.values.flatten()[self._cells]
+    def __init__(self, discrete: _DiscreteVariables) -> None:
+        self.variables, self.counts = discrete.variables, discrete.counts
+        self._probabilities = discrete.probabilities
+        width = discrete.values.shape[1]
+        cells = [row * width + n for row, count in enumerate(discrete.counts) for n in range(count)]
+        self._cells = torch.tensor(cells, device=discrete.values.device)
+        self.values = discrete.values.flatten()[self._cells]
 
-    def __call__(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        chances = self._chances(hidden).flatten(1).index_select(1, self._cells)
-        return self.values.expand(len(hidden), -1), chances
-
-
-class _Grouped:
-    """The answers of a table, neighbours put together to so many a variable."""
-
-    def __init__(self, table: _Table, n: int) -> None:
-        self.variables, self.counts = table.variables, [n] * len(table.variables)
-        self._table, self._n = table, n
-
-    def __call__(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        values, chances = grouped(self._table.values, self._table.chances(hidden), self._n)
-        return values.flatten(1), chances.flatten(1)
+    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        probabilities = self._probabilities(features).flatten(1).index_select(1, self._cells)
+        return self.values.expand(len(features), -1), probabilities
 
 
-def _parts(marginals: Marginals, settled: Settled, n_points: int) -> Iterator[_Each | _Grouped]:
-    for table in _tables(marginals, settled):
-        forms = [marginals.forms[variable] for variable in table.variables]
-        is_many = [_is_long(form) and n > n_points for form, n in zip(forms, table.counts, strict=True)]
-        if whole := [place for place, many in enumerate(is_many) if not many]:
-            yield _Each(table.only(whole))
-        if many := [place for place, many in enumerate(is_many) if many]:
-            yield _Grouped(table.only(many), n_points)
+class _MergedSupport:
+    """Neighbouring values of some variables merged into ``n`` groups."""
+
+    def __init__(self, discrete: _DiscreteVariables, n: int) -> None:
+        self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
+        self._discrete, self._n = discrete, n
+
+    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        probabilities = self._discrete.probabilities(features)
+        values, merged = merge_atoms(self._discrete.values, probabilities, self._n)
+        return values.flatten(1), merged.flatten(1)
 
 
-def _is_long(form: Form) -> bool:
-    """Whether neighbouring answers may be put together: those of a quantity, or of many ranks."""
-    return not form.kind.has_levels or (form.kind is Kind.ORDINAL and form.n_levels > MAX_LEVELS)
+def _build_parts(
+    marginals: Marginals, frozen: FrozenNetwork, n_points: int
+) -> Iterator[_FullSupport | _MergedSupport]:
+    for discrete in _discrete_variables(marginals, frozen):
+        specs = [marginals.specs[variable] for variable in discrete.variables]
+        is_merged = [
+            _can_merge(spec) and count > n_points
+            for spec, count in zip(specs, discrete.counts, strict=True)
+        ]
+        if full := [place for place, merged in enumerate(is_merged) if not merged]:
+            yield _FullSupport(discrete.select(full))
+        if merged := [place for place, merged in enumerate(is_merged) if merged]:
+            yield _MergedSupport(discrete.select(merged), n_points)
 
 
-def _tables(marginals: Marginals, settled: Settled) -> Iterator[_Table]:
+def _can_merge(spec: VariableSpec) -> bool:
+    """Whether neighbouring answers may be merged: those of a quantity, or of many ordered levels."""
+    return not spec.kind.has_levels or (spec.kind is Kind.ORDINAL and spec.n_levels > MAX_LEVELS)
+
+
+def _discrete_variables(marginals: Marginals, frozen: FrozenNetwork) -> Iterator[_DiscreteVariables]:
     """The atoms of the quantities, and the levels of every other kind."""
     if marginals.atoms is not None:
-        yield _atoms(marginals.atoms, marginals.quantities.tolist())
+        yield _from_atoms(marginals.atoms, marginals.quantities.tolist())
+    assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
     for head in marginals.heads():
-        if isinstance(head.likelihood, LevelLikelihood):
-            yield _levels(head, marginals.forms, cast("Weights", settled.marginal))
+        if head.likelihood.has_levels:
+            yield _from_levels(head, head.likelihood, marginals.specs, frozen.marginal_layer)
 
 
-def _atoms(atoms: Atoms, quantities: list[int]) -> _Table:
-    weight, bias = atoms.layer.weight, atoms.layer.bias + atoms.unreached().flatten()
-    return _Table(
+def _from_atoms(atoms: Atoms, quantities: list[int]) -> _DiscreteVariables:
+    weight, bias = atoms.layer.weight, atoms.layer.bias + atoms.padding_logits().flatten()
+    shape = atoms.values.shape
+    return _DiscreteVariables(
         variables=quantities,
         counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
         values=atoms.values,
-        chances=lambda hidden: F.linear(hidden, weight, bias).view(-1, *atoms.values.shape).softmax(-1),
+        probabilities=lambda features: F.linear(features, weight, bias).view(-1, *shape).softmax(-1),
     )
 
 
-def _levels(head: Head, forms: Sequence[Form], layer: Weights) -> _Table:
-    weight, bias = (each[head.outputs] for each in layer)
-    likelihood = cast("LevelLikelihood", head.likelihood)
+def _from_levels(
+    head: Head, likelihood: Likelihood, specs: Sequence[VariableSpec], layer: Weights
+) -> _DiscreteVariables:
+    weight, bias = (part[head.outputs] for part in layer)
     variables = head.variables.tolist()
-    counts = [forms[variable].n_levels for variable in variables]
-    return _Table(
+    counts = [specs[variable].n_levels for variable in variables]
+    return _DiscreteVariables(
         variables=variables,
         counts=counts,
         values=torch.arange(float(max(counts)), device=weight.device).expand(len(counts), -1),
-        chances=lambda hidden: likelihood.probabilities(F.linear(hidden, weight, bias)),
+        probabilities=lambda features: likelihood.probabilities(F.linear(features, weight, bias)),
     )

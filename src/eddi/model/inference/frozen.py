@@ -1,7 +1,8 @@
-"""A trained network at rest: its passes with all looked up and worked out once.
+"""A trained network with weights packed for inference.
 
-An interview takes one row through small layers, where looking up a weight costs as much as multiplying
-by it. What does not change between two questions is therefore kept.
+An interview passes one row through small layers, where looking up a weight takes as long as multiplying
+by it. Everything that depends on the weights alone is therefore computed once. All inference goes through
+this class; the back ends of the paper's reward (`reward.paper`) pack its weights once more.
 """
 
 from dataclasses import dataclass
@@ -10,90 +11,99 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eddi.model.network import residual
-from eddi.model.network.mlp import Perceptron, Weights, through
+from eddi.model.network.mlp import MLP, Weights, forward_layers
 from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.network.posterior import Posterior
-from eddi.model.network.set_encoder import Lines
+from eddi.model.network.residual import FrozenResidual
+from eddi.model.network.set_encoder import EncoderWeights
 
 
 @dataclass(frozen=True)
-class Settled:
-    """The same passes as those of the network, for as long as its weights stand still."""
+class FrozenNetwork:
+    """The forward passes of a network whose weights no longer change."""
 
-    lines: Lines
-    tail: tuple[Weights, ...]  # all but its last layer, which is the belief; none where it is residual
-    residual: residual.Settled | None
-    belief: Weights
+    encoder: EncoderWeights
+    tail: tuple[Weights, ...]  # all layers but the last; empty if the tail is residual
+    residual: FrozenResidual | None
+    posterior_layer: Weights  # the last layer of the tail; its bias is a column [2 latent, 1]
     decoder: tuple[Weights, ...]
     relu_first: bool
-    marginal: Weights | None  # the layer of the direct beliefs
+    marginal_layer: Weights | None  # outputs of the marginal heads; None without them
 
     @classmethod
-    def of(cls, network: Network) -> "Settled":
-        weight, bias = network.tail.belief()
-        lines, decoder = network.set_encoder.lines(), tuple(network.decoder.weights())
-        plain = network.tail if isinstance(network.tail, Perceptron) else None
+    def from_network(cls, network: Network) -> "FrozenNetwork":
+        """Pack the weights of a trained network."""
+        weight, bias = network.tail.output_weights()
+        mlp = network.tail if isinstance(network.tail, MLP) else None
         layer = None if network.marginals is None else network.marginals.layer
         return cls(
-            lines=lines,
-            tail=() if plain is None else tuple(plain.weights()[:-1]),
-            residual=None if isinstance(network.tail, Perceptron) else network.tail.settled(),
-            belief=(weight, bias[:, None]),
-            decoder=decoder,
-            relu_first=plain is not None and plain.relu_first,
-            marginal=None if layer is None else (layer.weight, layer.bias),
+            encoder=network.set_encoder.encoder_weights(),
+            tail=() if mlp is None else tuple(mlp.weights()[:-1]),
+            residual=None if isinstance(network.tail, MLP) else network.tail.freeze(),
+            posterior_layer=(weight, bias[:, None]),
+            decoder=tuple(network.decoder.weights()),
+            relu_first=mlp is not None and mlp.relu_first,
+            marginal_layer=None if layer is None else (layer.weight, layer.bias),
         )
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are, and where the rest must come."""
-        return self.lines.offset.device
+        """The device of the weights; inputs must be on it, too."""
+        return self.encoder.offset.device
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
-        if len(values) == 1:  # one person: a look at each answer is quicker than a product for all
-            return self.lines.pieces.code(values, observed, self.lines.encoder.base)
-        return self.lines.code(values, observed)
+        if len(values) == 1:  # for one row, table lookups are faster than products over all variables
+            return self.encoder.term_table.code(values, observed, self.encoder.base)
+        return self.encoder.code(values, observed)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
-        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
-        return self.lines.term(values, variables)
+        """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        return self.encoder.term(values, variables)
 
-    def hidden(self, code: Tensor) -> Tensor:
-        """What the tail makes of a code before it says anything [..., last hidden width]."""
-        return self.onward(self.entered(code))
+    def features(self, code: Tensor) -> Tensor:
+        """Hidden features for a code [..., last hidden width]."""
+        return self.remaining_layers(self.first_layer(code))
 
-    def entered(self, code: Tensor) -> Tensor:
-        """A code as far as the tail is linear, so that terms still add up in it."""
-        return code if self.residual is None else self.residual.entered(code)
+    def first_layer(self, code: Tensor) -> Tensor:
+        """The linear first layer of the tail; terms are still additive in its output."""
+        return code if self.residual is None else self.residual.first_layer(code)
 
-    def added(self, terms: Tensor) -> Tensor:
-        """What terms of the code add to an entered one."""
-        return terms if self.residual is None else self.residual.added(terms)
+    def first_layer_delta(self, terms: Tensor) -> Tensor:
+        """What terms of the code add to the output of the first layer."""
+        return terms if self.residual is None else self.residual.first_layer_delta(terms)
 
-    def onward(self, entered: Tensor) -> Tensor:
-        """The rest of the way of `hidden`."""
+    def remaining_layers(self, first: Tensor) -> Tensor:
+        """Hidden features [..., last hidden width] for the output of the first layer."""
         if self.residual is not None:
-            return self.residual.onward(entered)
-        out = torch.relu(entered) if self.relu_first else entered
+            return self.residual.remaining_layers(first)
+        out = torch.relu(first) if self.relu_first else first
         for weight, bias in self.tail:
             out = torch.relu_(F.linear(out, weight, bias))
         return out
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        return self.posterior_of(self.hidden(code))
+        return self.posterior_from_features(self.features(code))
 
-    def posterior_of(self, hidden: Tensor) -> Posterior:
-        """q(z | x_O) from what the tail made of the code."""
-        # One latent number of all rows after the other in memory: mean and log variance then are two
-        # whole blocks, and what follows (exponentials, sums over the latent) runs along them.
-        weight, bias = self.belief
-        both = torch.addmm(bias, weight, hidden.view(-1, hidden.shape[-1]).T)  # [2 latent, rows]
-        mean, log_var = both.view(2, len(weight) // 2, *hidden.shape[:-1]).unbind()
+    def posterior_from_features(self, features: Tensor) -> Posterior:
+        """q(z | x_O) from hidden features."""
+        # In memory, one latent dimension of all rows follows the other: mean and log variance are two
+        # contiguous blocks, and what follows (exponentials, sums over the latent) runs along them.
+        weight, bias = self.posterior_layer
+        both = torch.addmm(bias, weight, features.view(-1, features.shape[-1]).T)  # [2 latent, rows]
+        mean, log_var = both.view(2, len(weight) // 2, *features.shape[:-1]).unbind()
         return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))
 
     def decode(self, z: Tensor) -> Tensor:
-        """The likelihoods' parameters [..., outputs] behind latent values [..., latent]."""
-        return through(z, self.decoder)
+        """The likelihoods' parameters [..., outputs] for latent values [..., latent]."""
+        return forward_layers(z, self.decoder)
+
+
+def freeze_weights(network: Network) -> None:
+    """Stop gradients, and give each weight memory of its own.
+
+    Training keeps all weights in one tensor; a pickle would contain it once for every weight.
+    """
+    for weight in network.requires_grad_(False).parameters():
+        weight.data, weight.grad = weight.data.clone(), None

@@ -1,82 +1,77 @@
-"""What direct beliefs offer to a reward: possible answers with their chances, and what each tells."""
+"""Marginal predictions p(x_d | x_O) of a frozen network: answer probabilities and target heads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eddi.model.inference.answer_support import Possible
-from eddi.model.inference.frozen import Settled
+from eddi.model.cache import Cache
+from eddi.model.inference.answer_support import AnswerSupport
+from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.atoms import N_ATOMS
 from eddi.model.network.heads import Heads
+from eddi.model.network.marginals import Marginals
 from eddi.model.network.mlp import Weights
-from eddi.model.network.network import Marginals, Network
+from eddi.model.network.network import Network
 
 
 @dataclass(frozen=True)
-class Told:
-    """The direct beliefs about a target alone: its rows of the layer, and its likelihoods."""
+class TargetHead:
+    """The marginal heads of the target variables alone: their rows of the output layer."""
 
     heads: Heads
-    layer: Weights
+    weights: Weights
 
-    def __call__(self, hidden: Tensor) -> Tensor:
-        """Outputs [..., outputs of the target] for what the tail made of a code."""
-        return F.linear(hidden, *self.layer)
+    def __call__(self, features: Tensor) -> Tensor:
+        """Likelihood parameters [..., outputs of the target] for hidden features."""
+        return F.linear(features, *self.weights)
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:
-        """KL(after || before) in nats, summed over the target's variables."""
-        return self.kl_each(after, before).sum(-1)
+        """KL(after || before) in nats, summed over the target variables."""
+        return self.kl_by_variable(after, before).sum(-1)
 
-    def kl_each(self, after: Tensor, before: Tensor) -> Tensor:
-        """The same of each variable [..., target], those of a kind together as the heads have them."""
+    def kl_by_variable(self, after: Tensor, before: Tensor) -> Tensor:
+        """KL(after || before) of each variable [..., target], ordered as the heads are."""
         parts = [
-            head.likelihood.kl(after[..., head.outputs], before[..., head.outputs])  # type: ignore[attr-defined]
+            head.likelihood.kl(after[..., head.outputs], before[..., head.outputs])
             for head in self.heads.heads()
         ]
         return torch.cat(parts, dim=-1)
 
 
-@dataclass(frozen=True, eq=False)  # one is itself: it is a key by which things are kept
-class Direct:
-    """The direct beliefs of a network at rest."""
+@dataclass(frozen=True, eq=False)
+class MarginalPredictor:
+    """The marginal heads of a frozen network."""
 
     marginals: Marginals
-    settled: Settled
+    frozen: FrozenNetwork
+    _cache: Cache = field(default_factory=Cache, repr=False)
 
     @classmethod
-    def of(cls, network: Network, settled: Settled) -> "Direct | None":
-        return None if network.marginals is None else cls(network.marginals, settled)
+    def from_network(cls, network: Network, frozen: FrozenNetwork) -> "MarginalPredictor | None":
+        """The predictor of a network; None if it has no marginal heads."""
+        return None if network.marginals is None else cls(network.marginals, frozen)
 
-    def hidden(self, entered: Tensor) -> Tensor:
-        """What the tail makes of a code that has entered it [..., last hidden width]."""
-        return self.settled.onward(entered)
+    def target_head(self, target: Sequence[int]) -> TargetHead:
+        """The heads of these variables (positions) alone."""
+        key = tuple(target)
+        return self._cache.get(("target_head", key), lambda: self._build_target_head(key))
 
-    def told(self, target: Sequence[int]) -> Told:
-        """The beliefs about these variables alone."""
-        return _told(self, tuple(target))
+    def answer_support(self, n_points: int = N_ATOMS) -> AnswerSupport:
+        """The possible answers to every variable, at most ``n_points`` for a quantity."""
+        return self._cache.get(
+            ("answer_support", n_points),
+            lambda: AnswerSupport.from_marginals(self.marginals, self.frozen, n_points),
+        )
 
-    def possible(self, n_points: int = N_ATOMS) -> Possible:
-        """The answers that may come, with at most so many for a quantity."""
-        return _possible(self, n_points)
-
-
-@lru_cache(64)
-def _possible(direct: Direct, n_points: int) -> Possible:
-    return Possible.of(direct.marginals, direct.settled, n_points)
-
-
-@lru_cache(64)
-def _told(direct: Direct, target: tuple[int, ...]) -> Told:
-    marginals = direct.marginals
-    heads = marginals.alone(target).to(direct.settled.device)
-    rows: list[int] = []
-    for head in heads.heads():
-        wanted = [target[place] for place in head.variables.tolist()]
-        rows += marginals.rows_of(wanted)
-    weight, bias = direct.settled.marginal  # type: ignore[misc]
-    chosen = torch.tensor(rows, device=weight.device)
-    return Told(heads, (weight[chosen], bias[chosen]))
+    def _build_target_head(self, target: tuple[int, ...]) -> TargetHead:
+        heads = self.marginals.subset(target).to(self.frozen.device)
+        rows: list[int] = []
+        for head in heads.heads():
+            rows += self.marginals.output_rows([target[place] for place in head.variables.tolist()])
+        assert self.frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
+        weight, bias = self.frozen.marginal_layer
+        chosen = torch.tensor(rows, device=weight.device)
+        return TargetHead(heads, (weight[chosen], bias[chosen]))

@@ -1,36 +1,38 @@
-"""Rows completed by chance, one variable after the other.
+"""Joint draws of missing values by the chain rule.
 
-p(x_U | x_O) = p(x_a | x_O) p(x_b | x_O, x_a) ...: beliefs about single variables, given any others, make
-a joint draw by the chain rule. What was drawn joins what is seen, and its term the code.
+p(x_U | x_O) = p(x_a | x_O) p(x_b | x_O, x_a) ...: marginal predictions of one variable given any others
+make a joint draw. Each drawn value is added to the evidence, and its term to the code.
 """
 
 import torch
 from torch import Tensor
 
-from eddi.model.inference.marginal_predictor import Direct
+from eddi.model.inference.marginal_predictor import MarginalPredictor
 
-MOST_STEPS = 64  # of the chain; variables of a wide table are drawn some at a time, as if independent
+MAX_STEPS = 64  # of the chain; in wider tables, several variables are drawn per step, as if independent
 
 
-def completed(direct: Direct, values: Tensor, observed: Tensor, level: Tensor) -> Tensor:
-    """Coded rows without holes [draws, rows, variables].
+def sample_missing(
+    predictor: MarginalPredictor, values: Tensor, observed: Tensor, level: Tensor
+) -> Tensor:
+    """Draw complete rows [draws, rows, variables] in coded values.
 
     Args:
-        direct: the beliefs.
-        values: coded [rows, variables], zero where unseen.
+        predictor: the marginal predictions.
+        values: coded [rows, variables], zero where unobserved.
         observed: 0/1 [rows, variables].
-        level: uniform numbers [draws, rows, variables] that say where in its belief each value falls;
-            the order of the variables is theirs too.
+        level: uniform numbers [draws, rows, variables]; each is the cumulative probability at which its
+            value is drawn. They also determine the order in which variables are drawn.
     """
-    settled = direct.settled
-    entered = settled.entered(settled.code(values, observed)).expand(len(level), -1, -1)
-    whole = values.expand_as(level).clone()
+    frozen = predictor.frozen
+    first = frozen.first_layer(frozen.code(values, observed)).expand(len(level), -1, -1)
+    complete = values.expand_as(level).clone()
     missing = 1 - observed
     order = level[0].sum(0).argsort()
-    for some in torch.chunk(order, MOST_STEPS):
-        told = direct.told(some.tolist())
-        drawn = told.heads.quantile(told(direct.hidden(entered)), level[..., some])
-        whole[..., some] = torch.where(missing[:, some] > 0, drawn, whole[..., some])
-        terms = settled.term(drawn, some) * missing[:, some, None]  # [draws, rows, n, width]
-        entered = entered + settled.added(terms.sum(-2))
-    return whole
+    for step in torch.chunk(order, MAX_STEPS):
+        head = predictor.target_head(step.tolist())
+        drawn = head.heads.quantile(head(frozen.remaining_layers(first)), level[..., step])
+        complete[..., step] = torch.where(missing[:, step] > 0, drawn, complete[..., step])
+        terms = frozen.term(drawn, step) * missing[:, step, None]  # [draws, rows, n, width]
+        first = first + frozen.first_layer_delta(terms.sum(-2))
+    return complete

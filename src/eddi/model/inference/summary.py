@@ -1,4 +1,4 @@
-"""What beliefs say about named variables, in the table's own numbers."""
+"""Predictions of named variables in the table's own units, from predictive distributions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,97 +8,97 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.inference.predictive import Belief
+from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.prediction import Prediction, Predictions
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
 
 
 def summarise(
-    beliefs: Iterable[Belief], schema: Schema, coding: Coding, names: Sequence[str]
+    chunks: Iterable[PredictiveDistribution], schema: Schema, coding: Coding, names: Sequence[str]
 ) -> Predictions:
-    """Predictions of these variables, from the beliefs of consecutive chunks of rows."""
-    chunks = [_chunk(belief, schema, coding, names) for belief in beliefs]
-    by_name = zip(names, *chunks, strict=True)
+    """Predictions of the named variables, from the distributions of consecutive chunks of rows."""
+    summaries = [_summarise_chunk(chunk, schema, coding, names) for chunk in chunks]
+    by_name = zip(names, *summaries, strict=True)
     return Predictions(
         {
-            name: Prediction(schema[name], *map(_joined, zip(*parts, strict=True)))
+            name: Prediction(schema[name], *map(_concatenate, zip(*parts, strict=True)))
             for name, *parts in by_name
         }
     )
 
 
-def _chunk(
-    belief: Belief, schema: Schema, coding: Coding, names: Sequence[str]
+def _summarise_chunk(
+    chunk: PredictiveDistribution, schema: Schema, coding: Coding, names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Mean, sd, interval and probabilities of each named variable."""
     positions = schema.positions(names)
-    mean, sd = (moment[:, positions].double().cpu().numpy() for moment in belief.moments())
-    ends = [_numbers(belief, coding, end, positions) for end in belief.interval(positions)]
+    mean, sd = (moment[:, positions].double().cpu().numpy() for moment in chunk.moments())
+    ends = [_decode(chunk, coding, end, positions) for end in chunk.interval(positions)]
     interval = np.stack(ends, axis=-1)  # [rows, n, 2]
-    chances = dict(belief.probabilities())
+    probabilities = dict(chunk.probabilities())
     return [
-        _summary(schema[name], mean[:, k], sd[:, k], interval[:, k], chances.get(position))
+        _summarise_variable(
+            schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(position)
+        )
         for k, (name, position) in enumerate(zip(names, positions, strict=True))
     ]
 
 
-def _numbers(
-    belief: Belief, coding: Coding, coded: Tensor, positions: Sequence[int]
-) -> NDArray[np.float64]:
-    whole = np.zeros((len(coded), len(belief.network.forms)))
-    whole[:, positions] = coded.cpu().numpy()
-    numbers = coding.decode(whole)[:, positions]
-    # A bisection comes close to a whole number; only what is modelled as real lies between two.
-    real = np.array([belief.network.forms[position].kind is Kind.REAL for position in positions])
-    return np.where(real, numbers, np.rint(numbers))
+def _decode(
+    chunk: PredictiveDistribution, coding: Coding, coded: Tensor, positions: Sequence[int]
+) -> Numbers:
+    """Coded values [rows, n] of some variables in the table's own units."""
+    padded = np.zeros((len(coded), len(chunk.heads.specs)))
+    padded[:, positions] = coded.cpu().numpy()
+    numbers = coding.decode(padded)[:, positions]
+    # A bisection ends close to a whole number; only real variables have values between two.
+    is_real = np.array([chunk.heads.specs[position].kind is Kind.REAL for position in positions])
+    return np.where(is_real, numbers, np.rint(numbers))
 
 
-def _summary(
-    variable: Variable,
-    mean: NDArray[np.float64],
-    sd: NDArray[np.float64],
-    interval: NDArray[np.float64],
-    chances: Tensor | None,
+def _summarise_variable(
+    variable: Variable, mean: Numbers, sd: Numbers, interval: Numbers, probabilities: Tensor | None
 ) -> tuple[Any, ...]:
     if variable.kind is Kind.CATEGORY:
         mean, sd, interval = (np.full_like(part, np.nan) for part in (mean, sd, interval))
-    probabilities = None if chances is None else chances.double().cpu().numpy()
-    return mean, sd, interval, probabilities
+    return mean, sd, interval, None if probabilities is None else probabilities.double().cpu().numpy()
 
 
-def _joined(parts: tuple[Any, ...]) -> Any:
+def _concatenate(parts: tuple[Any, ...]) -> Any:
     return None if parts[0] is None else np.concatenate(parts)
 
 
-def known(predictions: Predictions, numbers: NDArray[np.float64], observed: Truths) -> Predictions:
-    """The predictions with what rows show of their variables taken as known.
+def insert_observed(predictions: Predictions, numbers: Numbers, observed: Mask) -> Predictions:
+    """Replace the predictions of observed values by these values, with certainty.
 
     Args:
-        predictions: of some variables.
-        numbers: of the same, in the table's own [rows, n]; anything where nothing is shown.
-        observed: True where something is [rows, n].
+        predictions: of n variables.
+        numbers: the variables' values in the table's own units [rows, n]; ignored where unobserved.
+        observed: True where a value is observed [rows, n].
     """
     columns = zip(predictions.values(), numbers.T, observed.T, strict=True)
-    return Predictions({each.variable.name: _known(each, x, seen) for each, x, seen in columns})
+    return Predictions({p.variable.name: _insert_column(p, x, mask) for p, x, mask in columns})
 
 
-def _known(prediction: Prediction, numbers: NDArray[np.float64], seen: Truths) -> Prediction:
-    if not seen.any():
+def _insert_column(prediction: Prediction, numbers: Numbers, observed: Mask) -> Prediction:
+    if not observed.any():
         return prediction
-    chances = prediction.probabilities
-    if chances is not None:
-        certain = np.eye(chances.shape[1])[np.where(seen, numbers, 0).round().astype(int)]
-        chances = np.where(seen[:, None], certain, chances)
+    probabilities = prediction.probabilities
+    if probabilities is not None:
+        level = np.where(observed, numbers, 0).round().astype(int)
+        one_hot = np.eye(probabilities.shape[1])[level]
+        probabilities = np.where(observed[:, None], one_hot, probabilities)
     if prediction.variable.kind is Kind.CATEGORY:
-        return replace(prediction, probabilities=chances)
+        return replace(prediction, probabilities=probabilities)
     return replace(
         prediction,
-        mean=np.where(seen, numbers, prediction.mean),
-        sd=np.where(seen, 0.0, prediction.sd),
-        interval=np.where(seen[:, None], numbers[:, None], prediction.interval),
-        probabilities=chances,
+        mean=np.where(observed, numbers, prediction.mean),
+        sd=np.where(observed, 0.0, prediction.sd),
+        interval=np.where(observed[:, None], numbers[:, None], prediction.interval),
+        probabilities=probabilities,
     )

@@ -1,5 +1,6 @@
-"""Which outputs of a layer say what about which variable: the likelihoods, a group a kind."""
+"""Output heads: which outputs of a layer parametrise the likelihood of which variable."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -7,41 +8,43 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from eddi.model.network.likelihood import Form, Likelihood
+from eddi.model.network.likelihood import Likelihood, VariableSpec
 from eddi.model.prediction import COVERAGE
 from eddi.table.variable import Kind
 
-Maker = Callable[[list[Form]], nn.Module]
+LikelihoodFactory = Callable[[list[VariableSpec]], Likelihood]
 
 
 @dataclass(frozen=True)
 class Head:
-    """Where a group of variables of one kind stands, and the likelihood they share."""
+    """A group of variables of one kind: their positions, their outputs, and their likelihood."""
 
-    variables: Tensor  # positions among the evidence's columns
+    variables: Tensor  # positions among the columns of the evidence
     outputs: slice  # of the layer's outputs
     likelihood: Likelihood
 
 
 class Heads(nn.Module):
-    """What outputs [..., outputs] say about variables of these forms."""
-
-    def __init__(self, forms: Sequence[Form], makers: Mapping[Kind, Maker]) -> None:
-        super().__init__()
-        self.forms = tuple(forms)
-        groups = {kind: [form for form in forms if form.kind is kind] for kind in makers}
-        made = {kind.value: makers[kind](group) for kind, group in groups.items() if group}
-        self.likelihoods = nn.ModuleDict(made)
-        self.extents = _extents(forms, self.likelihoods)
-        self.n_outputs = self.extents[-1][2].stop
-        by_kind = [d for kind in self.likelihoods for d in _of_kind(forms, kind)]
-        self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
-        self.register_buffer("back", torch.argsort(torch.tensor(by_kind)), persistent=False)
-        self.sorted = by_kind == sorted(by_kind)
-        self.has_levels = any(form.kind.has_levels for form in self.forms)
+    """Distributions of variables with these specs, given outputs [..., outputs]."""
 
     by_kind: Tensor  # [variables] positions, grouped by kind as the heads are
-    back: Tensor  # [variables] the inverse of by_kind
+    inverse: Tensor  # [variables] the inverse permutation of by_kind
+
+    def __init__(
+        self, specs: Sequence[VariableSpec], factories: Mapping[Kind, LikelihoodFactory]
+    ) -> None:
+        super().__init__()
+        self.specs = tuple(specs)
+        groups = {kind: [spec for spec in specs if spec.kind is kind] for kind in factories}
+        built = {kind.value: factories[kind](group) for kind, group in groups.items() if group}
+        self.likelihoods = nn.ModuleDict(built)
+        self.extents = _extents(specs, self.likelihoods)
+        self.n_outputs = self.extents[-1][2].stop
+        by_kind = [d for kind in self.likelihoods for d in _positions_of_kind(specs, kind)]
+        self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
+        self.register_buffer("inverse", torch.argsort(torch.tensor(by_kind)), persistent=False)
+        self.is_sorted = by_kind == sorted(by_kind)
+        self.has_levels = any(spec.kind.has_levels for spec in self.specs)
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
@@ -49,65 +52,77 @@ class Heads(nn.Module):
             likelihood = cast("Likelihood", self.likelihoods[kind])
             yield Head(self.by_kind[variables], outputs, likelihood)
 
+    def head_of(self, variable: int) -> tuple[Head, int]:
+        """The head of a variable (position), and the variable's place in it."""
+        for head in self.heads():
+            if variable in (variables := head.variables.tolist()):
+                return head, variables.index(variable)
+        raise IndexError(f"there is no variable {variable}.")
+
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """log p(x_d | z) of every variable [..., variables], in nats of the coded value."""
-        return self._each(lambda head, out, x: head.log_prob(out, x), outputs, values)
+        """Log-likelihood of every variable [..., variables], in nats of the coded value."""
+        return self._map(lambda head, out, x: head.log_prob(out, x), outputs, values)
 
-    def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """What training adds up of every variable: log-likelihood, tempered where a spread is free."""
-        return self._each(lambda head, out, x: _of("fit_score", head)(out, x), outputs, values)
+    def training_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """The score of every variable that training maximises [..., variables]."""
+        return self._map(lambda head, out, x: head.training_score(out, x), outputs, values)
 
-    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """How well each variable is foretold, to choose between weights: by CRPS or Brier score."""
-        return self._each(lambda head, out, x: _of("exam_score", head)(out, x), outputs, values)
+    def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """The score of every variable that early stopping maximises [..., variables]."""
+        return self._map(lambda head, out, x: head.validation_score(out, x), outputs, values)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        """Coded values at cumulative probability ``level``: draws, for uniform levels."""
-        return self._each(lambda head, out, u: head.quantile(out, u), outputs, level)
+        """Coded values at cumulative probability ``level``; draws, if the levels are uniform."""
+        return self._map(lambda head, out, u: head.quantile(out, u), outputs, level)
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance given z, in the table's own numbers [..., variables]."""
-        mean = self._each(lambda head, out: head.moments(out)[0], outputs)
-        return mean, self._each(lambda head, out: head.moments(out)[1], outputs)
+        """Mean and variance in the table's own units, each [..., variables]."""
+        mean = self._map(lambda head, out: head.moments(out)[0], outputs)
+        return mean, self._map(lambda head, out: head.moments(out)[1], outputs)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """P(X_d <= coded value | z) of every variable [..., variables]."""
-        return self._each(lambda head, out, x: head.cdf(out, x), outputs, values)
+        """P(X_d <= coded value) of every variable [..., variables]."""
+        return self._map(lambda head, out, x: head.cdf(out, x), outputs, values)
 
-    def left_out(self, outputs: Tensor) -> Tensor:
-        """What 90% intervals leave out on either side [rows, variables], of [draws, rows, outputs]."""
-        return outputs.new_full((outputs.shape[1], len(self.forms)), (1 - COVERAGE) / 2)
+    def interval_tail_mass(self, outputs: Tensor) -> Tensor:
+        """Probability left on either side of a 90% interval [rows, variables].
 
-    def _each(
-        self, verb: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
+        ``outputs`` are [draws, rows, outputs]. `Marginals` replaces this by calibrated values.
+        """
+        return outputs.new_full((outputs.shape[1], len(self.specs)), (1 - COVERAGE) / 2)
+
+    def _map(
+        self, method: Callable[..., Tensor], outputs: Tensor, by_variable: Tensor | None = None
     ) -> Tensor:
-        """Apply a likelihood's verb group by group and put the variables back in order."""
-        if len(self.extents) == 1:  # one kind only: nothing to pick apart and put together
-            whole = self.likelihoods[self.extents[0][0]]
-            return verb(whole, outputs) if by_variable is None else verb(whole, outputs, by_variable)
+        """Apply a likelihood's method head by head and put the variables back in order."""
+        if len(self.extents) == 1:  # a single head needs no indexing
+            only = self.likelihoods[self.extents[0][0]]
+            return method(only, outputs) if by_variable is None else method(only, outputs, by_variable)
         parts = []
         for head in self.heads():
-            given = () if by_variable is None else (by_variable[..., head.variables],)
-            parts.append(verb(head.likelihood, outputs[..., head.outputs], *given))
+            arguments = () if by_variable is None else (by_variable[..., head.variables],)
+            parts.append(method(head.likelihood, outputs[..., head.outputs], *arguments))
         joined = torch.cat(parts, dim=-1)
-        return joined if self.sorted else joined[..., self.back]
+        return joined if self.is_sorted else joined[..., self.inverse]
 
 
-def _of(verb: str, likelihood: Likelihood) -> Callable[[Tensor, Tensor], Tensor]:
-    """A likelihood's own score of that name, or its log-likelihood."""
-    return getattr(likelihood, verb, likelihood.log_prob)
+def log_mean_exp(log_prob: Tensor) -> Tensor:
+    """Log of the mean of exp(log_prob) over draws, the first axis."""
+    return torch.logsumexp(log_prob, dim=0) - math.log(len(log_prob))
 
 
-def _extents(forms: Sequence[Form], likelihoods: nn.ModuleDict) -> list[tuple[str, slice, slice]]:
-    """Each kind with where its variables (grouped by kind) and its outputs stand."""
+def _extents(
+    specs: Sequence[VariableSpec], likelihoods: nn.ModuleDict
+) -> list[tuple[str, slice, slice]]:
+    """For each kind, the slices of its variables (grouped by kind) and of its outputs."""
     extents, variable, output = [], 0, 0
     for kind, likelihood in likelihoods.items():
-        variables = slice(variable, variable + len(_of_kind(forms, kind)))
+        variables = slice(variable, variable + len(_positions_of_kind(specs, kind)))
         outputs = slice(output, output + cast("Likelihood", likelihood).n_outputs)
         extents.append((kind, variables, outputs))
         variable, output = variables.stop, outputs.stop
     return extents
 
 
-def _of_kind(forms: Sequence[Form], kind: str) -> list[int]:
-    return [position for position, form in enumerate(forms) if form.kind == kind]
+def _positions_of_kind(specs: Sequence[VariableSpec], kind: str) -> list[int]:
+    return [position for position, spec in enumerate(specs) if spec.kind == kind]

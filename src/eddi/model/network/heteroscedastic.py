@@ -1,7 +1,7 @@
-"""Likelihoods of quantities whose spread the network tells, not only their place.
+"""Likelihoods of quantities whose scale is an output of the network, too.
 
-A belief that comes straight from what is seen has no z to mix over, so it must be able by itself to be
-broad for one row and narrow for the next.
+A marginal prediction p(x_d | x_O) has no z to mix over. It must itself be wide for one row and narrow
+for the next.
 """
 
 import math
@@ -9,108 +9,102 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from eddi.model.network.likelihood import LOG_SQRT_2PI, Count, Form
-
-KL_POINTS = 64  # of the quadrature for divergences that have no closed form
+from eddi.model.network.likelihood import LOG_SQRT_2PI, Count, Likelihood, VariableSpec
 
 
-class FreeGaussian(nn.Module):
-    """A real variable: normal, its mean and its spread both told by the network."""
+class HeteroscedasticGaussian(Likelihood):
+    """A real variable: normal, with mean and standard deviation from the network."""
 
     shift: Tensor
     scale: Tensor
-    dial: Tensor  # [2, n] what calibration stretches a spread by, and the power it raises it to before
+    calibration_params: Tensor
 
-    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
-        super().__init__()
-        exact = torch.tensor([(form.shift, form.scale) for form in forms], dtype=torch.float64)
+    def __init__(self, specs: Sequence[VariableSpec], *, floor: float) -> None:
+        super().__init__(len(specs), n_outputs=2 * len(specs))
+        exact = torch.tensor([(spec.shift, spec.scale) for spec in specs], dtype=torch.float64)
         self.register_buffer("shift", exact[:, 0], persistent=False)
         self.register_buffer("scale", exact[:, 1], persistent=False)
-        self.n_outputs, self.floor = 2 * len(forms), floor
-        self.register_buffer("dial", torch.ones(2, len(forms)))
+        self.floor = floor
+        self.calibration_params = torch.ones(2, len(specs))
 
-    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, spread = outputs.chunk(2, dim=-1)
-        return mean, _dialled(self.floor + F.softplus(spread), self.dial)
+    def mean_and_sd(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and calibrated standard deviation in coded units, each [..., n]."""
+        mean, raw = outputs.chunk(2, dim=-1)
+        return mean, calibrate_scale(self.floor + F.softplus(raw), self.calibration_params)
+
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        return self.mean_and_sd(outputs)[1]
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         return -0.5 * ((values - mean) / sd).square() - sd.log() - LOG_SQRT_2PI
 
-    def fit_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """The log-likelihood times the spread, as beta-NLL with beta 1/2 (Seitzer et al. 2022).
+    def training_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """The log-likelihood times the sd: beta-NLL with beta 1/2 (Seitzer et al. 2022).
 
-        By likelihood alone a mean that is hard to learn is given up: its spread grows, and with it the
-        gradient vanishes.
+        With the plain likelihood, training gives up a mean that is hard to learn: its sd grows, and the
+        gradient of the mean vanishes.
         """
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         return (-0.5 * ((values - mean) / sd).square() - sd.log()) * sd.detach()
 
-    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+    def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
         """Minus the continuous ranked probability score, in coded units (Gneiting & Raftery 2007).
 
-        Proper as the likelihood is, but a belief that is too narrow does not hide how good its mean is;
-        widths are put right after training.
+        It is a proper score like the likelihood, but an sd that is too small does not dominate it.
+        Calibration corrects the sd after training.
         """
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         z = (values - mean) / sd
         density = torch.exp(-0.5 * z.square() - LOG_SQRT_2PI)
         score: Tensor = sd * (z * (2 * torch.special.ndtr(z) - 1) + 2 * density - math.pi**-0.5)
         return -score
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         return torch.special.ndtr((values - mean) / sd)  # type: ignore[no-any-return]
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         return mean + sd * torch.special.ndtri(level)  # type: ignore[no-any-return]
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, sd = self.place_and_spread(outputs)
+        mean, sd = self.mean_and_sd(outputs)
         return mean * self.scale + self.shift, (sd * self.scale).square()
 
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return [*places, *(self.n_outputs // 2 + place for place in places)]
+    def output_rows(self, places: Sequence[int]) -> list[int]:
+        return [*places, *(self.n_variables + place for place in places)]
 
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
-        (mean, sd), (mean2, sd2) = self.place_and_spread(outputs), self.place_and_spread(other)
+        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
         return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
 
 
-class FreeCount(Count):
-    """A whole number from 0 up, whose spread the network tells too."""
+class HeteroscedasticCount(Count):
+    """A whole number from 0 up, with location and scale from the network."""
 
-    dial: Tensor  # as that of `FreeGaussian`
+    calibration_params: Tensor
 
-    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
-        super().__init__(forms, floor=floor)
-        del self.log_spread
-        self.n_outputs = 2 * len(forms)
-        self.register_buffer("dial", torch.ones(2, len(forms)))
+    def __init__(self, specs: Sequence[VariableSpec], *, floor: float) -> None:
+        super().__init__(specs, floor=floor)
+        del self.log_scale
+        self.n_outputs = 2 * len(specs)
+        self.calibration_params = torch.ones(2, len(specs))
 
-    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        place, spread = outputs.chunk(2, dim=-1)
-        return place, _dialled(self.floor + F.softplus(spread), self.dial)
+    def location_and_scale(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        location, raw = outputs.chunk(2, dim=-1)
+        return location, calibrate_scale(self.floor + F.softplus(raw), self.calibration_params)
 
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return [*places, *(self.n_outputs // 2 + place for place in places)]
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        return self.location_and_scale(outputs)[1]
 
-    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n], by quadrature."""
-        level = (torch.arange(KL_POINTS, device=outputs.device) + 0.5) / KL_POINTS
-        level = level.view(-1, *[1] * outputs.dim())
-        values = self.quantile(outputs[None], level)
-        gaps = self.log_prob(outputs[None], values) - self.log_prob(other[None], values)
-        return gaps.mean(0)
+    def output_rows(self, places: Sequence[int]) -> list[int]:
+        return [*places, *(self.n_variables + place for place in places)]
 
 
-def _dialled(spread: Tensor, dial: Tensor) -> Tensor:
-    """stretch * spread ** power, both of which are 1 until `calibration` turns the dials."""
-    stretch, power = dial
-    return torch.pow(spread, power).mul(stretch)
+def calibrate_scale(scale: Tensor, calibration_params: Tensor) -> Tensor:
+    """stretch * scale ** power; both are 1 until `training.calibration` sets them."""
+    stretch, power = calibration_params
+    return torch.pow(scale, power).mul(stretch)

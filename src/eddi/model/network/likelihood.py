@@ -1,14 +1,16 @@
-"""p(x_d | z): one likelihood a kind, each for a whole group of variables at once.
+"""p(x_d | z) or p(x_d | x_O): one likelihood per kind of variable, for a whole group of variables at once.
 
-A likelihood turns the decoder's outputs for its variables into distributions over coded values. Four
-verbs: `log_prob`, `cdf`, its inverse `quantile` (so a draw is the quantile of a uniform number), and
-`moments`; those of levels also tell `probabilities`. All are batched over any leading shape.
+A likelihood turns the network's outputs for its variables into distributions over coded values. To add
+one, subclass `Likelihood`, implement its four abstract methods, and map a `Kind` to it in
+`network.decoder_likelihoods` or `marginals.marginal_likelihoods`. All methods are batched over any
+leading shape.
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -17,15 +19,15 @@ from torch import Tensor, nn
 from eddi.table.variable import Kind
 
 LOG_SQRT_2PI = 0.9189385332046727
-FAR = 1e4  # a cut point nothing reaches; finite, so that differences of two stay numbers
-SMALLEST_GAP = 1e-12  # between cut points, so that the logarithm of a level's share is a number
-LARGEST_LOG = 60.0  # of a count: its exponential is still a number in float32
-N_QUANTILES = 64  # points of the quadrature for moments that have no closed form
+UNREACHABLE = 1e4  # a cut point or logit that no value reaches; finite, so that differences stay finite
+MIN_GAP = 1e-12  # between cut points, so that the log probability of a level is finite
+MAX_LOG_COUNT = 60.0  # the exponential of this is still finite in float32
+N_QUANTILES = 64  # quadrature points for moments and divergences without a closed form
 
 
 @dataclass(frozen=True)
-class Form:
-    """How the network sees one variable: its kind, its levels, and what its coding did to it."""
+class VariableSpec:
+    """What the network knows of one variable: its kind, number of levels, and coding."""
 
     kind: Kind
     n_levels: int = 0
@@ -33,54 +35,81 @@ class Form:
     scale: float = 1.0
 
 
-@runtime_checkable
-class Likelihood(Protocol):
-    """What the network needs of a group of variables of one kind."""
+class Likelihood(nn.Module):
+    """The distributions of a group of variables of one kind, given the network's outputs."""
 
-    n_outputs: int
+    has_levels: ClassVar[bool] = False
+    calibration_params: Tensor | None  # [2, n] stretch and power of the scale; None if not calibrated
 
+    def __init__(self, n_variables: int, n_outputs: int) -> None:
+        super().__init__()
+        self.n_variables, self.n_outputs = n_variables, n_outputs
+        self.register_buffer("calibration_params", None)
+
+    @abstractmethod
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """Log density or probability of coded values [..., n]."""
+        """Log density or log probability of coded values [..., n]."""
 
+    @abstractmethod
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         """P(X <= value) for each variable [..., n]."""
 
+    @abstractmethod
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        """The smallest value whose cdf reaches ``level`` in (0, 1) [..., n]."""
+        """The smallest value whose cdf reaches ``level`` in (0, 1) [..., n]; a draw, if it is uniform."""
 
+    @abstractmethod
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance in the table's own numbers [..., n]."""
+        """Mean and variance in the table's own units [..., n]."""
+
+    def probabilities(self, outputs: Tensor) -> Tensor:  # noqa: ARG002
+        """Probability of every level [..., n, max levels], 0 for padding; only if `has_levels`."""
+        raise TypeError(f"{type(self).__name__} has no levels.")
+
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        """Scale of the distribution in coded units [..., n]; 0 for levels."""
+        return outputs.new_zeros((*outputs.shape[:-1], self.n_variables))
+
+    def training_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """What training maximises [..., n]: the log-likelihood, unless overridden."""
+        return self.log_prob(outputs, values)
+
+    def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """What early stopping maximises [..., n]: the log-likelihood, unless overridden."""
+        return self.log_prob(outputs, values)
+
+    def output_rows(self, places: Sequence[int]) -> list[int]:
+        """Positions of the outputs that describe the variables at ``places``."""
+        return list(places)
+
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """KL(p || q) [..., n] for the outputs of p and those of ``other``, q; by quadrature by default."""
+        level = (torch.arange(N_QUANTILES, device=outputs.device) + 0.5) / N_QUANTILES
+        values = self.quantile(outputs[None], level.view(-1, *[1] * outputs.dim()))
+        return (self.log_prob(outputs[None], values) - self.log_prob(other[None], values)).mean(0)
 
 
-@runtime_checkable
-class LevelLikelihood(Likelihood, Protocol):
-    """A likelihood of levels, which can name the probability of each."""
-
-    def probabilities(self, outputs: Tensor) -> Tensor:
-        """Probability of every level [..., n, most levels], 0 where a variable has no such level."""
-
-
-class Gaussian(nn.Module):
+class Gaussian(Likelihood):
     """A real variable: normal around the decoder's output.
 
-    The noise is fixed, or learned for each variable with a floor that keeps it from collapsing.
+    The noise is fixed, or learned for each variable with a floor that prevents its collapse.
     """
 
     shift: Tensor
     scale: Tensor
 
-    def __init__(self, forms: Sequence[Form], *, noise: float | None, floor: float) -> None:
-        super().__init__()
-        # float64, for a table's own numbers may stand far from 0 and close together: years, dates.
-        exact = torch.tensor([(form.shift, form.scale) for form in forms], dtype=torch.float64)
+    def __init__(self, specs: Sequence[VariableSpec], *, noise: float | None, floor: float) -> None:
+        super().__init__(len(specs), n_outputs=len(specs))
+        # float64, since a table's values may be far from 0 and close together: years, dates.
+        exact = torch.tensor([(spec.shift, spec.scale) for spec in specs], dtype=torch.float64)
         self.register_buffer("shift", exact[:, 0], persistent=False)
         self.register_buffer("scale", exact[:, 1], persistent=False)
-        self.n_outputs, self.floor = len(forms), floor
-        self.noise = noise
+        self.floor, self.noise = floor, noise
         if noise is None:
-            self.log_noise = nn.Parameter(torch.full((len(forms),), 0.5).log())
+            self.log_noise = nn.Parameter(torch.full((len(specs),), 0.5).log())
 
     def sd(self) -> Tensor:
+        """Standard deviation of the noise in coded units, [n] or [1]."""
         if self.noise is not None:
             return torch.full((1,), self.noise, device=self.scale.device)
         return self.floor + torch.exp(self.log_noise)
@@ -104,12 +133,13 @@ class Gaussian(nn.Module):
         return outputs * self.scale + self.shift, variance.expand_as(outputs)
 
 
-class Bernoulli(nn.Module):
-    """A binary variable: the decoder's output is the log odds of the second level."""
+class Bernoulli(Likelihood):
+    """A binary variable: the output is the log odds of the second level."""
 
-    def __init__(self, forms: Sequence[Form]) -> None:
-        super().__init__()
-        self.n_outputs = len(forms)
+    has_levels = True
+
+    def __init__(self, specs: Sequence[VariableSpec]) -> None:
+        super().__init__(len(specs), n_outputs=len(specs))
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         return values * outputs - F.softplus(outputs)
@@ -121,45 +151,40 @@ class Bernoulli(nn.Module):
         return (level > torch.sigmoid(-outputs)).to(outputs.dtype)
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        chance = torch.sigmoid(outputs)
-        return chance, chance * (1 - chance)
+        p = torch.sigmoid(outputs)
+        return p, p * (1 - p)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return torch.stack([torch.sigmoid(-outputs), torch.sigmoid(outputs)], dim=-1)
 
-    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """Minus the Brier score; see `Categorical.exam_score`."""
+    def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """Minus the Brier score; see `Categorical.validation_score`."""
         return -2 * (torch.sigmoid(outputs) - values).square()
 
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return list(places)
-
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
         # p (l - l') + log(1 - p) - log(1 - p'), with l the log odds
-        chance = torch.sigmoid(outputs)
-        return chance * (outputs - other) - F.softplus(outputs) + F.softplus(other)
+        return torch.sigmoid(outputs) * (outputs - other) - F.softplus(outputs) + F.softplus(other)
 
 
-class Categorical(nn.Module):
-    """A variable of unordered levels: a softmax over the decoder's outputs."""
+class Categorical(Likelihood):
+    """A variable of unordered levels: a softmax over its outputs."""
 
-    pad: Tensor
-    real: Tensor
+    has_levels = True
+    is_level: Tensor  # [n, max levels] False for padding
+    output_index: Tensor  # [n, max levels] position of each level's output
 
-    def __init__(self, forms: Sequence[Form]) -> None:
-        super().__init__()
-        counts = torch.tensor([form.n_levels for form in forms])
+    def __init__(self, specs: Sequence[VariableSpec]) -> None:
+        counts = torch.tensor([spec.n_levels for spec in specs])
         first = counts.cumsum(0) - counts
         within = torch.arange(int(counts.max()))
-        self.n_outputs = int(counts.sum())
-        self.register_buffer("real", within < counts[:, None], persistent=False)
-        self.register_buffer("pad", torch.where(self.real, first[:, None] + within, 0), False)
+        super().__init__(len(specs), n_outputs=int(counts.sum()))
+        self.register_buffer("is_level", within < counts[:, None], persistent=False)
+        index = torch.where(self.is_level, first[:, None] + within, 0)
+        self.register_buffer("output_index", index, persistent=False)
 
     def log_probs(self, outputs: Tensor) -> Tensor:
-        """Log probability of every level [..., n, most levels]; -FAR where there is none."""
-        padded = outputs[..., self.pad].masked_fill(~self.real, -FAR)
+        """Log probability of every level [..., n, max levels]; very small for padding."""
+        padded = outputs[..., self.output_index].masked_fill(~self.is_level, -UNREACHABLE)
         return F.log_softmax(padded, dim=-1)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
@@ -170,7 +195,7 @@ class Categorical(nn.Module):
         return torch.where(values < 0, 0.0, _at_level(below, values.floor()).clamp(max=1))
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        return _level_quantile(self.probabilities(outputs).cumsum(-1), self.real.sum(-1), level)
+        return _level_quantile(self.probabilities(outputs).cumsum(-1), self.is_level.sum(-1), level)
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         return _level_moments(self.probabilities(outputs))
@@ -178,49 +203,50 @@ class Categorical(nn.Module):
     def probabilities(self, outputs: Tensor) -> Tensor:
         return self.log_probs(outputs).exp()
 
-    def exam_score(self, outputs: Tensor, values: Tensor) -> Tensor:
-        """Minus the Brier score (1950): proper as the likelihood is, but a belief that is too sure of
-        itself does not hide how often it is right; how sure it may be is put right after training.
-        """
-        chances = self.probabilities(outputs)
-        return 2 * _at_level(chances, values) - chances.square().sum(-1) - 1
+    def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
+        """Minus the Brier score (1950).
 
-    def rows_of(self, places: Sequence[int]) -> list[int]:
-        """Which outputs speak of the variables at these places."""
-        return [row for place in places for row in self.pad[place][self.real[place]].tolist()]
+        It is a proper score like the likelihood, but overconfidence does not dominate it. Calibration
+        corrects overconfidence after training.
+        """
+        probabilities = self.probabilities(outputs)
+        return 2 * _at_level(probabilities, values) - probabilities.square().sum(-1) - 1
+
+    def output_rows(self, places: Sequence[int]) -> list[int]:
+        rows = (self.output_index[place][self.is_level[place]].tolist() for place in places)
+        return [row for variable_rows in rows for row in variable_rows]
 
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """KL of what ``outputs`` say from what ``other`` outputs say [..., n]."""
-        ours, theirs = self.log_probs(outputs), self.log_probs(other)
-        return (ours.exp() * (ours - theirs)).sum(-1)
+        log_p, log_q = self.log_probs(outputs), self.log_probs(other)
+        return (log_p.exp() * (log_p - log_q)).sum(-1)
 
 
-class Ordinal(nn.Module):
-    """A variable of ordered levels: the decoder's output moves along learned cut points.
+class Ordinal(Likelihood):
+    """A variable of ordered levels: the output is a position relative to learned cut points.
 
     Proportional odds (McCullagh 1980): P(level <= k) = sigmoid(cut_k - output).
     """
 
-    real: Tensor
-    counts: Tensor
+    has_levels = True
+    is_cut: Tensor  # [n, max levels - 1] False for padding
+    counts: Tensor  # [n] number of levels
 
-    def __init__(self, forms: Sequence[Form]) -> None:
-        super().__init__()
-        self.n_outputs = len(forms)
-        counts = torch.tensor([form.n_levels for form in forms])
+    def __init__(self, specs: Sequence[VariableSpec]) -> None:
+        super().__init__(len(specs), n_outputs=len(specs))
+        counts = torch.tensor([spec.n_levels for spec in specs])
         within = torch.arange(int(counts.max()) - 1)
         self.register_buffer("counts", counts, persistent=False)
-        self.register_buffer("real", within < counts[:, None] - 1, persistent=False)
+        self.register_buffer("is_cut", within < counts[:, None] - 1, persistent=False)
         even = torch.logit((within + 1) / counts[:, None]).nan_to_num(posinf=0.0)
         steps = torch.diff(even, dim=-1).clamp(min=0.1)
         self.first = nn.Parameter(even[:, :1].clone())
         self.steps = nn.Parameter(torch.log(torch.expm1(steps)))
 
     def cuts(self) -> Tensor:
-        """Cut points [n, most levels + 1], from -FAR before the first level to FAR after the last."""
+        """Cut points [n, max levels + 1], unreachable before the first level and after the last."""
         rising = torch.cat([self.first, self.first + F.softplus(self.steps).cumsum(-1)], dim=-1)
-        inner = rising.masked_fill(~self.real, FAR)
-        return F.pad(F.pad(inner, (1, 0), value=-FAR), (0, 1), value=FAR)
+        inner = rising.masked_fill(~self.is_cut, UNREACHABLE)
+        return F.pad(F.pad(inner, (1, 0), value=-UNREACHABLE), (0, 1), value=UNREACHABLE)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         cuts = self.cuts()
@@ -242,30 +268,33 @@ class Ordinal(nn.Module):
     def probabilities(self, outputs: Tensor) -> Tensor:
         return torch.diff(torch.sigmoid(self.cuts() - outputs[..., None]), dim=-1)
 
+    def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
+        p, q = self.probabilities(outputs), self.probabilities(other)
+        tiny = torch.finfo(p.dtype).tiny
+        return (p * (p.clamp_min(tiny).log() - q.clamp_min(tiny).log())).sum(-1)
 
-class Count(nn.Module):
-    """A whole number from 0 up: a logistic on the logarithmic scale, seen through whole numbers.
 
-    P(X <= k) = sigmoid((edge_k - output) / spread) with edge_k the coded value of k + 1/2. It is the
-    ordinal likelihood with known cut points and a learned spread: unlike a Poisson it may be narrower
-    than its mean as well as wider.
+class Count(Likelihood):
+    """A whole number from 0 up: a logistic distribution on the logarithmic scale, discretised.
+
+    P(X <= k) = sigmoid((edge_k - location) / scale) with edge_k the coded value of k + 1/2. It is the
+    ordinal likelihood with known cut points and a learned scale. Unlike a Poisson distribution, its
+    variance may be smaller than its mean.
     """
 
     shift: Tensor
     scale: Tensor
 
-    def __init__(self, forms: Sequence[Form], *, floor: float) -> None:
-        super().__init__()
-        self.n_outputs, self.floor = len(forms), floor
-        self.register_buffer("shift", torch.tensor([form.shift for form in forms]), False)
-        self.register_buffer("scale", torch.tensor([form.scale for form in forms]), False)
-        self.log_spread = nn.Parameter(torch.full((len(forms),), 0.3).log())
+    def __init__(self, specs: Sequence[VariableSpec], *, floor: float) -> None:
+        super().__init__(len(specs), n_outputs=len(specs))
+        self.floor = floor
+        self.register_buffer("shift", torch.tensor([spec.shift for spec in specs]), False)
+        self.register_buffer("scale", torch.tensor([spec.scale for spec in specs]), False)
+        self.log_scale = nn.Parameter(torch.full((len(specs),), 0.3).log())
 
-    def spread(self) -> Tensor:
-        return self.floor + torch.exp(self.log_spread)
-
-    def place_and_spread(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        return outputs, self.spread()
+    def location_and_scale(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Location [..., n] and scale, both in coded units."""
+        return outputs, self.floor + torch.exp(self.log_scale)
 
     def _number(self, values: Tensor) -> Tensor:
         return torch.expm1(values * self.scale + self.shift).round().clamp(min=0)
@@ -275,23 +304,23 @@ class Count(nn.Module):
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         number = self._number(values)
-        outputs, spread = self.place_and_spread(outputs)
-        lower = torch.where(number > 0, self._code((number - 0.5).clamp(min=0)) - outputs, -FAR)
-        upper = self._code(number + 0.5) - outputs
-        # The edges of a large number differ by less than float32 tells apart, so not upper - lower.
-        gap = torch.where(number > 0, torch.log1p(1 / (number + 0.5)) / self.scale, FAR)
-        return _log_sigmoid_between(lower / spread, upper / spread, gap / spread)
+        location, scale = self.location_and_scale(outputs)
+        lower = torch.where(number > 0, self._code((number - 0.5).clamp(min=0)) - location, -UNREACHABLE)
+        upper = self._code(number + 0.5) - location
+        # For a large number float32 cannot represent upper - lower.
+        gap = torch.where(number > 0, torch.log1p(1 / (number + 0.5)) / self.scale, UNREACHABLE)
+        return _log_sigmoid_between(lower / scale, upper / scale, gap / scale)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
-        whole = torch.expm1(values * self.scale + self.shift) + 1e-3  # float32 keeps whole ones so
-        outputs, spread = self.place_and_spread(outputs)
-        reached = torch.sigmoid((self._code(whole.floor() + 0.5) - outputs) / spread)
+        whole = torch.expm1(values * self.scale + self.shift) + 1e-3  # float32 rounds whole numbers
+        location, scale = self.location_and_scale(outputs)
+        reached = torch.sigmoid((self._code(whole.floor() + 0.5) - location) / scale)
         return torch.where(whole < 0, 0.0, reached)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        outputs, spread = self.place_and_spread(outputs)
-        point = outputs + spread * torch.logit(level)
-        number = torch.expm1((point * self.scale + self.shift).clamp(max=LARGEST_LOG)) - 0.5
+        location, scale = self.location_and_scale(outputs)
+        point = location + scale * torch.logit(level)
+        number = torch.expm1((point * self.scale + self.shift).clamp(max=MAX_LOG_COUNT)) - 0.5
         return self._code(number.ceil().clamp(min=0))
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
@@ -305,13 +334,13 @@ class Count(nn.Module):
 def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:
     """log(sigmoid(upper) - sigmoid(lower)) without cancellation, where ``gap`` is upper - lower."""
     # σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a − b))
-    gap = gap.clamp(min=SMALLEST_GAP)
+    gap = gap.clamp(min=MIN_GAP)
     return F.logsigmoid(upper) + F.logsigmoid(-lower) + torch.log(-torch.expm1(-gap))
 
 
 def _at_level(by_level: Tensor, values: Tensor) -> Tensor:
     index = values.round().long().clamp(0, by_level.shape[-1] - 1)
-    # values may lack the axis of the draws
+    # ``values`` may lack the axis of the draws
     shape = torch.broadcast_shapes(by_level.shape[:-1], index.shape)  # type: ignore[no-untyped-call]
     return by_level.expand(*shape, -1).gather(-1, index.expand(shape)[..., None]).squeeze(-1)
 

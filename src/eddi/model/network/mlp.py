@@ -1,4 +1,4 @@
-"""A stack of linear layers with a relu between: the only deep part of the network, made lean."""
+"""A multilayer perceptron with little overhead per call."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -8,14 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-Weights = tuple[Tensor, Tensor]  # weight [after, before] and bias [after]
+Weights = tuple[Tensor, Tensor]  # weight [out, in] and bias [out]
 
 
-class Perceptron(nn.Module):
-    """Linear layers of these widths with a relu between, and before the first if ``relu_first``.
+class MLP(nn.Module):
+    """Linear layers with a relu between them, and before the first one if ``relu_first``.
 
-    For networks as small as ours bookkeeping outweighs arithmetic, so this does what
-    ``nn.Sequential`` would with fewer calls, and activations overwrite.
+    In networks this small, overhead outweighs arithmetic. This does what ``nn.Sequential`` would do with
+    fewer calls and in-place activations.
     """
 
     def __init__(self, widths: Sequence[int], *, relu_first: bool = False) -> None:
@@ -25,15 +25,15 @@ class Perceptron(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., first width] to [..., last width]."""
-        return through(torch.relu(x) if self.relu_first else x, self.weights())
+        return forward_layers(torch.relu(x) if self.relu_first else x, self.weights())
 
-    def hidden(self, x: Tensor) -> Tensor:
-        """[..., first width] to [..., last but one width], its relu taken."""
+    def features(self, x: Tensor) -> Tensor:
+        """Hidden features before the last layer: [..., first width] to [..., last but one width]."""
         *layers, _ = self.weights()
-        return torch.relu_(through(torch.relu(x) if self.relu_first else x, layers))
+        return torch.relu_(forward_layers(torch.relu(x) if self.relu_first else x, layers))
 
-    def belief(self) -> Weights:
-        """The last layer, which says what comes of the hidden ones."""
+    def output_weights(self) -> Weights:
+        """The last layer."""
         return self.weights()[-1]
 
     def weights(self) -> list[Weights]:
@@ -42,8 +42,8 @@ class Perceptron(nn.Module):
         return [(layer.weight, layer.bias) for layer in layers]
 
 
-def through(x: Tensor, layers: Sequence[Weights]) -> Tensor:
-    """Linear layers with a relu between, which overwrites."""
+def forward_layers(x: Tensor, layers: Sequence[Weights]) -> Tensor:
+    """Linear layers with an in-place relu between them."""
     first, *rest = layers
     out = F.linear(x, *first)
     for layer in rest:

@@ -1,4 +1,4 @@
-"""A residual tail: blocks that each add to what they were given, so that depth costs little."""
+"""A residual tail between the code and the posterior."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from eddi.model.network.mlp import Weights
 
 
-class Block(nn.Module):
-    """h + W2 relu(W1 norm(h)): where it has nothing to add, it passes h on."""
+class ResidualBlock(nn.Module):
+    """h + W2 relu(W1 norm(h))."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -25,74 +25,74 @@ class Block(nn.Module):
         return h + F.linear(inner, self.outer.weight, self.outer.bias)
 
 
-class Residual(nn.Module):
-    """The tail as residual blocks (He et al. 2016; normalised first, Xiong et al. 2020), then a belief.
+class ResidualTail(nn.Module):
+    """Pre-norm residual blocks (He et al. 2016; Xiong et al. 2020), then a linear output layer.
 
-    ``widths`` are those of the code, of every block (all the same), and of the belief.
+    ``widths`` are those of the code, of every block (all equal), and of the output.
     """
 
     def __init__(self, widths: Sequence[int], *, relu_first: bool = False) -> None:
         super().__init__()
-        before, *inner, after = widths
+        code_width, *block_widths, output_width = widths
         self.relu_first = relu_first
-        self.first = nn.Linear(before, inner[0])
-        self.blocks = nn.ModuleList(Block(width) for width in inner)
-        self.norm = nn.LayerNorm(inner[-1])
-        self.last = nn.Linear(inner[-1], after)
+        self.first = nn.Linear(code_width, block_widths[0])
+        self.blocks = nn.ModuleList(ResidualBlock(width) for width in block_widths)
+        self.norm = nn.LayerNorm(block_widths[-1])
+        self.last = nn.Linear(block_widths[-1], output_width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """[..., code width] to [..., belief width]."""
-        return F.linear(self.hidden(x), *self.belief())
+        """[..., code width] to [..., output width]."""
+        return F.linear(self.features(x), *self.output_weights())
 
-    def hidden(self, x: Tensor) -> Tensor:
-        """[..., code width] to [..., block width]."""
+    def features(self, x: Tensor) -> Tensor:
+        """Hidden features before the output layer: [..., code width] to [..., block width]."""
         h = F.linear(torch.relu(x) if self.relu_first else x, self.first.weight, self.first.bias)
-        for block in cast("Iterable[Block]", self.blocks):
+        for block in cast("Iterable[ResidualBlock]", self.blocks):
             h = block(h)
         return torch.relu_(F.layer_norm(h, h.shape[-1:], self.norm.weight, self.norm.bias))
 
-    def belief(self) -> Weights:
-        """The last layer, which says what is believed of z."""
+    def output_weights(self) -> Weights:
+        """The output layer."""
         return self.last.weight, self.last.bias
 
-    def settled(self) -> "Settled":
-        """The same passes, for as long as the weights stand still."""
-        blocks = cast("Iterable[Block]", self.blocks)
-        return Settled(
+    def freeze(self) -> "FrozenResidual":
+        """The same layers with packed weights; valid while the weights do not change."""
+        blocks = cast("Iterable[ResidualBlock]", self.blocks)
+        return FrozenResidual(
             relu_first=self.relu_first,
             first=(self.first.weight, self.first.bias),
-            blocks=tuple((_after_norm(b.norm, b.inner), (b.outer.weight, b.outer.bias)) for b in blocks),
+            blocks=tuple((_fold_norm(b.norm, b.inner), (b.outer.weight, b.outer.bias)) for b in blocks),
             norm=(self.norm.weight, self.norm.bias),
         )
 
 
 @dataclass(frozen=True)
-class Settled:
-    """The blocks with all looked up, and their norms' own scales made part of the layer after them."""
+class FrozenResidual:
+    """Residual blocks with each norm's scale and shift folded into the layer after it."""
 
     relu_first: bool
     first: Weights
     blocks: tuple[tuple[Weights, Weights], ...]
     norm: Weights
 
-    def entered(self, code: Tensor) -> Tensor:
-        """A code as the blocks take it in: after the first layer, where no relu stands before that."""
+    def first_layer(self, code: Tensor) -> Tensor:
+        """The linear first layer; the code itself if a relu comes before that layer."""
         return code if self.relu_first else F.linear(code, *self.first)
 
-    def added(self, terms: Tensor) -> Tensor:
-        """What terms add to an entered code: through a linear layer they may go alone."""
+    def first_layer_delta(self, terms: Tensor) -> Tensor:
+        """What terms of the code add to the output of `first_layer`, which is linear."""
         return terms if self.relu_first else F.linear(terms, self.first[0])
 
-    def onward(self, entered: Tensor) -> Tensor:
-        """What comes of an entered code, which stays as it is [..., block width]."""
-        h = F.linear(torch.relu(entered), *self.first) if self.relu_first else entered
-        wide = h.shape[-1:]
+    def remaining_layers(self, first: Tensor) -> Tensor:
+        """Hidden features [..., block width] for the output of `first_layer`, which is not changed."""
+        h = F.linear(torch.relu(first), *self.first) if self.relu_first else first
+        shape = h.shape[-1:]
         for inner, outer in self.blocks:
-            more = F.linear(torch.relu_(F.linear(torch.layer_norm(h, wide), *inner)), *outer)
-            h = more.add_(h)
-        return torch.relu_(torch.layer_norm(h, wide, *self.norm))
+            delta = F.linear(torch.relu_(F.linear(torch.layer_norm(h, shape), *inner)), *outer)
+            h = delta.add_(h)
+        return torch.relu_(torch.layer_norm(h, shape, *self.norm))
 
 
-def _after_norm(norm: nn.LayerNorm, layer: nn.Linear) -> Weights:
-    """A layer that does to normalised numbers what both do: W (g n + b) + c = (W g) n + (W b + c)."""
+def _fold_norm(norm: nn.LayerNorm, layer: nn.Linear) -> Weights:
+    """A layer equal to norm scaling followed by ``layer``: W (g n + b) + c = (W g) n + (W b + c)."""
     return layer.weight * norm.weight, layer.bias + layer.weight @ norm.bias

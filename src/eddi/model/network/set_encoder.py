@@ -1,7 +1,7 @@
 """The four set encoders as one additive code.
 
-Every one of them is ``code(x_O) = base + sum over d in O of act(x_d * slope_d + offset_d)``; they
-differ only in where slope and offset come from (Ma et al. 2019, section 3.2 and appendix C.1):
+Each of them is ``code(x_O) = base + sum over d in O of act(x_d * slope_d + offset_d)``. They differ only
+in where slope and offset come from (Ma et al. 2019, section 3.2 and appendix C.1):
 
 ==== ============================== ============ ========== ========
 name textbook                       slope_d      offset_d   act
@@ -12,12 +12,12 @@ PN   h([e_d, x_d]), h = relu(W . )  w            W e_d + b  relu
 PNP  h(e_d * x_d),  h = relu(W . )  W e_d        b          relu
 ==== ============================== ============ ========== ========
 
-The paper's PNP cannot tell variables apart at x = 0. With ``offset`` above 0 each variable has its own
-part f_d beside it, h([e_d * x_d, f_d]), so that its offset becomes U f_d + b.
+The paper's PNP cannot distinguish variables at x = 0. With ``offset`` above 0 each variable has a second
+embedding f_d, h([e_d * x_d, f_d]), and its offset becomes U f_d + b.
 
-So an answer adds one term, and trying a candidate never re-encodes what is already known. A category
-has a slope and offset for each level and x = 1: its answer picks which. With ``knots`` above 0 PN and
-PNP have a learned curve of each quantity beside its line (`splines`).
+So an answer adds one term, and scoring a candidate answer never re-encodes the evidence. A category has
+a slope and offset for each level and x = 1: its answer selects them. With ``knots`` above 0, PN and PNP
+add a learned spline of each quantity to its linear term (`splines`).
 """
 
 from collections.abc import Sequence
@@ -27,33 +27,36 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from eddi.model.network.likelihood import Form
-from eddi.model.network.splines import Splines, n_knots
-from eddi.model.network.term_table import NOWHERE, Group, Pieces
+from eddi.model.network.likelihood import VariableSpec
+from eddi.model.network.splines import Splines, count_knots
+from eddi.model.network.term_table import NO_KNOT, TermGroup, TermTable
 from eddi.model.recipe import SetEncoderName
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
-FULL_SIZE_TERMS = 16  # up to so many variables, as in the UCI sets, a layer's usual start scores best
+FULL_SIZE_TERMS = 16  # up to this many variables, as in the UCI sets, the usual initialisation is best
 
 
 class SetEncoder(nn.Module):
-    """The additive code of a partly observed row."""
+    """The additive code of a partially observed row.
+
+    A slot is a slope and an offset: each variable has one, a category one for each level.
+    """
 
     slot: Tensor  # [variables] first slot of each variable
-    unit: Tensor  # [variables] what a coded value is multiplied by before it enters
-    levelled: Tensor  # [variables] True where the answer picks the slot (a category)
-    straight: Tensor  # variables whose term is a line in their value, and their slots
-    straight_slot: Tensor
-    curved: Tensor  # variables whose term is not, and their slots
-    curved_slot: Tensor
-    level_slot: Tensor  # slots of the categories' levels, with their variable and level below
+    unit: Tensor  # [variables] factor of a coded value before it enters
+    is_category: Tensor  # [variables] True if the answer selects the slot
+    linear: Tensor  # positions of the variables whose term is linear in their value, and their slots
+    linear_slot: Tensor
+    nonlinear: Tensor  # positions of the variables whose term is not linear, and their slots
+    nonlinear_slot: Tensor
+    level_slot: Tensor  # slots of the categories' levels, with their variable and level
     level_owner: Tensor
     level_value: Tensor
 
     def __init__(
         self,
-        forms: Sequence[Form],
+        specs: Sequence[VariableSpec],
         name: SetEncoderName,
         *,
         width: int,
@@ -62,50 +65,50 @@ class SetEncoder(nn.Module):
         knots: int = 0,
     ) -> None:
         super().__init__()
-        slots = [form.n_levels if form.kind is Kind.CATEGORY else 1 for form in forms]
-        first = torch.tensor([0, *slots]).cumsum(0)
+        n_slots = [spec.n_levels if spec.kind is Kind.CATEGORY else 1 for spec in specs]
+        first = torch.tensor([0, *n_slots]).cumsum(0)
         self.name, self.width = name, width
         self.register_buffer("slot", first[:-1], persistent=False)
-        self.register_buffer("unit", torch.tensor([_unit(form) for form in forms]), persistent=False)
-        self.rescaled = bool((self.unit != 1).any())
-        self._split(forms, slots)
-        n_slots = int(first[-1])
+        self.register_buffer("unit", torch.tensor([_unit(spec) for spec in specs]), persistent=False)
+        self.has_units = bool((self.unit != 1).any())
+        self._partition_variables(specs, n_slots)
+        total_slots = int(first[-1])
         self.splines: Splines | None = None
         if name in ("zi", "zi-m"):
-            self._build_free(n_slots)
+            self._build_independent_terms(total_slots)
         else:
-            self._build_shared(n_slots, identity, 1 if name == "pn" else offset)
-            if n := n_knots(knots, self.n_curved):
-                self.splines = Splines(self.n_curved, n, width)
+            self._build_shared_terms(total_slots, identity, 1 if name == "pn" else offset)
+            if n_knots := count_knots(knots, self.n_nonlinear):
+                self.splines = Splines(self.n_nonlinear, n_knots, width)
 
-    def _split(self, forms: Sequence[Form], slots: Sequence[int]) -> None:
-        """Sort variables by the cheapest exact way to sum their terms."""
-        category = torch.tensor([form.kind is Kind.CATEGORY for form in forms])
-        straight = torch.tensor([self._is_straight(form) for form in forms]) & ~category
-        owner = torch.repeat_interleave(torch.arange(len(forms)), torch.tensor(slots))
+    def _partition_variables(self, specs: Sequence[VariableSpec], n_slots: Sequence[int]) -> None:
+        """Group variables by the cheapest exact way to sum their terms."""
+        category = torch.tensor([spec.kind is Kind.CATEGORY for spec in specs])
+        linear = torch.tensor([self._is_linear(spec) for spec in specs]) & ~category
+        owner = torch.repeat_interleave(torch.arange(len(specs)), torch.tensor(n_slots))
         of_category = category[owner]
-        named: dict[str, Tensor] = {
-            "levelled": category,
-            "straight": straight.nonzero().flatten(),
-            "straight_slot": self.slot[straight],
-            "curved": (~straight & ~category).nonzero().flatten(),
-            "curved_slot": self.slot[~straight & ~category],
+        buffers: dict[str, Tensor] = {
+            "is_category": category,
+            "linear": linear.nonzero().flatten(),
+            "linear_slot": self.slot[linear],
+            "nonlinear": (~linear & ~category).nonzero().flatten(),
+            "nonlinear_slot": self.slot[~linear & ~category],
             "level_slot": of_category.nonzero().flatten(),
             "level_owner": owner[of_category],
             "level_value": (torch.arange(len(owner)) - self.slot[owner])[of_category].float(),
         }
-        for key, value in named.items():
-            self.register_buffer(key, value, persistent=False)
-        # As numbers of Python, since a tensor takes as long to tell its length as to be added to.
-        self.n_straight, self.n_curved = len(self.straight), len(self.curved)
+        for name, buffer in buffers.items():
+            self.register_buffer(name, buffer, persistent=False)
+        # Python integers, since the length of a tensor takes as long to look up as an addition.
+        self.n_linear, self.n_nonlinear = len(self.linear), len(self.nonlinear)
         self.n_levels = len(self.level_slot)
 
-    def _is_straight(self, form: Form) -> bool:
-        # Through two points any curve is a line, so a binary answer's term is straight in every
-        # encoder, and a whole table of them (MNIST) costs one matrix product.
-        return self.name in ("zi", "zi-m") or form.kind is Kind.BINARY
+    def _is_linear(self, spec: VariableSpec) -> bool:
+        # Any function of two values is linear, so the term of a binary answer is linear in every
+        # encoder, and a table of binary variables (MNIST) costs one matrix product.
+        return self.name in ("zi", "zi-m") or spec.kind is Kind.BINARY
 
-    def _build_free(self, n_slots: int) -> None:
+    def _build_independent_terms(self, n_slots: int) -> None:
         layer = nn.Linear(n_slots * (2 if self.name == "zi-m" else 1), self.width)
         weights = layer.weight.detach().T.clone()
         self.slope = nn.Parameter(weights[:n_slots])
@@ -115,38 +118,38 @@ class SetEncoder(nn.Module):
         else:
             self.register_buffer("offset", torch.zeros(n_slots, self.width), persistent=False)
 
-    def _build_shared(self, n_slots: int, identity: int, beside: int) -> None:
-        """One layer for all terms; ``beside`` is how much enters it beside the identity."""
+    def _build_shared_terms(self, n_slots: int, identity: int, n_extra: int) -> None:
+        """One layer for all terms; ``n_extra`` inputs are appended to the identity embedding."""
         self.register_buffer("base", torch.zeros(self.width), persistent=False)
         self.identity = nn.Parameter(torch.randn(n_slots, identity))
-        self.layer = nn.Linear(identity + beside, self.width)
-        if self.name == "pnp" and beside:
-            self.own = nn.Parameter(torch.randn(n_slots, beside))
-        # The code sums a term for each variable, none of them negative, so a fresh one grows with
-        # their number: 784 (MNIST) would start log-variances at their bounds, where no gradient
-        # passes, and make each step of the tail a jump. Relu scales with its input, so this keeps
-        # the fresh code at the size it has for `FULL_SIZE_TERMS` variables.
+        self.layer = nn.Linear(identity + n_extra, self.width)
+        if self.name == "pnp" and n_extra:
+            self.offset_embedding = nn.Parameter(torch.randn(n_slots, n_extra))
+        # The code sums one non-negative term per variable, so a fresh code grows with their number: 784
+        # (MNIST) would start log-variances at their bounds, where no gradient passes, and make each
+        # step of the tail too large. Relu is homogeneous, so this keeps the fresh code at the size it
+        # has for `FULL_SIZE_TERMS` variables.
         with torch.no_grad():
             for weight in self.layer.parameters():
                 weight.mul_(min(1.0, FULL_SIZE_TERMS / len(self.slot)))
 
-    def stand(self, evidence: Evidence) -> None:
-        """Put the knots of the curves where the values of a table are."""
+    def init_from_data(self, evidence: Evidence) -> None:
+        """Place the knots of the splines at the values of a table."""
         if self.splines is not None:
-            curved = self.curved.cpu().numpy()
-            entered = evidence.values * self.unit.cpu().numpy()
-            self.splines.stand(entered[:, curved], evidence.observed[:, curved])
+            nonlinear = self.nonlinear.cpu().numpy()
+            inputs = evidence.values * self.unit.cpu().numpy()
+            self.splines.init_from_data(inputs[:, nonlinear], evidence.observed[:, nonlinear])
 
     def knots(self) -> Tensor:
-        """Where the curve of each variable has its knots [variables, knots]; nowhere without a curve."""
+        """The knots of each variable [variables, knots]; padding for variables without a spline."""
         if self.splines is None:
             return self.unit.new_zeros((len(self.slot), 0))
-        found = self.unit.new_full((len(self.slot), self.splines.knots.shape[1]), NOWHERE)
-        found[self.curved] = self.splines.knots
-        return found
+        knots = self.unit.new_full((len(self.slot), self.splines.knots.shape[1]), NO_KNOT)
+        knots[self.nonlinear] = self.splines.knots
+        return knots
 
-    def affine(self) -> tuple[Tensor, Tensor]:
-        """Slope and offset of every slot: the only place where the encoders differ."""
+    def slope_and_offset(self) -> tuple[Tensor, Tensor]:
+        """Slope and offset of every slot [slots, width]: the only place where the encoders differ."""
         if self.name in ("zi", "zi-m"):
             return self.slope, self.offset
         if self.name == "pn":
@@ -158,138 +161,149 @@ class SetEncoder(nn.Module):
         slope = self.identity @ weight[:n_identity]
         if n_identity == len(weight):
             return slope, self.layer.bias.expand_as(slope)
-        return slope, torch.addmm(self.layer.bias, self.own, weight[n_identity:])
+        return slope, torch.addmm(self.layer.bias, self.offset_embedding, weight[n_identity:])
 
-    def lines(self) -> "Lines":
-        """Slopes and offsets as the weights stand now; good for as long as they stay so."""
-        return Lines(self, *self.affine())
+    def encoder_weights(self) -> "EncoderWeights":
+        """Slopes and offsets of the current weights."""
+        return EncoderWeights(self, *self.slope_and_offset())
 
     def forward(self, values: Tensor, observed: Tensor) -> Tensor:
-        """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
-        return self.lines().code(values, observed)
+        """The code of each row, from coded values (zero where unobserved) and 0/1 ``observed``."""
+        return self.encoder_weights().code(values, observed)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
-        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
-        return self.lines().term(values, variables)
+        """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        return self.encoder_weights().term(values, variables)
 
 
 @dataclass(frozen=True)
-class Lines:
-    """What each answer adds to the code, for weights that stand still meanwhile."""
+class EncoderWeights:
+    """The slopes and offsets of a set encoder; valid while its weights do not change."""
 
     encoder: SetEncoder
     slope: Tensor  # [slots, width]
     offset: Tensor  # [slots, width]
 
     @property
-    def bends(self) -> bool:
-        """Whether a term is a line cut off at zero, not a whole one."""
+    def base(self) -> Tensor:
+        """The code of a row without any observed value [width]."""
+        return self.encoder.base
+
+    @property
+    def has_relu(self) -> bool:
+        """Whether terms are cut off at zero."""
         return self.encoder.name not in ("zi", "zi-m")
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
-        """The code of each row, from coded values (zero where unseen) and 0/1 ``observed``."""
+        """The code of each row, from coded values (zero where unobserved) and 0/1 ``observed``."""
         encoder = self.encoder
-        entered = values * encoder.unit if encoder.rescaled else values  # [rows, variables]
+        inputs = values * encoder.unit if encoder.has_units else values  # [rows, variables]
         code: Tensor = encoder.base
-        if encoder.n_straight:
-            code = self._add_straight(code, entered, observed)
+        if encoder.n_linear:
+            code = self._add_linear_terms(code, inputs, observed)
         if encoder.n_levels:
-            code = self._add_levels(code, values, observed)
-        if encoder.n_curved:
-            code = code + self._curved_sum(entered, observed)
+            code = self._add_level_terms(code, values, observed)
+        if encoder.n_nonlinear:
+            code = code + self._sum_nonlinear_terms(inputs, observed)
         return code  # [rows, width]
 
-    def _add_straight(self, code: Tensor, entered: Tensor, seen: Tensor) -> Tensor:
-        some = self.encoder.straight
+    def _add_linear_terms(self, code: Tensor, inputs: Tensor, observed: Tensor) -> Tensor:
+        variables = self.encoder.linear
+        slope, offset = self._linear_terms
         if self.encoder.name != "zi":  # which has no offset
-            code = torch.addmm(code, _pick(seen, some, 1), self._straight[1])
-        return torch.addmm(code, _pick(entered, some, 1), self._straight[0])
+            code = torch.addmm(code, _select(observed, variables, 1), offset)
+        return torch.addmm(code, _select(inputs, variables, 1), slope)
 
     @cached_property
-    def _straight(self) -> tuple[Tensor, Tensor]:
-        """How a straight term rises, and where it begins [straight slots, width]."""
-        slots = self.encoder.straight_slot
-        rise, at_zero = _pick(self.slope, slots, 0), _pick(self.offset, slots, 0)
-        if not self.bends:
-            return rise, at_zero
-        return torch.relu(rise + at_zero) - torch.relu(at_zero), torch.relu(at_zero)
+    def _linear_terms(self) -> tuple[Tensor, Tensor]:
+        """Slope and offset of the linear terms [linear slots, width]."""
+        slots = self.encoder.linear_slot
+        slope, offset = _select(self.slope, slots, 0), _select(self.offset, slots, 0)
+        if not self.has_relu:
+            return slope, offset
+        return torch.relu(slope + offset) - torch.relu(offset), torch.relu(offset)
 
-    def _add_levels(self, code: Tensor, values: Tensor, seen: Tensor) -> Tensor:
+    def _add_level_terms(self, code: Tensor, values: Tensor, observed: Tensor) -> Tensor:
         owner = self.encoder.level_owner
-        chosen = (values[:, owner] == self.encoder.level_value) * seen[:, owner]  # [rows, level slots]
+        one_hot = (values[:, owner] == self.encoder.level_value) * observed[:, owner]
         slots = self.encoder.level_slot
-        return torch.addmm(code, chosen, self._act(self.slope[slots] + self.offset[slots]))
+        return torch.addmm(code, one_hot, self._activate(self.slope[slots] + self.offset[slots]))
 
-    def _curved_sum(self, entered: Tensor, seen: Tensor) -> Tensor:
-        entered, seen = (_pick(each, self.encoder.curved, 1) for each in (entered, seen))
+    def _sum_nonlinear_terms(self, inputs: Tensor, observed: Tensor) -> Tensor:
+        inputs = _select(inputs, self.encoder.nonlinear, 1)
+        observed = _select(observed, self.encoder.nonlinear, 1)
         # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
         # costs nothing and a variable's terms of all rows are one thin matrix product.
-        terms = torch.bmm(torch.stack([entered.T, seen.T], dim=-1), self._curved)
+        terms = torch.bmm(torch.stack([inputs.T, observed.T], dim=-1), self._nonlinear_terms)
         if self.encoder.splines is not None:
-            terms = terms + self.encoder.splines.seen(self._heights, entered, seen)
-        return self._act(terms).sum(0)
+            terms = terms + self.encoder.splines.evaluate(self._heights, inputs, observed)
+        return self._activate(terms).sum(0)
 
     @cached_property
-    def _curved(self) -> Tensor:
-        """Slope above offset of every curved term [curved slots, 2, width]."""
-        return _pick(torch.stack([self.slope, self.offset], dim=1), self.encoder.curved_slot, 0)
+    def _nonlinear_terms(self) -> Tensor:
+        """Slope and offset of the nonlinear terms [nonlinear slots, 2, width]."""
+        both = torch.stack([self.slope, self.offset], dim=1)
+        return _select(both, self.encoder.nonlinear_slot, 0)
 
     @cached_property
     def _heights(self) -> Tensor:
-        """Of the splines at their knots [curved slots, knots, width]."""
-        assert self.encoder.splines is not None  # noqa: S101  # only asked for where there are some
+        """The splines at their knots [nonlinear slots, knots, width]."""
+        assert self.encoder.splines is not None  # noqa: S101  # callers check
         return self.encoder.splines.heights()
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
-        """What answers add to the code: values [..., n] of n variables give [..., n, width]."""
-        return self.pieces.term(values, variables)
+        """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        return self.term_table.term(values, variables)
 
     @cached_property
-    def pieces(self) -> Pieces:
-        """All terms as pieces of lines."""
+    def term_table(self) -> TermTable:
+        """All terms as a lookup table."""
         encoder = self.encoder
-        return Pieces.of(
-            [self._plain_lines(), self._levels(), *self._curves()],
+        return TermTable.from_groups(
+            [self._line_group(), self._level_group(), *self._spline_groups()],
             encoder.knots(),
-            by_level=encoder.levelled if encoder.n_levels else None,
-            unit=encoder.unit if encoder.rescaled else None,
-            bends=self.bends,
+            by_level=encoder.is_category if encoder.n_levels else None,
+            unit=encoder.unit if encoder.has_units else None,
+            has_relu=self.has_relu,
         )
 
-    def _plain_lines(self) -> Group:
-        """Variables whose term is one line for all values."""
-        plain = ~self.encoder.levelled
+    def _line_group(self) -> TermGroup:
+        """Variables with one segment for all values."""
+        is_line = ~self.encoder.is_category
         if self.encoder.splines is not None:
-            plain[self.encoder.curved] = False
-        slots, variables = self.encoder.slot[plain], plain.nonzero()[:, 0]
+            is_line[self.encoder.nonlinear] = False
+        slots, variables = self.encoder.slot[is_line], is_line.nonzero()[:, 0]
         start = self.slope.new_zeros(len(slots))
-        return Group(variables, torch.ones_like(slots), start, self.offset[slots], self.slope[slots])
+        return TermGroup(variables, torch.ones_like(slots), start, self.offset[slots], self.slope[slots])
 
-    def _levels(self) -> Group:
-        """Categories: a flat piece for each level."""
+    def _level_group(self) -> TermGroup:
+        """Categories: a constant segment for each level."""
         slots = self.encoder.level_slot
-        variables = self.encoder.levelled.nonzero()[:, 0]
+        variables = self.encoder.is_category.nonzero()[:, 0]
         counts = torch.bincount(self.encoder.level_owner, minlength=len(self.encoder.slot))[variables]
         height = self.slope[slots] + self.offset[slots]
-        return Group(variables, counts, height.new_zeros(len(slots)), height, torch.zeros_like(height))
+        return TermGroup(
+            variables, counts, height.new_zeros(len(slots)), height, torch.zeros_like(height)
+        )
 
-    def _curves(self) -> list[Group]:
-        """Variables with a curve beside their line."""
-        splines, slots = self.encoder.splines, self.encoder.curved_slot
+    def _spline_groups(self) -> list[TermGroup]:
+        """Variables with a spline."""
+        splines, slots = self.encoder.splines, self.encoder.nonlinear_slot
         if splines is None:
             return []
-        parts = splines.pieces(self._heights, self.slope[slots], self.offset[slots])
-        counts = torch.full_like(slots, parts[0].shape[1])
-        return [Group(self.encoder.curved, counts, *(part.flatten(0, 1) for part in parts))]
+        segments = splines.segments(self._heights, self.slope[slots], self.offset[slots])
+        counts = torch.full_like(slots, segments[0].shape[1])
+        flat = (part.flatten(0, 1) for part in segments)
+        return [TermGroup(self.encoder.nonlinear, counts, *flat)]
 
-    def _act(self, terms: Tensor) -> Tensor:
-        return torch.relu_(terms) if self.bends else terms
-
-
-def _unit(form: Form) -> float:
-    return 1.0 / (form.n_levels - 1) if form.kind is Kind.ORDINAL else 1.0
+    def _activate(self, terms: Tensor) -> Tensor:
+        return torch.relu_(terms) if self.has_relu else terms
 
 
-def _pick(whole: Tensor, some: Tensor, axis: int) -> Tensor:
-    """``whole`` at ``some`` positions of an axis; not copied where they are all of it, in order."""
-    return whole if len(some) == whole.shape[axis] else whole.index_select(axis, some)
+def _unit(spec: VariableSpec) -> float:
+    return 1.0 / (spec.n_levels - 1) if spec.kind is Kind.ORDINAL else 1.0
+
+
+def _select(tensor: Tensor, positions: Tensor, axis: int) -> Tensor:
+    """``tensor`` at ``positions`` of an axis; not copied if they are all of it, in order."""
+    return tensor if len(positions) == tensor.shape[axis] else tensor.index_select(axis, positions)

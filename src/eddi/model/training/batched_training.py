@@ -1,9 +1,9 @@
-"""Several networks trained at once: seeds and folds as one more axis of every tensor.
+"""Batched training: several networks (seeds or folds) as one more axis of every tensor.
 
-A step of one small network is a hundred kernels too short to fill a GPU, and launching them is all that
-takes time. Networks that are alike take their steps side by side in the same kernels, and on a GPU the
-step is captured once and replayed. Each ends where it would have ended alone, up to rounding: rows,
-masks and noise are those that `training.train` draws for its seed.
+A step of one small network is a hundred kernels too short to fill a GPU, and launching them takes all the
+time. Networks of the same shape take their steps in the same kernels; on a GPU the step is captured once
+and replayed. Each network ends with the weights it would have alone, up to rounding: its rows, masks and
+noise are those that `loop.train` draws for its seed.
 """
 
 import time
@@ -20,25 +20,26 @@ from torch.func import functional_call, vmap
 from eddi.errors import TrainingError
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
-from eddi.model.training import loop
+from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
-from eddi.model.training.checkpoint import Course, Progress
+from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
-from eddi.model.training.loop import STEPS_A_ROUND, learning_rate
+from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
+from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
 MAX_NUMBERS = 2**26  # of rows, masks and noise on the device at once: 256 MB
-DRAWING_THREADS = 8  # random numbers are drawn on the CPU, as for one network, while the GPU works
-WARM_UP_STEPS = 3  # before a capture, which wants all memory to have been asked for once
+N_SAMPLING_THREADS = 8  # random numbers are drawn on the CPU while the GPU computes
+WARM_UP_STEPS = 3  # before a capture, so that all memory is allocated
 CPU = torch.device("cpu")
 
-Drawn = tuple[Tensor, ...]  # values, known, observed and noise of some steps, as in `Batch`
+Draws = tuple[Tensor, ...]  # values, weights, observed and noise of some steps, as in `Batch`
 
 
 @dataclass(frozen=True)
 class Run:
-    """One network to be trained, on what, and from which seed."""
+    """One network to train, with its rows and seed."""
 
     network: Network
     evidence: Evidence
@@ -46,97 +47,110 @@ class Run:
     targets: Sequence[int] = ()
 
 
-def train_together(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) -> list[list[Progress]]:
-    """Fit every run's network to its evidence in place; returns how each went.
+def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) -> list[list[Progress]]:
+    """Fit every run's network to its evidence in place, and return the progress of each.
 
     Raises:
-        TrainingError: the networks differ in more than their weights, or a loss was no number.
+        TrainingError: the networks differ in more than their weights, or a loss is not finite.
     """
-    check_alike([run.network for run in runs])
-    split = [loop.split(run.evidence, recipe, run.seed) for run in runs]
-    rows = [
-        loop._Rows(seen, recipe, run.network.latent, run.seed, CPU, run.targets)
-        for run, (seen, _) in zip(runs, split, strict=True)
-    ]
+    check_compatible([run.network for run in runs])
+    samplers, validations = [], []
+    for run in runs:
+        training_rows, validation_rows = split_validation(run.evidence, recipe, run.seed)
+        samplers.append(
+            BatchSampler(
+                training_rows,
+                recipe,
+                n_latent=run.network.latent,
+                seed=run.seed,
+                device=CPU,
+                targets=run.targets,
+            )
+        )
+        validations.append(_validation(validation_rows, run, recipe, device))
     weights = StackedWeights([run.network.to(device) for run in runs], recipe)
-    exams = [
-        loop._Examination(held_out, recipe, run.seed, device, run.targets) if held_out else None
-        for run, (_, held_out) in zip(runs, split, strict=True)
-    ]
-    courses = [Course() for _ in runs]
-    began = time.monotonic()
-    worth = torch.stack([one.worth for one in rows]).to(device)
-    step = _Step(weights, [run.network for run in runs], recipe, worth)
-    for losses in _rounds(step, rows, recipe):
-        for run, course, exam, kept, mean_loss in zip(
-            runs, courses, exams, weights.each(), losses.tolist(), strict=True
+    states = [TrainingState() for _ in runs]
+    started_at = time.monotonic()
+    loss_weights = torch.stack([sampler.loss_weights for sampler in samplers]).to(device)
+    step = _Step(weights, [run.network for run in runs], recipe, loss_weights)
+    for losses in _rounds(step, samplers, recipe):
+        for run, state, validation, own, mean_loss in zip(
+            runs, states, validations, weights.by_network(), losses.tolist(), strict=True
         ):
-            if course.stale > recipe.patience:
-                continue  # this one has ended, and is only carried along
-            with kept.averaged():
-                score = exam(run.network) if exam else None
-            progress = loop._advance(course, kept, recipe, mean_loss, score)  # type: ignore[arg-type]
-            course.history.append(replace(progress, seconds=time.monotonic() - began))
-        if all(course.stale > recipe.patience for course in courses):
+            if state.n_stale > recipe.patience:
+                continue  # this network has stopped; its further steps are ignored
+            with own.averaged():
+                score = validation.score(run.network) if validation else None
+            progress = advance(state, own, recipe, mean_loss, score)
+            state.history.append(replace(progress, seconds=time.monotonic() - started_at))
+        if all(state.n_stale > recipe.patience for state in states):
             break
     weights.use_best()
-    for run, exam in zip(runs, exams, strict=True):
-        if exam:
-            calibrate(run.network, exam.for_calibration(), len(exam))
-    return [course.history for course in courses]
+    for run, validation in zip(runs, validations, strict=True):
+        if validation:
+            calibrate(run.network, validation.calibration_batch(), len(validation))
+    return [state.history for state in states]
 
 
-def check_alike(networks: Sequence[Network]) -> None:
-    """Refuse networks that cannot be one: they must have the same parts of the same sizes."""
+def _validation(
+    rows: Evidence | None, run: Run, recipe: Recipe, device: torch.device
+) -> Validation | None:
+    if rows is None:
+        return None
+    return Validation(rows, recipe, seed=run.seed, device=device, targets=run.targets)
 
-    def parts(network: Network) -> object:
-        kinds = [(form.kind, form.n_levels) for form in network.forms]
+
+def check_compatible(networks: Sequence[Network]) -> None:
+    """Raise `TrainingError` unless all networks have the same parts of the same sizes."""
+
+    def shape(network: Network) -> object:
+        kinds = [(spec.kind, spec.n_levels) for spec in network.specs]
         return kinds, network.set_encoder.name, [(n, p.shape) for n, p in network.named_parameters()]
 
     for place, network in enumerate(networks):
-        if parts(network) != parts(networks[0]):
+        if shape(network) != shape(networks[0]):
             raise TrainingError(
                 f"network {place + 1} of {len(networks)} has other variables or sizes than the first. "
-                "Train together only models of one schema, recipe and set encoder."
+                "Batched training needs models of one schema, recipe and set encoder."
             )
 
 
 class StackedWeights:
-    """The trainable weights of many networks as one tensor [networks, weights], and Adam over it.
+    """The trainable weights of many networks as one tensor [networks, weights], with Adam.
 
-    The networks' own parameters become views into it. What `FlatWeights` does for one is done for each.
+    The networks' parameters become views of it. It does for each network what `FlatWeights` does for one.
     """
 
     def __init__(self, networks: Sequence[Network], recipe: Recipe) -> None:
         named = [(name, p) for name, p in networks[0].named_parameters() if p.requires_grad]
-        named.sort(key=lambda one: one[1].dim() <= 1)  # matrices first
+        named.sort(key=lambda item: item[1].dim() <= 1)  # matrices first
         self._shapes = {name: parameter.shape for name, parameter in named}
         self._n_matrix = sum(parameter.numel() for _, parameter in named if parameter.dim() > 1)
-        self.flat = torch.stack([self._adopted(network) for network in networks]).requires_grad_()
+        self.flat = torch.stack([self._flatten(network) for network in networks]).requires_grad_()
         for network, row in zip(networks, self.flat.detach(), strict=True):
             parameters = dict(network.named_parameters())
-            for name, part in self._parts(row).items():
+            for name, part in self._unflatten(row).items():
                 parameters[name].data = part
         self.mean, self.best = self.flat.detach().clone(), self.flat.detach().clone()
         self.moments = (torch.zeros_like(self.best), torch.zeros_like(self.best))
         self.steps = torch.zeros((), device=self.flat.device)
-        self._clip, self._decay, self._window = recipe.clip, recipe.weight_decay, recipe.average
+        self._clip, self._decay, self._average_steps = recipe.clip, recipe.weight_decay, recipe.average
 
-    def _adopted(self, network: Network) -> Tensor:
+    def _flatten(self, network: Network) -> Tensor:
         parameters = dict(network.named_parameters())
         return torch.cat([parameters[name].detach().flatten() for name in self._shapes])
 
-    def _parts(self, flat: Tensor) -> dict[str, Tensor]:
+    def _unflatten(self, flat: Tensor) -> dict[str, Tensor]:
         sizes = [shape.numel() for shape in self._shapes.values()]
         parts = zip(self._shapes.items(), torch.split(flat, sizes, dim=-1), strict=True)
         return {name: part.view(*part.shape[:-1], *shape) for (name, shape), part in parts}
 
-    def named(self) -> dict[str, Tensor]:
-        """Every parameter by its name, of all networks [networks, ...]."""
-        return self._parts(self.flat)
+    def by_name(self) -> dict[str, Tensor]:
+        """Every parameter of all networks [networks, ...], by name."""
+        return self._unflatten(self.flat)
 
-    def descend(self, losses: Tensor, rate: Tensor) -> None:
-        """One step down every network's own loss, as `FlatWeights.descend` takes it."""
+    def step(self, losses: Tensor, rate: Tensor) -> None:
+        """One step of AdamW for every network's own loss; see `FlatWeights.step`."""
         (gradient,) = torch.autograd.grad(losses.sum(), self.flat)
         with torch.no_grad():
             if self._clip is not None:
@@ -145,16 +159,17 @@ class StackedWeights:
             if self._decay:
                 self.flat[:, : self._n_matrix].mul_(1 - rate * self._decay)
             adam_step(self.flat, gradient, self.moments, self.steps, rate)
-            if self._window:
-                self.mean.lerp_(self.flat, 1 / self._window)
+            if self._average_steps:
+                self.mean.lerp_(self.flat, 1 / self._average_steps)
 
-    def each(self) -> list["_Kept"]:
-        """The networks one by one, for whoever examines them and keeps the best of each."""
-        wanted = self.mean if self._window else self.flat.detach()
-        return [_Kept(*one) for one in zip(self.flat.detach(), wanted, self.best, strict=True)]
+    def by_network(self) -> list["_NetworkWeights"]:
+        """The weights of each network, for validation."""
+        candidate = self.mean if self._average_steps else self.flat.detach()
+        rows = zip(self.flat.detach(), candidate, self.best, strict=True)
+        return [_NetworkWeights(*row) for row in rows]
 
     def use_best(self) -> None:
-        """Go back to the remembered weights."""
+        """Restore the remembered weights."""
         self.flat.detach().copy_(self.best)
 
     def state(self) -> list[Tensor]:
@@ -163,26 +178,28 @@ class StackedWeights:
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """One network's weights: those that walk, those that are wanted of them, and the best."""
+class _NetworkWeights:
+    """The weights of one network: the current ones, the candidate for use, and the best so far."""
 
-    now: Tensor
-    wanted: Tensor
+    current: Tensor
+    candidate: Tensor
     best: Tensor
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
-        walking = self.now.clone()
-        self.now.copy_(self.wanted)
+        """Use the candidate weights inside this context."""
+        saved = self.current.clone()
+        self.current.copy_(self.candidate)
         yield
-        self.now.copy_(walking)
+        self.current.copy_(saved)
 
-    def keep_best(self) -> None:
-        self.best.copy_(self.wanted)
+    def store_best(self) -> None:
+        """Remember the candidate weights."""
+        self.best.copy_(self.candidate)
 
 
 class _Loss(nn.Module):
-    """The loss as a module's call, which is what `functional_call` can give other weights."""
+    """The loss as a module, since `functional_call` replaces the weights of a module."""
 
     def __init__(self, network: Network, objective: str) -> None:
         super().__init__()
@@ -193,110 +210,116 @@ class _Loss(nn.Module):
 
 
 class _Step:
-    """Steps of all networks on what was drawn for them; on a GPU captured once, then replayed."""
+    """Steps of all networks on drawn batches; on a GPU captured once, then replayed."""
 
     def __init__(
-        self, weights: StackedWeights, networks: Sequence[Network], recipe: Recipe, worth: Tensor
+        self,
+        weights: StackedWeights,
+        networks: Sequence[Network],
+        recipe: Recipe,
+        loss_weights: Tensor,
     ) -> None:
-        self.weights, self.worth, self.recipe = weights, worth, recipe
-        self.device, self._facts = worth.device, _facts(networks)
+        self.weights, self.loss_weights, self.recipe = weights, loss_weights, recipe
+        self.device, self._buffers = loss_weights.device, _differing_buffers(networks)
         module = _Loss(networks[0], recipe.objective)
         self._losses = vmap(
             lambda own, batch: functional_call(
                 module, {f"network.{name}": part for name, part in own.items()}, batch
             )
         )
-        self._drawn: Drawn = ()
-        self._replay: Callable[[], None] | None = None
+        self._draws: Draws = ()
+        self._run_step: Callable[[], None] | None = None
 
-    def __call__(self, drawn: Drawn, first: int) -> Tensor:
+    def __call__(self, draws: Draws, first: int) -> Tensor:
         """The losses [steps, networks] of the steps from ``first`` on."""
-        n = len(drawn[0])
+        n = len(draws[0])
         rates = torch.tensor([learning_rate(self.recipe, first + k) for k in range(n)])
-        if self._replay is None:
-            self._prepare((*drawn, rates))
-        for ours, given in zip(self._drawn, (*drawn, rates), strict=True):
-            ours[:n].copy_(given, non_blocking=True)
-        self._at.zero_()
-        assert self._replay is not None  # noqa: S101  # just prepared
+        if self._run_step is None:
+            self._prepare((*draws, rates))
+        for buffer, values in zip(self._draws, (*draws, rates), strict=True):
+            buffer[:n].copy_(values, non_blocking=True)
+        self._position.zero_()
+        assert self._run_step is not None  # noqa: S101  # set by _prepare
         for _ in range(n):
-            self._replay()
-        return self._seen[:n].clone()
+            self._run_step()
+        return self._step_losses[:n].clone()
 
-    def _prepare(self, drawn: Drawn) -> None:
-        """Ask for all memory, and capture a step where that can be done."""
-        self._drawn = tuple(torch.empty_like(part, device=self.device) for part in drawn)
-        for ours, given in zip(self._drawn, drawn, strict=True):
-            ours.copy_(given)
-        self._at = torch.zeros(1, dtype=torch.long, device=self.device)
-        self._seen = torch.empty((len(drawn[0]), len(self.worth)), device=self.device)
-        self._replay = self._captured() if self.device.type == "cuda" else self._one
+    def _prepare(self, draws: Draws) -> None:
+        """Allocate all memory, and capture a step if possible."""
+        self._draws = tuple(torch.empty_like(part, device=self.device) for part in draws)
+        for buffer, values in zip(self._draws, draws, strict=True):
+            buffer.copy_(values)
+        self._position = torch.zeros(1, dtype=torch.long, device=self.device)
+        self._step_losses = torch.empty((len(draws[0]), len(self.loss_weights)), device=self.device)
+        self._run_step = self._capture() if self.device.type == "cuda" else self._take_step
 
-    def _one(self) -> None:
-        *batch, rate = (part.index_select(0, self._at)[0] for part in self._drawn)
-        losses = self._losses({**self.weights.named(), **self._facts}, (*batch, self.worth))
-        self.weights.descend(losses, rate)
-        self._seen.index_copy_(0, self._at, losses.detach()[None])
-        self._at += 1
+    def _take_step(self) -> None:
+        *batch, rate = (part.index_select(0, self._position)[0] for part in self._draws)
+        own = {**self.weights.by_name(), **self._buffers}
+        losses = self._losses(own, (*batch, self.loss_weights))
+        self.weights.step(losses, rate)
+        self._step_losses.index_copy_(0, self._position, losses.detach()[None])
+        self._position += 1
 
-    def _captured(self) -> Callable[[], None]:
+    def _capture(self) -> Callable[[], None]:
         before = [part.clone() for part in self.weights.state()]
-        beside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        beside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(beside):
+        side_stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side_stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side_stream):
             for _ in range(WARM_UP_STEPS):
-                self._at.zero_()
-                self._one()
-        torch.cuda.current_stream().wait_stream(beside)
+                self._position.zero_()
+                self._take_step()
+        torch.cuda.current_stream().wait_stream(side_stream)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self._one()
-        for part, was in zip(self.weights.state(), before, strict=True):
-            part.copy_(was)
+            self._take_step()
+        for part, saved in zip(self.weights.state(), before, strict=True):
+            part.copy_(saved)
         return graph.replay
 
 
-def _facts(networks: Sequence[Network]) -> dict[str, Tensor]:
-    """What networks know of their own table, such as the scale of a count [networks, ...]."""
+def _differing_buffers(networks: Sequence[Network]) -> dict[str, Tensor]:
+    """Buffers that depend on a network's table, such as the scale of a count [networks, ...]."""
     by_name = zip(*(network.named_buffers() for network in networks), strict=True)
-    stacked = {same[0][0]: torch.stack([buffer for _, buffer in same]) for same in by_name}
+    stacked = {named[0][0]: torch.stack([buffer for _, buffer in named]) for named in by_name}
     return {name: parts for name, parts in stacked.items() if (parts != parts[:1]).any()}
 
 
-def _rounds(step: _Step, rows: Sequence[loop._Rows], recipe: Recipe) -> Iterator[Tensor]:
+def _rounds(step: _Step, samplers: Sequence[BatchSampler], recipe: Recipe) -> Iterator[Tensor]:
     """The mean loss [networks] of every round of steps."""
-    numbers = sum(part[0].numel() for part in _drawn(rows[0].batches(0, 1), 1))
-    at_once = max(1, min(STEPS_A_ROUND, MAX_NUMBERS // (numbers * len(rows))))
-    with ThreadPoolExecutor(DRAWING_THREADS) as pool:
-        ahead = _ahead(pool, rows, recipe, at_once)
-        waiting = [*islice(ahead, 1)]
+    n_numbers = sum(part[0].numel() for part in _draw_steps(samplers[0].batches(0, 1), 1))
+    block_steps = max(1, min(ROUND_STEPS, MAX_NUMBERS // (n_numbers * len(samplers))))
+    with ThreadPoolExecutor(N_SAMPLING_THREADS) as pool:
+        blocks = _submit_blocks(pool, samplers, recipe, block_steps)
+        pending = [*islice(blocks, 1)]
         losses: list[Tensor] = []
-        while waiting:
-            first, futures = waiting.pop()
+        while pending:
+            first, futures = pending.pop()
             parts = zip(*[future.result() for future in futures], strict=True)
-            # Drawn while the device is at work; not before, for each network has one source of rows.
-            waiting.extend(islice(ahead, 1))
+            # The next block is drawn while the device computes; not earlier, since a sampler draws its
+            # blocks one after another.
+            pending.extend(islice(blocks, 1))
             losses.append(step(tuple(torch.stack(part, dim=1) for part in parts), first))
-            done = first + len(losses[-1])
-            if done % STEPS_A_ROUND == 0 or done == recipe.max_steps:
+            n_done = first + len(losses[-1])
+            if n_done % ROUND_STEPS == 0 or n_done == recipe.max_steps:
                 yield torch.cat(losses).mean(0)
                 losses = []
 
 
-def _ahead(
-    pool: ThreadPoolExecutor, rows: Sequence[loop._Rows], recipe: Recipe, at_once: int
-) -> Iterator[tuple[int, list["Future[Drawn]"]]]:
-    """What is to be drawn, for some steps after the other: the first step, and one promise a network."""
-    for first in range(0, recipe.max_steps, STEPS_A_ROUND):
-        last = min(first + STEPS_A_ROUND, recipe.max_steps)
-        batches = [one.batches(first, last) for one in rows]
-        for start in range(first, last, at_once):
-            n = min(at_once, last - start)
-            yield start, [pool.submit(_drawn, some, n) for some in batches]
+def _submit_blocks(
+    pool: ThreadPoolExecutor, samplers: Sequence[BatchSampler], recipe: Recipe, block_steps: int
+) -> Iterator[tuple[int, list["Future[Draws]"]]]:
+    """For each block of steps: its first step, and the future draws of every network."""
+    for first in range(0, recipe.max_steps, ROUND_STEPS):
+        last = min(first + ROUND_STEPS, recipe.max_steps)
+        batches = [sampler.batches(first, last) for sampler in samplers]
+        for start in range(first, last, block_steps):
+            n = min(block_steps, last - start)
+            yield start, [pool.submit(_draw_steps, own, n) for own in batches]
 
 
-def _drawn(batches: Iterator[Batch], n: int) -> Drawn:
+def _draw_steps(batches: Iterator[Batch], n: int) -> Draws:
     """The next ``n`` batches of one network [steps, ...]."""
-    some = list(islice(batches, n))
-    parts = zip(*((b.values, b.known, b.observed, b.noise) for b in some), strict=True)
+    drawn = list(islice(batches, n))
+    parts = zip(*((b.values, b.weights, b.observed, b.noise) for b in drawn), strict=True)
     return tuple(torch.stack(part) for part in parts)

@@ -1,15 +1,16 @@
-"""Beliefs put right after training, on rows that training did not see.
+"""Calibration of marginal predictions on rows that training did not see.
 
-A network trained to fit grows too sure of itself, the more so the more it has been told. Three facts for
-each variable mend it, and leave every mean and every most likely level as it was:
+A network trained to fit becomes overconfident, the more so the more is observed. Three parameters per
+variable correct this; they change no mean and no most likely level:
 
-- a quantity's spread s becomes stretch * s ** power: narrow beliefs can be widened without touching the
-  broad ones;
-- the log odds of levels are divided by a temperature (Guo et al. 2017);
-- the 90% interval of a quantity runs between two quantiles chosen so that nine in ten of the truths that
-  were hidden lie within, counted as conformal prediction counts (Chernozhukov et al. 2021): the promise
-  then holds for another such row whatever the belief's shape. Beliefs are counted among others as broad:
-  interviews ask for what tells most, and know more than as many answers picked at random would tell.
+- The scale s of a quantity becomes stretch * s ** power: narrow predictions can be widened without
+  changing wide ones.
+- The logits of levels are divided by a temperature (Guo et al. 2017).
+- The 90% interval of a quantity runs between two quantiles chosen such that nine in ten of the hidden
+  true values lie inside, counted as in conformal prediction (Chernozhukov et al. 2021): the coverage then
+  holds for another such row whatever the shape of the distribution. Predictions are counted among others
+  of similar scale, because an interview selects informative questions and therefore observes more than
+  equally many random answers would reveal.
 """
 
 import math
@@ -18,137 +19,143 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from eddi.model.network.likelihood import LevelLikelihood
-from eddi.model.network.network import N_GROUPS, Marginals, Network, group_of
+from eddi.model.network.heads import Head
+from eddi.model.network.likelihood import Likelihood
+from eddi.model.network.marginals import N_SCALE_GROUPS, Marginals, group_by_scale
+from eddi.model.network.network import Network
 from eddi.model.prediction import COVERAGE
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
-ITERATIONS = 100  # of a descent over two numbers a variable
-RATE = 0.05  # of that descent, on a log scale: it ends within a few hundredths
-LEAST_ROWS = 20  # hidden values below which a variable's belief is left as it is
-LEAST_IN_GROUP = 50  # hidden values for which beliefs as broad are counted apart
-SAME_SPREAD = 1e-4  # relative difference below which two beliefs are as broad
-ROWS_A_GROUP = 10  # different rows needed for it: nine truths lie within, one outside
-LEAST_TAIL = 1e-5  # beyond it float32 cannot tell quantiles apart
-CAUTION = 3.0  # how many rows' worth of likelihood it takes to move a dial by one (on a log scale)
+N_ITERATIONS = 100  # of a gradient descent over two numbers per variable
+LEARNING_RATE = 0.05  # on a log scale: it converges to within a few hundredths
+MIN_HIDDEN = 20  # with fewer hidden values, a variable's prediction is not calibrated
+MIN_GROUP_VALUES = 50  # hidden values needed to count a scale group separately
+EQUAL_SCALE = 1e-4  # relative difference below which two scales are equal
+ROWS_PER_GROUP = 10  # different rows needed per scale group: nine inside, one outside
+MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
+PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
 
 
 def calibrate(network: Network, batch: Batch, n_rows: int) -> None:
-    """Set the dials by what ``batch`` hides: ``n_rows`` different ones, over and over."""
+    """Set the calibration parameters from a batch of ``n_rows`` rows, repeated with different masks."""
     marginals = network.marginals
     if marginals is None:
         return
     with torch.no_grad():
-        outputs = marginals(network.hidden(network.code(batch.seen(), batch.observed)))
-    hidden = batch.known - batch.observed
-    hidden = hidden * (hidden.sum(0) >= LEAST_ROWS)
-    _set_spreads(marginals, outputs, batch.values, hidden)
-    cooled = _set_temperatures(marginals, outputs, batch.values, hidden)
+        outputs = marginals(network.features(network.code(batch.visible_values, batch.observed)))
+    hidden = batch.weights - batch.observed
+    hidden = hidden * (hidden.sum(0) >= MIN_HIDDEN)
+    for head in marginals.heads():
+        if not head.likelihood.has_levels:
+            _fit_scale(head, outputs, batch.values, hidden)
+    for head in marginals.heads():
+        if head.likelihood.has_levels:
+            _fit_temperature(marginals, head, outputs, batch.values, hidden)
     with torch.no_grad():
-        count_outside(marginals, cooled, batch.values, hidden, (batch.known[:n_rows] > 0).sum(0))
+        n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
+        set_tail_masses(marginals, outputs, batch.values, hidden, n_observed_rows)
 
 
-def _set_spreads(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
-    for head in marginals.heads():
-        if isinstance(head.likelihood, LevelLikelihood):
-            continue
-        part, truth, wanted = (
-            outputs[:, head.outputs],
-            values[:, head.variables],
-            hidden[:, head.variables],
-        )
-        likelihood = head.likelihood
+def _fit_scale(head: Head, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
+    """Fit stretch and power of the scale of the head's quantities."""
+    likelihood = head.likelihood
+    assert likelihood.calibration_params is not None  # noqa: S101  # all marginal quantities have them
+    own, truth, weights = _columns(head, outputs, values, hidden)
 
-        def misfit(dial: Tensor) -> Tensor:
-            likelihood.dial = dial.exp()  # type: ignore[attr-defined]  # noqa: B023  # called before the next
-            return -(likelihood.log_prob(part, truth) * wanted).sum()  # noqa: B023
+    def negative_log_likelihood(log_params: Tensor) -> Tensor:
+        likelihood.calibration_params = log_params.exp()
+        return -(likelihood.log_prob(own, truth) * weights).sum()
 
-        likelihood.dial = _least(misfit, likelihood.dial.log()).exp()  # type: ignore[attr-defined]
+    start = likelihood.calibration_params.log()
+    likelihood.calibration_params = _minimise(negative_log_likelihood, start).exp()
 
 
-def _set_temperatures(marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor) -> Tensor:
-    """Scale the layer's rows that speak of levels; returns the outputs as they are then."""
-    for head in marginals.heads():
-        if not isinstance(head.likelihood, LevelLikelihood):
-            continue
-        part, truth, wanted = (
-            outputs[:, head.outputs],
-            values[:, head.variables],
-            hidden[:, head.variables],
-        )
-        likelihood, owner = head.likelihood, _owners(head.likelihood, len(head.variables))
-        owner = owner.to(part.device)
+def _fit_temperature(
+    marginals: Marginals, head: Head, outputs: Tensor, values: Tensor, hidden: Tensor
+) -> None:
+    """Fit a temperature per variable with levels; scales the output layer and ``outputs`` in place."""
+    likelihood = head.likelihood
+    own, truth, weights = _columns(head, outputs, values, hidden)
+    owner = _output_owners(likelihood).to(own.device)
 
-        def misfit(cold: Tensor) -> Tensor:
-            cooled = part * torch.exp(cold[owner])  # noqa: B023  # called before the next
-            return -(likelihood.log_prob(cooled, truth) * wanted).sum()  # noqa: B023
+    def negative_log_likelihood(log_factor: Tensor) -> Tensor:
+        return -(likelihood.log_prob(own * torch.exp(log_factor[owner]), truth) * weights).sum()
 
-        scale = torch.exp(_least(misfit, part.new_zeros(len(head.variables))))[owner]
-        with torch.no_grad():
-            outputs[:, head.outputs] *= scale
-            marginals.layer.weight[head.outputs] *= scale[:, None]
-            marginals.layer.bias[head.outputs] *= scale
-    return outputs
+    start = own.new_zeros(likelihood.n_variables)
+    factor = torch.exp(_minimise(negative_log_likelihood, start))[owner]
+    with torch.no_grad():
+        outputs[:, head.outputs] *= factor
+        marginals.layer.weight[head.outputs] *= factor[:, None]
+        marginals.layer.bias[head.outputs] *= factor
 
 
-def _owners(likelihood: LevelLikelihood, n: int) -> Tensor:
-    """Which variable of its head each output speaks of."""
-    rows = [likelihood.rows_of([place]) for place in range(n)]  # type: ignore[attr-defined]
+def _columns(
+    head: Head, outputs: Tensor, values: Tensor, hidden: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Outputs, true values and weights of the head's variables."""
+    return outputs[:, head.outputs], values[:, head.variables], hidden[:, head.variables]
+
+
+def _output_owners(likelihood: Likelihood) -> Tensor:
+    """The variable (its place in the head) that each output belongs to."""
+    rows = [likelihood.output_rows([place]) for place in range(likelihood.n_variables)]
     owner = torch.zeros(sum(map(len, rows)), dtype=torch.long)
-    for place, some in enumerate(rows):
-        owner[some] = place
+    for place, own_rows in enumerate(rows):
+        owner[own_rows] = place
     return owner
 
 
-def _least(misfit: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
-    """The dials with the least misfit; each move away from where they stand has a price."""
-    dial = start.detach().clone().requires_grad_(True)
-    optimiser = torch.optim.Adam([dial], lr=RATE)
+def _minimise(objective: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
+    """The minimum of an objective with a quadratic penalty on the distance from ``start``."""
+    params = start.detach().clone().requires_grad_(True)
+    optimiser = torch.optim.Adam([params], lr=LEARNING_RATE)
     with torch.enable_grad():
-        for _ in range(ITERATIONS):
+        for _ in range(N_ITERATIONS):
             optimiser.zero_grad()
-            total = misfit(dial) + CAUTION * (dial - start).square().sum()
+            total = objective(params) + PRIOR_ROWS * (params - start).square().sum()
             total.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-    found = dial.detach()
-    return torch.where(torch.isfinite(found), found, start)  # a value beyond all reason moves nothing
+    result = params.detach()
+    return torch.where(torch.isfinite(result), result, start)  # an extreme value changes nothing
 
 
-def count_outside(
+def set_tail_masses(
     marginals: Marginals, outputs: Tensor, values: Tensor, hidden: Tensor, n_rows: Tensor
 ) -> None:
-    """Set what intervals leave out so that nine truths in ten lie within, apart for broad and narrow.
+    """Set the tail mass of 90% intervals such that nine in ten true values lie inside, by scale group.
 
-    ``n_rows`` [variables] are the different rows in which each variable is known.
+    ``n_rows`` [variables] is the number of different rows with a value of each variable.
     """
-    left, spread = _left(marginals, outputs, values), marginals.spread(outputs)
-    for variable, form in enumerate(marginals.forms):
-        if form.kind.has_levels or not (some := hidden[:, variable] > 0).any():
-            continue  # the interval of ordered levels is the belief's own: it holds whole levels
-        edges, tails = marginals.edges[:, variable], marginals.outside[:, variable]
-        n_groups = min(max(int(n_rows[variable]) // ROWS_A_GROUP, 1), N_GROUPS)
-        inner = torch.linspace(0, 1, n_groups + 1, device=spread.device)[1:-1]
+    beyond, scale = _mass_beyond(marginals, outputs, values), marginals.predictive_scale(outputs)
+    for variable, spec in enumerate(marginals.specs):
+        if spec.kind.has_levels or not (is_hidden := hidden[:, variable] > 0).any():
+            continue  # the interval of ordered levels is not calibrated: it contains whole levels
+        edges, tail_mass = marginals.group_edges[:, variable], marginals.tail_mass[:, variable]
+        n_groups = min(max(int(n_rows[variable]) // ROWS_PER_GROUP, 1), N_SCALE_GROUPS)
+        levels = torch.linspace(0, 1, n_groups + 1, device=scale.device)[1:-1]
+        own_scale, own_beyond = scale[is_hidden, variable], beyond[is_hidden, variable]
         edges.fill_(torch.inf)
-        # Many rows may share a spread, as all do that show nothing; rounding must not part them.
-        edges[: n_groups - 1] = torch.quantile(spread[some, variable], inner) * (1 + SAME_SPREAD)
-        groups = group_of(spread[some, variable, None], edges[:, None])[:, 0]
-        tails.fill_(_tail(left[some, variable]))
+        # Many rows may have the same scale, as all rows without evidence do; rounding must not
+        # separate them.
+        edges[: n_groups - 1] = torch.quantile(own_scale, levels) * (1 + EQUAL_SCALE)
+        groups = group_by_scale(own_scale[:, None], edges[:, None])[:, 0]
+        tail_mass.fill_(_conformal_tail(own_beyond))
         for group in range(n_groups):
-            if (here := groups == group).sum() >= LEAST_IN_GROUP:
-                tails[group] = _tail(left[some, variable][here])
-        tails.clamp_(LEAST_TAIL, 0.5 - LEAST_TAIL)
+            if (in_group := groups == group).sum() >= MIN_GROUP_VALUES:
+                tail_mass[group] = _conformal_tail(own_beyond[in_group])
+        tail_mass.clamp_(MIN_TAIL_MASS, 0.5 - MIN_TAIL_MASS)
 
 
-def _left(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tensor:
-    """How much of each belief lies beyond the truth, on the side where less does [rows, variables]."""
-    at_most = marginals.cdf(outputs, values)
-    counts = torch.tensor([form.kind is Kind.COUNT for form in marginals.forms], device=values.device)
-    exactly = marginals.log_prob(outputs, values).exp() * counts
-    return torch.minimum(at_most, 1 - at_most + exactly)
+def _mass_beyond(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tensor:
+    """Predicted probability beyond the true value, on the side with less of it [rows, variables]."""
+    cdf = marginals.cdf(outputs, values)
+    is_count = torch.tensor([spec.kind is Kind.COUNT for spec in marginals.specs], device=values.device)
+    at_value = marginals.log_prob(outputs, values).exp() * is_count
+    return torch.minimum(cdf, 1 - cdf + at_value)
 
 
-def _tail(left: Tensor) -> float:
-    """The largest tail that leaves out at most one truth in ten, one more truth being reckoned with."""
-    rank = math.floor((1 - COVERAGE) * (len(left) + 1))
-    return float(left.sort().values[rank - 1]) if rank else (1 - COVERAGE) / 2
+def _conformal_tail(beyond: Tensor) -> float:
+    """The largest tail mass that excludes at most one in ten true values, with one more to come."""
+    rank = math.floor((1 - COVERAGE) * (len(beyond) + 1))
+    return float(beyond.sort().values[rank - 1]) if rank else (1 - COVERAGE) / 2

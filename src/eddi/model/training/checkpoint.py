@@ -1,10 +1,11 @@
-"""A training run on disk: written in one piece or not at all, and refused by any other run."""
+"""Checkpoints: the state of a training run on disk, written atomically."""
 
 import json
 import math
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -16,65 +17,64 @@ from eddi.model.training.flat_weights import FlatWeights
 
 @dataclass(frozen=True)
 class Progress:
-    """How training stands after a round of steps."""
+    """The progress of training after a round of steps."""
 
     step: int
     max_steps: int
-    loss: float  # negative objective, nats a variable
-    validation: float | None  # how well hidden entries are foretold: minus CRPS, or log-likelihood
+    loss: float  # negative objective in nats per variable
+    validation: float | None  # score of hidden entries of held-out rows
     best: float | None
     seconds: float
 
 
 @dataclass
-class Course:
-    """Where a training run stands: all that a checkpoint must remember besides the weights."""
+class TrainingState:
+    """The state of a training run besides its weights."""
 
     round: int = 0
     best: float = -math.inf
-    stale: int = 0
+    n_stale: int = 0  # rounds without improvement
     history: list[Progress] = field(default_factory=list)
 
-    def improved(self, validation: float | None) -> bool:
+    def is_improvement(self, validation: float | None) -> bool:
+        """Whether a validation score is the best so far; always without validation."""
         return validation is None or validation > self.best
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run is kept, and the fingerprint of the table and settings it belongs to."""
+    """The file of a run, and the fingerprint of its table and settings."""
 
     path: Path
     fingerprint: str
 
-    def save(self, weights: FlatWeights, course: Course) -> None:
-        """Write the run's state; a kill leaves either the old file or the new one."""
-        facts = {"fingerprint": self.fingerprint, "course": json.dumps(asdict(course))}
-        unfinished = self.path.with_name(self.path.name + ".unfinished")
-        save_file(weights.state(), unfinished, metadata=facts)
-        with unfinished.open("rb") as file:
+    def save(self, weights: FlatWeights, state: TrainingState) -> None:
+        """Write the state; after a crash the file is either the old or the new one."""
+        metadata = {"fingerprint": self.fingerprint, "course": json.dumps(_to_document(state))}
+        temporary = self.path.with_name(self.path.name + ".unfinished")
+        save_file(weights.state(), temporary, metadata=metadata)
+        with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        unfinished.replace(self.path)
+        temporary.replace(self.path)
 
-    def restore(self, weights: FlatWeights) -> Course:
-        """Put a saved state back into ``weights``; a fresh course where nothing was saved."""
+    def restore(self, weights: FlatWeights) -> TrainingState:
+        """Restore a saved state into ``weights``; a new state if there is no file."""
         if not self.path.parent.is_dir():
             raise ModelFileError(
-                f"the checkpoint {str(self.path)!r} is to be in a folder that does not exist. "
-                "Make the folder, or name another checkpoint."
+                f"the folder of the checkpoint {str(self.path)!r} does not exist. "
+                "Create the folder, or choose another checkpoint."
             )
         if not self.path.exists():
-            return Course()
-        tensors, facts = self._read()
-        if facts.get("fingerprint") != self.fingerprint:
+            return TrainingState()
+        tensors, metadata = self._read()
+        if metadata.get("fingerprint") != self.fingerprint:
             raise ModelFileError(
                 f"the checkpoint {str(self.path)!r} belongs to another training run: its table, "
-                "schema, settings or random_state differ. Delete it, or give the same ones."
+                "schema, settings or random_state differ. Delete it, or use the same ones."
             )
         for key, tensor in weights.state().items():
             tensor.copy_(tensors[key])
-        course = json.loads(facts["course"])
-        course["history"] = [Progress(**one) for one in course["history"]]
-        return Course(**course)
+        return _from_document(json.loads(metadata["course"]))
 
     def _read(self) -> tuple[dict[str, Tensor], dict[str, str]]:
         try:
@@ -83,5 +83,16 @@ class Checkpoint:
         except (SafetensorError, OSError) as error:
             raise ModelFileError(
                 f"the checkpoint {str(self.path)!r} cannot be read ({error}). "
-                "Delete it to start training anew."
+                "Delete it to start training again."
             ) from error
+
+
+def _to_document(state: TrainingState) -> dict[str, Any]:
+    document = asdict(state)
+    document["stale"] = document.pop("n_stale")  # the name in files
+    return document
+
+
+def _from_document(document: dict[str, Any]) -> TrainingState:
+    history = [Progress(**progress) for progress in document["history"]]
+    return TrainingState(document["round"], document["best"], document["stale"], history)

@@ -1,7 +1,8 @@
-"""All weights of a network in one tensor, so that a step of the optimiser is one kernel."""
+"""All weights of a network in one tensor, so that an optimiser step is one kernel."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -9,17 +10,24 @@ from torch.optim.adam import adam
 
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
-from eddi.model.training.distributed import ALONE, Ranks
+from eddi.model.training.distributed import SINGLE_PROCESS, DistributedContext
 
 BETAS = (0.9, 0.999)  # Adam's own defaults, as in the paper
 EPSILON = 1e-8
 
 
-class FlatWeights:
-    """All trainable weights of a network as one flat tensor, and Adam over it.
+class BestWeights(Protocol):
+    """Weights that can remember their best state."""
 
-    The network's own parameters become views into the flat tensor, and their gradients views into its
-    gradient: a step costs one fused kernel instead of a dozen small ones for each parameter.
+    def store_best(self) -> None:
+        """Remember the present weights, or their average."""
+
+
+class FlatWeights:
+    """All trainable weights of a network as one flat tensor, with Adam.
+
+    The network's parameters become views of the flat tensor, and their gradients views of its gradient.
+    A step is one fused kernel instead of a dozen small ones per parameter.
     """
 
     def __init__(self, network: Network, recipe: Recipe) -> None:
@@ -32,41 +40,41 @@ class FlatWeights:
         self.moments = (torch.zeros_like(self.flat), torch.zeros_like(self.flat))
         self.steps = torch.zeros((), device=self.flat.device)
         self._matrices = self.flat[:n_matrix]
-        self._clip, self._decay, self._window = recipe.clip, recipe.weight_decay, recipe.average
+        self._clip, self._decay, self._average_steps = recipe.clip, recipe.weight_decay, recipe.average
 
-    def descend(self, loss: Tensor, rate: float, ranks: Ranks = ALONE) -> None:
-        """One step down ``loss``: clipped, decayed as AdamW does, biases and noises left alone."""
+    def step(self, loss: Tensor, rate: float, context: DistributedContext = SINGLE_PROCESS) -> None:
+        """One step of AdamW with gradient clipping; biases and noise parameters do not decay."""
         self._gradient.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
-        ranks.average(self._gradient)
+        context.average(self._gradient)
         if self._clip is not None:
             shrink = self._clip / (torch.linalg.vector_norm(self._gradient) + 1e-6)
             self._gradient.mul_(shrink.clamp(max=1.0))
         if self._decay:
             self._matrices.mul_(1 - rate * self._decay)
         adam_step(self.flat, self._gradient, self.moments, self.steps, rate)
-        if self._window:
-            self.mean.lerp_(self.flat, 1 / self._window)
+        if self._average_steps:
+            self.mean.lerp_(self.flat, 1 / self._average_steps)
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
-        """The network with the average of its last weights, where the recipe wants one, for a while."""
-        walking = self.flat.clone()
-        if self._window:
+        """Use the average of the last weights inside this context, if the recipe has one."""
+        current = self.flat.clone()
+        if self._average_steps:
             self.flat.copy_(self.mean)
         yield
-        self.flat.copy_(walking)
+        self.flat.copy_(current)
 
-    def keep_best(self) -> None:
-        """Remember the weights, or their average, as they are now."""
-        self.best.copy_(self.mean if self._window else self.flat)
+    def store_best(self) -> None:
+        """Remember the present weights, or their average."""
+        self.best.copy_(self.mean if self._average_steps else self.flat)
 
     def use_best(self) -> None:
-        """Go back to the remembered weights."""
+        """Restore the remembered weights."""
         self.flat.copy_(self.best)
 
     def state(self) -> dict[str, Tensor]:
-        """Every tensor that a resumed run needs; writing into them restores it."""
+        """Every tensor that a resumed run needs; to restore it, write into them."""
         first, second = self.moments
         return {
             "weights": self.flat,
@@ -81,8 +89,8 @@ class FlatWeights:
 def adam_step(
     flat: Tensor, gradient: Tensor, moments: tuple[Tensor, Tensor], steps: Tensor, rate: float | Tensor
 ) -> None:
-    """One step of Adam over all weights at once; moments and the count of steps move along."""
-    # The function behind torch.optim.Adam: the class around it costs a small network 5% a step.
+    """One step of Adam; updates the weights, the moments and the number of steps in place."""
+    # The function behind torch.optim.Adam; for a small network the class costs 5% of a step.
     adam(
         *([flat], [gradient], [moments[0]], [moments[1]], [], [steps]),
         fused=True,

@@ -1,8 +1,9 @@
-"""One training loop for every recipe.
+"""The training loop of every recipe.
 
-Tiny networks are all overhead, so a step does little besides its arithmetic: random numbers, masks
-and rows of many steps are drawn at once, all weights live in one flat tensor, and one fused kernel
-updates them. Randomness is a function of the seed and the step, so a resumed run walks the same path.
+The networks are so small that overhead dominates. A step therefore does little besides its arithmetic:
+random numbers, masks and rows of many steps are drawn at once, all weights are in one flat tensor, and
+one fused kernel updates them. Random numbers depend on the seed and the step alone, so a resumed run ends
+with the same weights as an uninterrupted one.
 """
 
 import math
@@ -15,31 +16,21 @@ import torch
 from torch import Tensor
 
 from eddi.errors import TrainingError
-from eddi.model.inference.predictive import standard_normal
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
-from eddi.model.training import missingness
+from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
-from eddi.model.training.checkpoint import Checkpoint, Course, Progress
-from eddi.model.training.distributed import Ranks
-from eddi.model.training.flat_weights import FlatWeights
-from eddi.model.training.objective import Batch, loss, mean_exp
-from eddi.model.training.streaming import Windows
+from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
+from eddi.model.training.distributed import DistributedContext
+from eddi.model.training.flat_weights import BestWeights, FlatWeights
+from eddi.model.training.objective import loss
+from eddi.model.training.streaming import StreamedEvidence
+from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
-STEPS_A_ROUND = 100  # between looks at the validation rows; also what a checkpoint counts in
-ROUNDS_A_WINDOW = 4  # before other rows of a table on disk are read: that takes as long as a round or so
-BLOCK_CELLS = 1_000_000  # cells drawn at once: 4 MB a tensor, about what a core's cache holds
-MIN_VALIDATION_ROWS = 5  # fewer say nothing about when to stop
-MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
-CALIBRATION_ROWS = 4_000  # each held-out row with much and with little of it known: narrow and broad
-CALIBRATION_CELLS = 250_000  # of these rows at most, for every cell is gone through a hundred times
-VALIDATION_DRAWS = 128  # fewer understate a belief that is broad in z and sharp in x
 SECONDS_BETWEEN_SAVES = 1.0
-SMALL_STEP = 10_000_000  # multiplications a step below which a second thread costs more than it brings
-TARGET_SEEN = 0.1  # share of rows that may show a declared target while training
-TARGET_WORTH = 2.0  # what the declared targets count, all others together counting 1
-WARM_UP = 0.15  # share of a cycle in which the learning rate rises
+SINGLE_THREAD_OPERATIONS = 10_000_000  # multiplications per step below which one thread is faster
+WARM_UP_SHARE = 0.15  # share of a cycle in which the learning rate rises
 
 
 OnProgress = Callable[[Progress], None]
@@ -47,7 +38,7 @@ OnProgress = Callable[[Progress], None]
 
 def train(
     network: Network,
-    evidence: Evidence | Windows,
+    evidence: Evidence | StreamedEvidence,
     recipe: Recipe,
     *,
     seed: int,
@@ -56,91 +47,96 @@ def train(
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Progress]:
-    """Fit ``network`` to ``evidence`` in place; returns how it went.
+    """Fit ``network`` to ``evidence`` in place, and return the progress of each round.
 
-    ``targets`` (positions) are hidden more often than the rest, where the recipe scores what is
-    hidden: what one wants to know is rarely among what one has been told. Started by `torchrun`, each
-    process takes its part of every batch, and the first alone writes the checkpoint and tells progress.
+    ``targets`` (positions) are hidden more often than other variables if the objective scores hidden
+    entries. Under `torchrun`, each process takes its share of every batch; only the first one writes the
+    checkpoint and reports progress.
     """
-    ranks = Ranks.here(device)
-    training, validation = split(evidence, recipe, seed)
+    context = DistributedContext.from_environment(device)
+    training_rows, validation_rows = split_validation(evidence, recipe, seed)
     network.to(device)
     weights = FlatWeights(network, recipe)
-    examination = _Examination(validation, recipe, seed, device, targets) if validation else None
-    course = checkpoint.restore(weights) if checkpoint else Course()
-    kept = checkpoint if ranks.is_first else None
-    rows = _Rows(training, recipe, network.latent, seed, device, targets)
-    saved = began = time.monotonic()
-    spent = course.history[-1].seconds if course.history else 0.0
-    with _threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
-        while course.round * STEPS_A_ROUND < recipe.max_steps and course.stale <= recipe.patience:
-            mean_loss = _round(network, weights, rows, recipe, course.round, ranks)
+    validation = None
+    if validation_rows is not None:
+        validation = Validation(validation_rows, recipe, seed=seed, device=device, targets=targets)
+    state = checkpoint.restore(weights) if checkpoint else TrainingState()
+    writable = checkpoint if context.is_first else None
+    sampler = BatchSampler(
+        training_rows, recipe, n_latent=network.latent, seed=seed, device=device, targets=targets
+    )
+    saved_at = started_at = time.monotonic()
+    earlier_seconds = state.history[-1].seconds if state.history else 0.0
+    with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
+        while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
+            mean_loss = _train_round(network, weights, sampler, recipe, state.round, context)
             with weights.averaged():
-                score = examination(network) if examination else None
-            progress = _advance(course, weights, recipe, mean_loss, score)
-            progress = replace(progress, seconds=spent + time.monotonic() - began)
-            course.history.append(progress)
-            if on_progress and ranks.is_first:
+                score = validation.score(network) if validation else None
+            progress = advance(state, weights, recipe, mean_loss, score)
+            progress = replace(progress, seconds=earlier_seconds + time.monotonic() - started_at)
+            state.history.append(progress)
+            if on_progress and context.is_first:
                 on_progress(progress)
-            if kept and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                kept.save(weights, course)
-                saved = time.monotonic()
-    if kept:
-        kept.save(weights, course)
+            if writable and time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES:
+                writable.save(weights, state)
+                saved_at = time.monotonic()
+    if writable:
+        writable.save(weights, state)
     weights.use_best()
-    if examination:
-        calibrate(network, examination.for_calibration(), len(examination))
-    return course.history
+    if validation:
+        calibrate(network, validation.calibration_batch(), len(validation))
+    return state.history
 
 
 @contextmanager
-def _threads(multiplications: int) -> Iterator[None]:
-    """One thread for steps too small to share out; as many as torch was given for the rest."""
-    given = torch.get_num_threads()
-    torch.set_num_threads(1 if multiplications < SMALL_STEP else given)
+def _limit_threads(n_operations: int) -> Iterator[None]:
+    """One thread for small steps; as many as torch was given for larger ones."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1 if n_operations < SINGLE_THREAD_OPERATIONS else n_threads)
     try:
         yield
     finally:
-        torch.set_num_threads(given)
+        torch.set_num_threads(n_threads)
 
 
-def _advance(
-    course: Course, weights: FlatWeights, recipe: Recipe, mean_loss: float, score: float | None
+def advance(
+    state: TrainingState, weights: BestWeights, recipe: Recipe, mean_loss: float, score: float | None
 ) -> Progress:
+    """Update the state after a round, and remember the weights if the validation score improved."""
     if not math.isfinite(mean_loss):
         raise TrainingError(
-            f"the loss became {mean_loss} at step {course.round * STEPS_A_ROUND}. "
-            "Look for extreme values in the table, or lower the learning rate."
+            f"the loss became {mean_loss} at step {state.round * ROUND_STEPS}. "
+            "Check the table for extreme values, or lower the learning rate."
         )
-    course.round += 1
-    if course.improved(score):
-        weights.keep_best()
-        course.best = course.best if score is None else score
-        course.stale = 0
+    state.round += 1
+    if state.is_improvement(score):
+        weights.store_best()
+        state.best = state.best if score is None else score
+        state.n_stale = 0
     else:
-        course.stale += 1
-    step = min(course.round * STEPS_A_ROUND, recipe.max_steps)
-    best = None if score is None else course.best
+        state.n_stale += 1
+    step = min(state.round * ROUND_STEPS, recipe.max_steps)
+    best = None if score is None else state.best
     return Progress(step, recipe.max_steps, mean_loss, score, best, 0.0)
 
 
-def _round(
+def _train_round(
     network: Network,
     weights: FlatWeights,
-    rows: "_Rows",
+    sampler: BatchSampler,
     recipe: Recipe,
     number: int,
-    ranks: Ranks,
+    context: DistributedContext,
 ) -> float:
-    """Up to STEPS_A_ROUND optimiser steps; returns the mean loss."""
-    first = number * STEPS_A_ROUND
-    last = min(first + STEPS_A_ROUND, recipe.max_steps)
+    """At most ROUND_STEPS optimiser steps; returns the mean loss."""
+    first = number * ROUND_STEPS
+    last = min(first + ROUND_STEPS, recipe.max_steps)
     losses: list[Tensor] = []
-    for step, batch in enumerate(rows.batches(first, last), start=first):
-        batch_loss = ranks.loss(batch, lambda part: loss(network, recipe.objective, part))
-        weights.descend(batch_loss, learning_rate(recipe, step), ranks)
+    for step, batch in enumerate(sampler.batches(first, last), start=first):
+        batch_loss = context.loss(batch, lambda part: loss(network, recipe.objective, part))
+        weights.step(batch_loss, learning_rate(recipe, step), context)
         losses.append(batch_loss.detach())
-    return float(ranks.average(torch.stack(losses).mean()))
+    return float(context.average(torch.stack(losses).mean()))
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
@@ -148,162 +144,7 @@ def learning_rate(recipe: Recipe, step: int) -> float:
     if recipe.schedule == "constant":
         return recipe.learning_rate
     done = step / recipe.max_steps
-    if done < WARM_UP:
-        return recipe.learning_rate * (0.05 + 0.95 * done / WARM_UP)
-    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
-
-
-class _Rows:
-    """Batches of random rows, masks and noise; the same for a step whoever asks and whenever."""
-
-    def __init__(
-        self,
-        evidence: Evidence | Windows,
-        recipe: Recipe,
-        latent: int,
-        seed: int,
-        device: torch.device,
-        targets: Sequence[int],
-    ) -> None:
-        self.targets = list(targets) if recipe.objective != "observed" else []
-        self.worth = worth(evidence.n_variables, self.targets, recipe).to(device)
-        self.recipe, self.latent, self.seed, self.device = recipe, latent, seed, device
-        self.windows = evidence if isinstance(evidence, Windows) else None
-        self.window = -1  # the number of the one held; none yet
-        self._hold(evidence if isinstance(evidence, Evidence) else Evidence.nothing(0, 0))
-        cells = recipe.batch_size * (evidence.n_variables + recipe.draws * latent)
-        self.steps_a_block = max(1, min(STEPS_A_ROUND, BLOCK_CELLS // cells))
-
-    def _hold(self, evidence: Evidence) -> None:
-        self.values = torch.from_numpy(evidence.values).to(self.device)
-        known = missingness.counts(evidence) if self.recipe.weigh else evidence.observed
-        self.known = torch.from_numpy(known).to(self.device, torch.float32)
-
-    def batches(self, first: int, last: int) -> Iterator[Batch]:
-        """The batches of the steps of one round."""
-        window = first // (STEPS_A_ROUND * ROUNDS_A_WINDOW)
-        if self.windows is not None and window != self.window:
-            self.window = window
-            self._hold(self.windows.window(window))
-        for start in range(first, last, self.steps_a_block):
-            yield from self._block(start, min(start + self.steps_a_block, last))
-
-    def _block(self, start: int, stop: int) -> Iterator[Batch]:
-        random = torch.Generator().manual_seed(_mix(self.seed, start))
-        n, rows = stop - start, self.recipe.batch_size
-        chosen = torch.randint(len(self.values), (n * rows,), generator=random).to(self.device)
-        shape = (n, rows, self.values.shape[1])
-        values = self.values[chosen].view(shape)
-        known = self.known[chosen].view(shape)
-        kept = draw_kept(shape, self.recipe, random)
-        if self.targets:
-            kept[..., self.targets] *= (torch.rand((n, rows, 1), generator=random) < TARGET_SEEN).float()
-        kept = kept.to(self.device)
-        draws = (n, self.recipe.draws, rows, self.latent)
-        noise = torch.randn(draws, generator=random).to(self.device)
-        observed = (known > 0) * kept
-        for x, k, o, e in zip(values, known, observed, noise, strict=True):
-            yield Batch(x, k, o, e, self.worth)
-
-
-def draw_kept(shape: tuple[int, ...], recipe: Recipe, random: torch.Generator) -> Tensor:
-    """1 where an entry stays visible; rates are uniform, so the number of visible ones is too."""
-    steps, rows, _ = shape
-    rates = (steps, 1, 1) if recipe.rate_per == "batch" else (steps, rows, 1)
-    missing = torch.rand(rates, generator=random) * recipe.max_missing
-    return (torch.rand(shape, generator=random) >= missing).float()
-
-
-def n_validation(n_rows: int, recipe: Recipe) -> int:
-    """How many of so many rows are held out to see when to stop."""
-    n = min(int(n_rows * recipe.validation), MAX_VALIDATION_ROWS)
-    return n if n >= MIN_VALIDATION_ROWS else 0
-
-
-def split(
-    evidence: Evidence | Windows, recipe: Recipe, seed: int
-) -> tuple[Evidence | Windows, Evidence | None]:
-    """Rows to learn from, and those held out from them."""
-    if isinstance(evidence, Windows):
-        return evidence, evidence.validation() if evidence.held_out else None
-    n = n_validation(len(evidence), recipe)
-    if n == 0:
-        return evidence, None
-    random = torch.Generator().manual_seed(_mix(seed, -1))
-    order = torch.randperm(len(evidence), generator=random).numpy()
-    return evidence[order[n:]], evidence[order[:n]]
-
-
-class _Examination:
-    """How well hidden entries of held-out rows are foretold, always the same entries.
-
-    With direct beliefs it asks of the declared targets alone: they may be learnt by heart while the
-    rest still gets better.
-    """
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        recipe: Recipe,
-        seed: int,
-        device: torch.device,
-        targets: Sequence[int],
-    ) -> None:
-        self._evidence, self._recipe, self._seed = evidence, recipe, seed
-        self._device, self._targets = device, list(targets) if recipe.objective == "direct" else []
-        self.batch = self.part_known(MAX_VALIDATION_ROWS)
-
-    def __len__(self) -> int:
-        return len(self._evidence)
-
-    def part_known(self, n: int) -> Batch:
-        """The held-out rows with parts of them hidden, each in as many ways as to be ``n`` or so."""
-        random = torch.Generator().manual_seed(_mix(self._seed, -2))
-        n_masks = max(1, n // len(self._evidence))
-        known = torch.from_numpy(self._evidence.observed).float().repeat(n_masks, 1)
-        kept = draw_kept((1, *known.shape), self._recipe, random)[0]
-        noise = standard_normal(VALIDATION_DRAWS, self._recipe.latent, seed=0)[:, None]
-        counts = torch.ones(self._evidence.n_variables)
-        if self._targets:
-            kept[:, self._targets] = 0  # whoever declares a target will not tell it
-            counts = torch.zeros_like(counts)
-            counts[self._targets] = 1
-        values = torch.from_numpy(self._evidence.values).repeat(n_masks, 1)
-        return Batch(*(t.to(self._device) for t in (values, known, known * kept, noise, counts)))
-
-    def for_calibration(self) -> Batch:
-        """The held-out rows in more ways, where that is no great work."""
-        affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
-        return self.part_known(max(affordable, MAX_VALIDATION_ROWS))
-
-    @torch.no_grad()
-    def __call__(self, network: Network) -> float | None:
-        hidden = (self.batch.known - self.batch.observed) * self.batch.worth
-        if not hidden.any():  # few rows may hide nothing
-            return None
-        return float((hidden_score(network, self.batch) * hidden).sum() / hidden.sum())
-
-
-def hidden_score(network: Network, batch: Batch) -> Tensor:
-    """How well every entry is foretold [rows, variables]: by likelihood, CRPS or Brier score."""
-    code = network.code(batch.seen(), batch.observed)
-    if network.marginals is not None:
-        return network.marginals.exam_score(network.marginals(network.hidden(code)), batch.values)
-    z = network.posterior(code).draw(batch.noise)
-    return mean_exp(network.log_prob(network.decode(z), batch.values))
-
-
-def worth(n_variables: int, targets: Sequence[int], recipe: Recipe) -> Tensor:
-    """How much a hidden entry of each variable counts [variables].
-
-    With direct beliefs the declared targets together count twice as much as the rest.
-    """
-    counts = torch.ones(n_variables)
-    if targets and recipe.objective == "direct":
-        counts[list(targets)] = max(1.0, TARGET_WORTH * (n_variables - len(targets)) / len(targets))
-    return counts
-
-
-def _mix(seed: int, step: int) -> int:
-    """A generator's seed from a run's seed and a step; neighbours do not overlap."""
-    return (seed * 1_000_003 + step * 7_919 + 12_345) % (2**63)
+    if done < WARM_UP_SHARE:
+        return recipe.learning_rate * (0.05 + 0.95 * done / WARM_UP_SHARE)
+    remaining = math.pi * (done - WARM_UP_SHARE) / (1 - WARM_UP_SHARE)
+    return recipe.learning_rate * 0.5 * (1 + math.cos(remaining))

@@ -1,10 +1,10 @@
-"""What a known entry stands for, where a table has holes that are not there by chance alone.
+"""Weights for tables whose values are not missing completely at random.
 
-A blood test is ordered for those who look ill, so the known results are not those of everybody. A
-belief that has seen little of a row must not take them for such. An entry therefore counts for all that
-are like it in whatever else is known of their rows: by the inverse of the chance that it was known
-(Horvitz and Thompson 1952; Robins, Rotnitzky and Zhao 1994). Where nothing but the hidden value itself
-says why it is hidden, no table can tell, and this does not.
+A blood test is ordered for people who look ill, so the observed results are not representative. A
+prediction from little evidence must not treat them as such. Each observed entry is therefore weighted by
+the inverse of its propensity, the probability that it was observed given the rest of its row (Horvitz and
+Thompson 1952; Robins, Rotnitzky and Zhao 1994). This corrects values missing at random. Values missing
+not at random, for reasons in the hidden value itself, cannot be corrected from the table alone.
 """
 
 import numpy as np
@@ -15,52 +15,54 @@ from torch import Tensor
 
 from eddi.table.evidence import Evidence
 
-FEW_HOLES = 0.02  # of a column: below it nothing is gained
-MOST_VARIABLES = 512  # in wider tables every entry counts alike
-ENOUGH_ROWS = 10_000  # to learn the chances from
-ITERATIONS = 200
-RATE = 0.05
-PENALTY = 1.0  # of a logistic regression's squared weights, against the likelihood of all rows
-MOST = 5.0  # an entry counts for so many at most, and for one in so many at least
+MIN_MISSING_SHARE = 0.02  # of a column; with less there is nothing to correct
+MAX_VARIABLES = 512  # in wider tables all entries have equal weights
+MAX_ROWS = 10_000  # enough to estimate propensities
+N_ITERATIONS = 200
+LEARNING_RATE = 0.05
+PENALTY = 1.0  # on the squared weights of a logistic regression, against the likelihood of all rows
+MAX_WEIGHT = 5.0  # weights are clipped to [1 / MAX_WEIGHT, MAX_WEIGHT]
 
 
-def counts(evidence: Evidence) -> NDArray[np.float32]:
-    """How much each entry counts [rows, variables]: 0 where it is not known, elsewhere 1 on average."""
-    known = evidence.observed.astype(np.float32)
-    missing = 1 - known.mean(0) if len(known) else np.zeros(known.shape[1])
-    holed = np.flatnonzero((missing > FEW_HOLES) & (missing < 1))
-    if not len(holed) or known.shape[1] > MOST_VARIABLES:
-        return known
-    chance = _chances(evidence, holed)
-    weight = (1 - missing[holed]) / np.maximum(chance, 1e-6)
-    weight = np.where(evidence.observed[:, holed], weight.clip(1 / MOST, MOST), 0)
-    known[:, holed] = weight / weight.sum(0) * evidence.observed[:, holed].sum(0)
-    return known
+def inverse_propensity_weights(evidence: Evidence) -> NDArray[np.float32]:
+    """The weight of each entry [rows, variables]: 0 if missing; observed ones have mean 1."""
+    weights = evidence.observed.astype(np.float32)
+    missing = 1 - weights.mean(0) if len(weights) else np.zeros(weights.shape[1])
+    columns = np.flatnonzero((missing > MIN_MISSING_SHARE) & (missing < 1))
+    if not len(columns) or weights.shape[1] > MAX_VARIABLES:
+        return weights
+    observed = evidence.observed[:, columns]
+    weight = (1 - missing[columns]) / np.maximum(_propensities(evidence, columns), 1e-6)
+    weight = np.where(observed, weight.clip(1 / MAX_WEIGHT, MAX_WEIGHT), 0)
+    weights[:, columns] = weight / weight.sum(0) * observed.sum(0)
+    return weights
 
 
-def _chances(evidence: Evidence, holed: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How likely each of the columns with holes was to be known, by the rest of its row."""
-    # The values may be far out; what they say of a hole is not more for that.
+def _propensities(evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The probability that each of the columns is observed, given the rest of the row."""
+    # Values are clipped, since an extreme value is no stronger reason for a missing one.
     rest = np.concatenate([evidence.values.clip(-3, 3), evidence.observed], axis=1, dtype=np.float32)
-    step = max(1, len(rest) // ENOUGH_ROWS)
-    inputs, known = torch.from_numpy(rest), torch.from_numpy(evidence.observed[:, holed]).float()
-    own = torch.zeros(len(holed), rest.shape[1], dtype=torch.bool)  # what a column must not look at
-    place = torch.from_numpy(holed)
+    step = max(1, len(rest) // MAX_ROWS)
+    inputs, observed = torch.from_numpy(rest), torch.from_numpy(evidence.observed[:, columns]).float()
+    own = torch.zeros(
+        len(columns), rest.shape[1], dtype=torch.bool
+    )  # inputs a column must not use: itself
+    place = torch.from_numpy(columns)
     own.scatter_(1, torch.stack([place, place + evidence.n_variables], dim=1), True)
-    weight, bias = _logistic(inputs[::step], known[::step], own)
+    weight, bias = _fit_logistic(inputs[::step], observed[::step], own)
     return torch.sigmoid(F.linear(inputs, weight, bias)).double().numpy()
 
 
-def _logistic(inputs: Tensor, known: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
-    """Logistic regressions of the columns ``known`` [rows, n] on what each may look at, all at once."""
+def _fit_logistic(inputs: Tensor, observed: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+    """Logistic regressions of the columns ``observed`` [rows, n], all at once; ``own`` masks inputs."""
     weight = torch.zeros(own.shape, requires_grad=True)
-    bias = torch.logit(known.mean(0), eps=1e-3).requires_grad_(True)
-    optimiser = torch.optim.Adam([weight, bias], lr=RATE)
+    bias = torch.logit(observed.mean(0), eps=1e-3).requires_grad_(True)
+    optimiser = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
     with torch.enable_grad():
-        for _ in range(ITERATIONS):
+        for _ in range(N_ITERATIONS):
             optimiser.zero_grad()
             logits = F.linear(inputs, weight.masked_fill(own, 0), bias)
-            fit = F.binary_cross_entropy_with_logits(logits, known, reduction="sum")
+            fit = F.binary_cross_entropy_with_logits(logits, observed, reduction="sum")
             total = (fit + 0.5 * PENALTY * weight.square().sum()) / len(inputs)
             total.backward()  # type: ignore[no-untyped-call]
             optimiser.step()

@@ -1,134 +1,136 @@
 # mypy: ignore-errors
-"""The latent reward's inner loops in Triton: from an answer's value to its divergence in registers.
+"""Triton kernels of the latent reward: from an answer's value to its divergence in registers.
 
-A tail's weights stay in shared memory while draw after draw passes through them; no activation is ever
-written out. Tensor cores multiply float16 numbers, so an activation goes through them in two parts, what
-float16 holds of it and what it holds of the rest, and the first layer's weights too: their rounding is
-what rewards suffer from most. Biases are rows of the weights which constant units multiply
-(`fused.Packed` lays them out).
+The tail's weights stay in shared memory while draw after draw passes through them. No activation is
+written to memory. Tensor cores multiply float16 numbers, so an activation is split into a float16 number
+and a float16 remainder. So are the weights of the first layer, whose rounding affects rewards most.
+Biases are rows of the weights, multiplied by constant units (see `triton_backend.PackedNetwork`).
 """
 
 import triton
 import triton.language as tl
 
-LOWEST = tl.constexpr(-12.0)  # of log variances, as `network.LOG_VAR_RANGE`
-HIGHEST = tl.constexpr(8.0)
+MIN_LOG_VAR = tl.constexpr(-12.0)  # as `network.LOG_VAR_RANGE`
+MAX_LOG_VAR = tl.constexpr(8.0)
 
 
 @triton.jit
 def _relu(x):
-    """As torch has it: what is no number stays none, so that an overflow is seen in the end."""
+    """Relu that propagates NaN as torch does, so that an overflow shows in the result."""
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
-def _parts(x):
+def _split_float16(x):
+    """x as a float16 number and a float16 remainder."""
     high = x.to(tl.float16)
     return high, (x - high.to(tl.float32)).to(tl.float16)
 
 
 @triton.jit
-def _entered(x, weight, rest_of_weight):
-    """x @ weight for the first layer, less the product of what is left of both."""
-    high, rest = _parts(x)
-    total = tl.dot(rest, weight)
-    total = tl.dot(high, rest_of_weight, total)
+def _first_layer(x, weight, weight_remainder):
+    """x @ weight for the first layer, without the product of both remainders."""
+    high, remainder = _split_float16(x)
+    total = tl.dot(remainder, weight)
+    total = tl.dot(high, weight_remainder, total)
     return tl.dot(high, weight, total)
 
 
 @triton.jit
-def _times(x, weight, total):
+def _multiply_add(x, weight, total):
     """total + x @ weight."""
-    high, rest = _parts(x)
-    return tl.dot(high, weight, tl.dot(rest, weight, total))
+    high, remainder = _split_float16(x)
+    return tl.dot(high, weight, tl.dot(remainder, weight, total))
 
 
 @triton.jit
-def _block(at, row, column, n_rows: tl.constexpr, n_columns: tl.constexpr, stride):
-    """[n_rows, n_columns] of a matrix from this row and column on."""
+def _block(matrix, row, column, n_rows: tl.constexpr, n_columns: tl.constexpr, stride):
+    """The block [n_rows, n_columns] of a matrix that begins at this row and column."""
     rows, columns = row + tl.arange(0, n_rows), column + tl.arange(0, n_columns)
-    return tl.load(at + rows[:, None] * stride + columns[None, :])
+    return tl.load(matrix + rows[:, None] * stride + columns[None, :])
 
 
 @triton.jit
 def _weights(first, second, last, WIDTH: tl.constexpr, CHUNK: tl.constexpr, N_CHUNKS: tl.constexpr,
              INNER: tl.constexpr, OUT: tl.constexpr):  # fmt: skip
-    """The three layers; the first two in one or two chunks of hidden units, to fit into registers."""
+    """The three layers; the first two in one or two chunks of hidden units that fit into registers."""
     HIDDEN: tl.constexpr = CHUNK * N_CHUNKS
-    into = _block(first, 0, 0, WIDTH, CHUNK, HIDDEN)
-    into_rest = _block(first, WIDTH, 0, WIDTH, CHUNK, HIDDEN)
-    onward = _block(second, 0, 0, CHUNK, INNER, INNER)
-    more, more_rest, onward_more = into, into_rest, onward
+    first_a = _block(first, 0, 0, WIDTH, CHUNK, HIDDEN)
+    first_remainder_a = _block(first, WIDTH, 0, WIDTH, CHUNK, HIDDEN)
+    second_a = _block(second, 0, 0, CHUNK, INNER, INNER)
+    first_b, first_remainder_b, second_b = first_a, first_remainder_a, second_a
     if N_CHUNKS == 2:
-        more = _block(first, 0, CHUNK, WIDTH, CHUNK, HIDDEN)
-        more_rest = _block(first, WIDTH, CHUNK, WIDTH, CHUNK, HIDDEN)
-        onward_more = _block(second, CHUNK, 0, CHUNK, INNER, INNER)
-    return into, into_rest, onward, more, more_rest, onward_more, _block(last, 0, 0, INNER, OUT, OUT)
+        first_b = _block(first, 0, CHUNK, WIDTH, CHUNK, HIDDEN)
+        first_remainder_b = _block(first, WIDTH, CHUNK, WIDTH, CHUNK, HIDDEN)
+        second_b = _block(second, CHUNK, 0, CHUNK, INNER, INNER)
+    out = _block(last, 0, 0, INNER, OUT, OUT)
+    return first_a, first_remainder_a, second_a, first_b, first_remainder_b, second_b, out
 
 
 @triton.jit
 def _tail(x, weights, N_CHUNKS: tl.constexpr, INNER: tl.constexpr, OUT: tl.constexpr):
     """Mean and log variance side by side [rows, OUT] of codes [rows, WIDTH]."""
-    into, into_rest, onward, more, more_rest, onward_more, out = weights
+    first_a, first_remainder_a, second_a, first_b, first_remainder_b, second_b, out = weights
     ROWS: tl.constexpr = x.shape[0]
-    hidden = _relu(_entered(x, into, into_rest))
-    inner = _times(hidden, onward, tl.zeros([ROWS, INNER], tl.float32))
+    hidden = _relu(_first_layer(x, first_a, first_remainder_a))
+    inner = _multiply_add(hidden, second_a, tl.zeros([ROWS, INNER], tl.float32))
     if N_CHUNKS == 2:
-        inner = _times(_relu(_entered(x, more, more_rest)), onward_more, inner)
-    return _times(_relu(inner), out, tl.zeros([ROWS, OUT], tl.float32))
+        inner = _multiply_add(_relu(_first_layer(x, first_b, first_remainder_b)), second_b, inner)
+    return _multiply_add(_relu(inner), out, tl.zeros([ROWS, OUT], tl.float32))
 
 
 @triton.jit
-def _apart(both):
+def _split_moments(both):
     """Means and log variances [rows, OUT / 2]."""
     return tl.split(both.reshape(both.shape[0], both.shape[1] // 2, 2))
 
 
 @triton.jit
-def _kept_in(log_var):
-    return tl.minimum(tl.maximum(log_var, LOWEST), HIGHEST)
+def _clamp_log_var(log_var):
+    return tl.minimum(tl.maximum(log_var, MIN_LOG_VAR), MAX_LOG_VAR)
 
 
 @triton.jit
-def _term(of_row, variable, slope, offset, width):
-    """What values of one variable add to the code [rows, WIDTH]."""
-    rise = tl.load(slope + variable * width.shape[0] + width)[None, :]
-    begin = tl.load(offset + variable * width.shape[0] + width)[None, :]
-    return _relu(tl.load(of_row + variable)[:, None] * rise + begin)
+def _term(row_values, variable, slope, offset, width):
+    """The terms of one variable [rows, WIDTH]."""
+    slope_block = tl.load(slope + variable * width.shape[0] + width)[None, :]
+    offset_block = tl.load(offset + variable * width.shape[0] + width)[None, :]
+    return _relu(tl.load(row_values + variable)[:, None] * slope_block + offset_block)
 
 
 @triton.jit
-def hear(values, unseen, slope, offset, starts, variables, terms, n_rows, n_variables,
+def sum_terms(values, unobserved, slope, offset, starts, variables, terms, n_rows, n_variables,
          ROWS: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip
-    """Sum up what the variables of a question that shows several add: terms [draws, questions, ...]."""
+    """Sum the terms of all variables that a question reveals: terms [draws, questions, rows, WIDTH]."""
     question, draw = tl.program_id(1), tl.program_id(2)
     place = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     row, width = tl.minimum(place, n_rows - 1), tl.arange(0, WIDTH)
-    of_row = values + (draw * n_rows + row) * n_variables
+    row_values = values + (draw * n_rows + row) * n_variables
     total = tl.zeros([ROWS, WIDTH], tl.float32)
-    for at in range(tl.load(starts + question), tl.load(starts + question + 1)):
-        variable = tl.load(variables + at)
-        new = tl.load(unseen + row * n_variables + variable)[:, None]
-        total += _term(of_row, variable, slope, offset, width) * new
-    at = (draw * tl.num_programs(1) + question) * n_rows + place
-    tl.store(terms + at[:, None] * WIDTH + width[None, :], total, mask=(place < n_rows)[:, None])
+    for edge in range(tl.load(starts + question), tl.load(starts + question + 1)):
+        variable = tl.load(variables + edge)
+        new = tl.load(unobserved + row * n_variables + variable)[:, None]
+        total += _term(row_values, variable, slope, offset, width) * new
+    index = (draw * tl.num_programs(1) + question) * n_rows + place
+    tl.store(terms + index[:, None] * WIDTH + width[None, :], total, mask=(place < n_rows)[:, None])
 
 
 @triton.jit
-def line_up(unseen, wanted, starts, variables, order, n_open, n_rows, n_variables, of_wanted,
-            AT_ONCE: tl.constexpr):  # fmt: skip
-    """For each question the rows it is open for, first in ``order`` [questions, rows], and how many.
+def find_open_rows(unobserved, target_unobserved, starts, variables, order, n_open, n_rows,
+                   n_variables, target_stride, BATCH: tl.constexpr):  # fmt: skip
+    """For each question, the rows it is open for, at the front of ``order`` [questions, rows].
 
-    It is open where it would show something new and some of the target is still wanted.
+    ``n_open`` [questions] is their number. A question is open for a row if it would reveal something
+    new and part of the target is unobserved.
     """
     question, n_before = tl.program_id(0), 0
-    for begin in range(0, n_rows, AT_ONCE):
-        row = begin + tl.arange(0, AT_ONCE)
-        new = tl.zeros([AT_ONCE], tl.float32)
-        for at in range(tl.load(starts + question), tl.load(starts + question + 1)):
-            cell = unseen + row * n_variables + tl.load(variables + at)
+    for begin in range(0, n_rows, BATCH):
+        row = begin + tl.arange(0, BATCH)
+        new = tl.zeros([BATCH], tl.float32)
+        for edge in range(tl.load(starts + question), tl.load(starts + question + 1)):
+            cell = unobserved + row * n_variables + tl.load(variables + edge)
             new = tl.maximum(new, tl.load(cell, mask=row < n_rows, other=0.0))
-        new *= tl.load(wanted + row * of_wanted, mask=row < n_rows, other=0.0)
+        new *= tl.load(target_unobserved + row * target_stride, mask=row < n_rows, other=0.0)
         is_open = (new > 0).to(tl.int32)
         place = n_before + tl.cumsum(is_open, 0) - 1
         tl.store(order + question * n_rows + place, row, mask=is_open > 0)
@@ -137,93 +139,96 @@ def line_up(unseen, wanted, starts, variables, order, n_open, n_rows, n_variable
 
 
 @triton.jit
-def tell(values, terms, slope, offset, variables, first, second, last, code, codes, beliefs,
-         n_rows, n_known, n_variables, n_width, known_each, SINGLE: tl.constexpr,
+def encode_targets(values, terms, slope, offset, variables, first, second, last, code, codes, posteriors,
+         n_rows, n_conditions, n_variables, n_width, conditions_per_program, SINGLE: tl.constexpr,
          ROWS: tl.constexpr, WIDTH: tl.constexpr, CHUNK: tl.constexpr, N_CHUNKS: tl.constexpr,
          INNER: tl.constexpr, OUT: tl.constexpr):  # fmt: skip
-    """Codes [known, rows, WIDTH] and beliefs [known, rows, OUT] from the code as things stand.
+    """Codes [conditions, rows, WIDTH] and posteriors [conditions, rows, OUT].
 
-    Known 0 is as things stand, and known d + 1 is with draw d of the target told.
+    Condition 0 is the evidence; condition d + 1 is the evidence and draw d of the target.
     """
     weights = _weights(first, second, last, WIDTH, CHUNK, N_CHUNKS, INNER, OUT)
     place = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    row, here = tl.minimum(place, n_rows - 1), (place < n_rows)[:, None]
+    row, is_row = tl.minimum(place, n_rows - 1), (place < n_rows)[:, None]
     width, both = tl.arange(0, WIDTH), tl.arange(0, OUT)
-    now = tl.load(
+    evidence_code = tl.load(
         code + row[:, None] * n_width + width[None, :], mask=(width < n_width)[None, :], other=0
     )
-    now += (width == n_width)[None, :].to(tl.float32)  # the constant that brings the biases
-    begin = tl.program_id(1) * known_each
-    for known in range(begin, tl.minimum(begin + known_each, n_known)):
-        told = now
-        if known > 0:
+    evidence_code += (width == n_width)[None, :].to(tl.float32)  # the constant unit of the biases
+    begin = tl.program_id(1) * conditions_per_program
+    for condition in range(begin, tl.minimum(begin + conditions_per_program, n_conditions)):
+        target_code = evidence_code
+        if condition > 0:
             if SINGLE:
-                of_row = values + ((known - 1) * n_rows + row) * n_variables
-                told = now + _term(of_row, tl.load(variables), slope, offset, width)
+                row_values = values + ((condition - 1) * n_rows + row) * n_variables
+                target_code = evidence_code + _term(row_values, tl.load(variables), slope, offset, width)
             else:
-                at = ((known - 1) * n_rows + row)[:, None] * WIDTH + width[None, :]
-                told = now + tl.load(terms + at)
-        at = (known * n_rows + place)[:, None]
-        tl.store(codes + at * WIDTH + width[None, :], told, mask=here)
-        mean, log_var = _apart(_tail(told, weights, N_CHUNKS, INNER, OUT))
-        belief = tl.interleave(mean, _kept_in(log_var))
-        tl.store(beliefs + at * OUT + both[None, :], belief, mask=here)
+                index = ((condition - 1) * n_rows + row)[:, None] * WIDTH + width[None, :]
+                target_code = evidence_code + tl.load(terms + index)
+        index = (condition * n_rows + place)[:, None]
+        tl.store(codes + index * WIDTH + width[None, :], target_code, mask=is_row)
+        mean, log_var = _split_moments(_tail(target_code, weights, N_CHUNKS, INNER, OUT))
+        posterior = tl.interleave(mean, _clamp_log_var(log_var))
+        tl.store(posteriors + index * OUT + both[None, :], posterior, mask=is_row)
 
 
 @triton.jit
-def _known(step, row, n_rows):
-    """Where the code and belief of a step stand: as things are, then with the draw's target told."""
+def _condition_index(step, row, n_rows):
+    """Row of the condition of a step: even steps use the evidence, odd ones the draw's target, too."""
     return step % 2 * (step // 2 + 1) * n_rows + row
 
 
 @triton.jit
-def gain(values, terms, slope, offset, variables, order, n_open, first, second, last,
-         codes, beliefs, rewards, n_rows, n_questions, n_draws, n_variables, least_draws,
+def compute_gains(values, terms, slope, offset, variables, order, n_open, first, second, last,
+         codes, posteriors, rewards, n_rows, n_questions, n_draws, n_variables, min_draws,
          SINGLE: tl.constexpr, QUESTIONS: tl.constexpr,
          ROWS: tl.constexpr, WIDTH: tl.constexpr, CHUNK: tl.constexpr, N_CHUNKS: tl.constexpr,
          INNER: tl.constexpr, OUT: tl.constexpr):  # fmt: skip
-    """The rewards of all open pairs, shared out evenly: a program takes as many draws as any other.
+    """The rewards of all pairs of a row and an open question; each program takes equally many draws.
 
-    A block is some rows that one question is open for. Its draws may fall to several programs, each of
-    which writes its part: ``rewards`` [parts, questions, rows] are to be summed over the parts.
+    A block is a set of rows that one question is open for. Its draws may be shared by several programs,
+    each of which writes its part: the result is the sum over the parts of ``rewards`` [parts, questions,
+    rows].
     """
     LATENT: tl.constexpr = OUT // 2
     weights = _weights(first, second, last, WIDTH, CHUNK, N_CHUNKS, INNER, OUT)
     width, both, questions = tl.arange(0, WIDTH), tl.arange(0, OUT), tl.arange(0, QUESTIONS)
     open_rows = tl.load(n_open + questions, mask=questions < n_questions, other=0)
-    ends = tl.cumsum(tl.cdiv(open_rows, ROWS), 0)  # where the blocks of each question end
+    ends = tl.cumsum(tl.cdiv(open_rows, ROWS), 0)  # end of each question's blocks
     n_blocks = tl.max(ends, 0)
-    each = tl.maximum(tl.cdiv(n_blocks * n_draws, tl.num_programs(0)), least_draws)
-    begin = tl.program_id(0) * each
-    end = tl.minimum(begin + each, n_blocks * n_draws)
+    draws_per_program = tl.maximum(tl.cdiv(n_blocks * n_draws, tl.num_programs(0)), min_draws)
+    begin = tl.program_id(0) * draws_per_program
+    end = tl.minimum(begin + draws_per_program, n_blocks * n_draws)
     for block in range(begin // n_draws, tl.cdiv(end, n_draws)):
         question = tl.sum((ends <= block).to(tl.int32), 0)
         block_of_question = block - tl.max(tl.where(ends <= block, ends, 0), 0)
         place = block_of_question * ROWS + tl.arange(0, ROWS)
-        here = place < tl.load(n_open + question)
-        row = tl.load(order + question * n_rows + place, mask=here, other=0)
+        is_row = place < tl.load(n_open + question)
+        row = tl.load(order + question * n_rows + place, mask=is_row, other=0)
         variable = tl.load(variables + question)
         total = tl.zeros([ROWS, LATENT], tl.float32)
         start, stop = tl.maximum(begin - block * n_draws, 0), tl.minimum(end - block * n_draws, n_draws)
-        ahead = tl.load(beliefs + _known(2 * start, row, n_rows)[:, None] * OUT + both[None, :])
+        first_index = _condition_index(2 * start, row, n_rows)
+        next_posterior = tl.load(posteriors + first_index[:, None] * OUT + both[None, :])
         for step in range(2 * start, 2 * stop):
             draw = step // 2
             if SINGLE:
-                of_row = values + (draw * n_rows + row) * n_variables
-                term = _term(of_row, variable, slope, offset, width)
+                row_values = values + (draw * n_rows + row) * n_variables
+                term = _term(row_values, variable, slope, offset, width)
             else:
-                at = (draw * n_questions + question) * n_rows + row
-                term = tl.load(terms + at[:, None] * WIDTH + width[None, :])
-            code = tl.load(codes + _known(step, row, n_rows)[:, None] * WIDTH + width[None, :])
-            belief = ahead  # asked for a step ahead, so that nothing waits for it
-            following = _known(tl.minimum(step + 1, 2 * n_draws - 1), row, n_rows)
-            ahead = tl.load(beliefs + following[:, None] * OUT + both[None, :])
-            mean, log_var = _apart(_tail(code + term, weights, N_CHUNKS, INNER, OUT))
-            mean_before, before = _apart(belief)
-            shift, log_var = mean - mean_before, _kept_in(log_var)
-            # Twice the divergence of `Posterior.kl`, and a constant that the difference loses.
+                index = (draw * n_questions + question) * n_rows + row
+                term = tl.load(terms + index[:, None] * WIDTH + width[None, :])
+            code_index = _condition_index(step, row, n_rows)
+            code = tl.load(codes + code_index[:, None] * WIDTH + width[None, :])
+            posterior = next_posterior  # loaded one step earlier, to hide the latency
+            following = _condition_index(tl.minimum(step + 1, 2 * n_draws - 1), row, n_rows)
+            next_posterior = tl.load(posteriors + following[:, None] * OUT + both[None, :])
+            mean, log_var = _split_moments(_tail(code + term, weights, N_CHUNKS, INNER, OUT))
+            mean_before, before = _split_moments(posterior)
+            shift, log_var = mean - mean_before, _clamp_log_var(log_var)
+            # Twice the divergence of `Posterior.kl`, without a constant that cancels in the difference.
             nats = shift * shift * tl.exp(-before) + tl.exp(log_var - before) - log_var + before
-            total += nats * (1 - 2 * (step % 2))  # with the target told it is taken away
-        part = tl.program_id(0) - block * n_draws // each
-        at = rewards + (part * n_questions + question) * n_rows + row
-        tl.store(at, tl.sum(total, 1) * (0.5 / n_draws), mask=here)
+            total += nats * (1 - 2 * (step % 2))  # the second term of the reward
+        part = tl.program_id(0) - block * n_draws // draws_per_program
+        index = rewards + (part * n_questions + question) * n_rows + row
+        tl.store(index, tl.sum(total, 1) * (0.5 / n_draws), mask=is_row)

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from eddi.table.columns import clean, shown
+from eddi.table.columns import clean
+from eddi.table.text import format_value
 
 N_BARS = 12  # of the small histogram beside a column
 N_EXAMPLES = 3
@@ -64,5 +65,5 @@ def _is_quantity(kind: pa.DataType) -> bool:
 
 
 def _shown(value: object) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else shown(value)
+    text = f"{value:.6g}" if isinstance(value, float) else format_value(value)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

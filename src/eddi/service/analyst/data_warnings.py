@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.service.analyst.tables import KeptTable
-from eddi.table.columns import table_numbers
+from eddi.table.columns import table_to_numbers
 from eddi.table.schema import Schema
 
 MANY_MISSING = 0.5  # share of a column's cells
@@ -69,7 +69,7 @@ def leaks(schema: Schema, table: pa.Table) -> list[Caution]:
     if not schema.targets:
         return []
     some = table.slice(0, MAX_ROWS) if table.num_rows > MAX_ROWS else table
-    rows = table_numbers(some, schema)
+    rows = table_to_numbers(some, schema)
     found = []
     for target in schema.targets:
         truth = rows[:, schema.position(target)]

@@ -9,9 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.evaluate.decision_trace import Decision, decisions
+from eddi.interview.next_step import InterviewStates, NextSteps
 from eddi.interview.record import Answer, NoAnswer
-from eddi.interview.rules import Turns
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.rules import InterviewRules
+from eddi.model.fitted import FittedModel
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop
@@ -41,16 +42,16 @@ class Trail:
         taken: the decisions, one for each question that was asked.
     """
 
-    model: PartialVAE
+    model: FittedModel
     target: str
     row: Numbers
     taken: tuple[Decision, ...]
 
     @classmethod
-    def of(cls, model: PartialVAE, row: pa.Table, target: str) -> "Trail":
+    def of(cls, model: FittedModel, row: pa.Table, target: str) -> "Trail":
         """The interview with the only row of a table."""
         taken, _ = decisions(model, row, target, n_steps=MAX_STEPS)
-        numbers = columns.table_numbers(row, model.schema_, optional=(target,))[0]
+        numbers = columns.table_to_numbers(row, model.schema, optional=(target,))[0]
         # A column of 32 bits says 106.5999985 where 106.6 was written.
         written = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
         return cls(model, target, written, tuple(taken))
@@ -63,7 +64,7 @@ class Trail:
     @cached_property
     def truth(self) -> float | None:
         """What is true of the target; None where nobody knows."""
-        number = float(self.row[self.model.schema_.position(self.target)])
+        number = float(self.row[self.model.schema.position(self.target)])
         return None if np.isnan(number) else number
 
     @cached_property
@@ -74,7 +75,7 @@ class Trail:
 
     def question(self, step: int) -> Question:
         """What was asked after so many answers."""
-        return self.model.schema_.questions[self.taken[step].chosen]
+        return self.model.schema.questions[self.taken[step].chosen]
 
     def worths(self, step: int) -> dict[str, float]:
         """What each question that could be asked was worth then, in nats, best first."""
@@ -82,7 +83,7 @@ class Trail:
 
     def answer(self, step: int) -> Answer:
         """What the row said to the question asked after so many answers."""
-        schema = self.model.schema_
+        schema = self.model.schema
         news = self.seen.observed[step + 1] & ~self.seen.observed[step]
         said = {name: self.row[schema.position(name)] for name in self.question(step).reveals}
         values = {
@@ -97,13 +98,13 @@ class Trail:
     @cached_property
     def seen(self) -> Evidence:
         """What was known before each question, and in the end [steps + 1, variables]."""
-        schema = self.model.schema_
+        schema = self.model.schema
         known = np.zeros((self.n_steps + 1, len(schema.variables)), dtype=bool)
         for step in range(self.n_steps):
             known[step] = self.taken[step].known
             known[step + 1] = known[step]
             known[step + 1, schema.positions(self.question(step).reveals)] = True
-        return self.model.coding_.encode(np.where(known, self.row, np.nan))
+        return self.model.coding.encode(np.where(known, self.row, np.nan))
 
     @cached_property
     def beliefs(self) -> list[Prediction]:
@@ -113,32 +114,33 @@ class Trail:
 
     def expected(self, step: int) -> Predictions:
         """What was believed about every variable then."""
-        return self.model.predict_evidence(self.seen[[step]], self.model.schema_.names)
+        return self.model.predict_evidence(self.seen[[step]], self.model.schema.names)
 
     def otherwise(self, step: int, said: Mapping[str, float]) -> Evidence:
         """What would be known then, had the row said this of some variables; NaN = not known [1]."""
         numbers = np.where(self.seen.observed[step], self.row, np.nan)
         for name, number in said.items():
-            numbers[self.model.schema_.position(name)] = number
-        return self.model.coding_.encode(numbers[None])
+            numbers[self.model.schema.position(name)] = number
+        return self.model.coding.encode(numbers[None])
 
     def worths_of(self, seen: Evidence, step: int) -> dict[str, float]:
         """What could be asked next were ``seen`` known after so many answers, best first."""
-        turns = Turns(self.model, (self.target,), Information(), Stop())
-        questions = self.model.schema_.questions
+        rules = InterviewRules(self.model, (self.target,), Information(), Stop())
+        questions = self.model.schema.questions
         closed = np.zeros((1, len(questions)), dtype=bool)
         closed[0, [taken.chosen for taken in self.taken[:step]]] = True
         closed[0] |= [not self._has_news(question, seen) for question in questions]
-        open_ = turns.open(seen, closed)[0]
-        return self._ranked(np.where(open_, turns.scores(seen)[0], np.nan))
+        states = InterviewStates(seen, closed, np.array([step]), closed @ self.model.schema.costs)
+        steps = NextSteps(rules, states)
+        return self._ranked(np.where(steps.open[0], steps.scores[0], np.nan))
 
     def _has_news(self, question: Question, seen: Evidence) -> bool:
         """Whether the row could say something to a question that is not known yet."""
-        places = self.model.schema_.positions(question.reveals)
+        places = self.model.schema.positions(question.reveals)
         return bool((~np.isnan(self.row[places]) & ~seen.observed[0, places]).any())
 
     def _ranked(self, rewards: Numbers) -> dict[str, float]:
-        questions = self.model.schema_.questions
+        questions = self.model.schema.questions
         places = sorted(np.flatnonzero(np.isfinite(rewards)), key=lambda place: -rewards[place])
         return {questions[place].name: float(rewards[place]) for place in places}
 
@@ -148,8 +150,8 @@ class Trail:
 
         They hold the belief before any answer, and the truth. Levels have none.
         """
-        schema = self.model.schema_
-        nothing = Evidence.nothing(1, len(schema.variables))
+        schema = self.model.schema
+        nothing = Evidence.empty(1, len(schema.variables))
         first = self.model.predict_evidence(nothing, schema.names)
         grids = np.zeros((N_POINTS, len(schema.variables)))
         for place, variable in enumerate(schema.variables):
@@ -162,7 +164,7 @@ class Trail:
 
     def densities(self, seen: Evidence) -> Numbers:
         """How likely each value of `grids` is, given one row of evidence [points, variables]."""
-        truth = self.model.coding_.encode(self.grids)
+        truth = self.model.coding.encode(self.grids)
         log_prob = self.model.log_prob(seen[np.zeros(N_POINTS, dtype=int)], truth)
         return np.exp(np.minimum(log_prob, 700.0))
 

@@ -14,7 +14,7 @@ from eddi.evaluate.calibration import Calibration, held
 from eddi.evaluate.comparison import compare, wilcoxon
 from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.simulate import known_rows, simulate, the_target
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
@@ -37,7 +37,7 @@ OnProgress = Callable[[float], None]
 
 
 def evaluate(
-    model: PartialVAE,
+    model: FittedModel,
     held_out: Any,
     target: str | None = None,
     *,
@@ -65,7 +65,7 @@ def evaluate(
     curves = _simulations(model, table, name, on_progress or _nobody)
     main = curves[EDDI]
     metrics = _metrics(main)
-    variable = model.schema_[name]
+    variable = model.schema[name]
     return {
         "version": VERSION,
         "target": name,
@@ -91,7 +91,7 @@ def _nobody(_share: float) -> None:
 
 
 def _simulations(
-    model: PartialVAE, table: pa.Table, target: str, on_progress: OnProgress
+    model: FittedModel, table: pa.Table, target: str, on_progress: OnProgress
 ) -> dict[str, Curves]:
     """Each strategy's interviews with the same rows; the questions asked of all are as many."""
     strategies: dict[str, Callable[[], Strategy]] = {
@@ -132,18 +132,18 @@ def _longer(curves: Curves, n_steps: int) -> Curves:
     return replace(curves, order=np.concatenate([curves.order, more], axis=1), **taken)
 
 
-def _imagined(model: PartialVAE) -> dict[str, list[Any]]:
+def _imagined(model: FittedModel) -> dict[str, list[Any]]:
     """A table of rows as the model believes them to be."""
-    nothing = Evidence.nothing(N_IMAGINED, len(model.schema_.variables))
+    nothing = Evidence.empty(N_IMAGINED, len(model.schema.variables))
     drawn = model.draw_tables(nothing, 1, seed=0)[0]  # [rows, variables]
     return {
         variable.name: [variable.answer(number) for number in column]
-        for variable, column in zip(model.schema_.variables, drawn.T.tolist(), strict=True)
+        for variable, column in zip(model.schema.variables, drawn.T.tolist(), strict=True)
     }
 
 
-def _costs_differ(model: PartialVAE, target: str) -> bool:
-    questions = [one for one in model.schema_.questions if target not in one.reveals and not one.never]
+def _costs_differ(model: FittedModel, target: str) -> bool:
+    questions = [one for one in model.schema.questions if target not in one.reveals and not one.never]
     return len({question.cost for question in questions}) > 1
 
 

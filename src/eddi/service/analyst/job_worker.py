@@ -45,8 +45,8 @@ def main(folder: Path) -> None:
 
 def fit(folder: Path, order: Mapping[str, Any]) -> dict[str, Any]:
     """Learn from the rows that are not held out; gives the seals of the model and of the rest."""
-    from eddi.model.partial_vae import PartialVAE
     from eddi.model.training.checkpoint import Progress
+    from eddi.partial_vae import PartialVAE
     from eddi.table.schema import Schema
 
     table, shelf = read_rows(Path(order["rows"])), Shelf(Path(order["shelf"]))
@@ -68,7 +68,7 @@ def fit(folder: Path, order: Mapping[str, Any]) -> dict[str, Any]:
         on_progress=lambda progress: course.note(asdict(progress)),
     ).fit(table.take(kept))
     model.save(folder / "model.eddi")
-    last: Progress = model.history_[-1]
+    last: Progress = model.training.history[-1]
     return {
         "model": shelf.put(folder / "model.eddi"),
         "held_out": shelf.put(json.dumps(held_out.tolist()).encode()),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from eddi.errors import EddiError
 from eddi.model.files.archive import load
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.service.analyst.decision import Trail
 from eddi.service.analyst.tables import read_rows
 from eddi.service.analyst.trained_model import Made, Models
@@ -33,7 +33,7 @@ class Exhibit:
     """
 
     made: Made
-    model: PartialVAE
+    model: FittedModel
     rows: pa.Table | None
 
 
@@ -42,7 +42,7 @@ class Exhibits:
 
     def __init__(self, models: Models) -> None:
         self.models = models
-        self._loaded: OrderedDict[str, tuple[PartialVAE, pa.Table | None]] = OrderedDict()
+        self._loaded: OrderedDict[str, tuple[FittedModel, pa.Table | None]] = OrderedDict()
         self._trails: OrderedDict[tuple[str, int], Trail] = OrderedDict()
         self._lock = threading.Lock()
 

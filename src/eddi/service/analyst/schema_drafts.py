@@ -8,11 +8,12 @@ import pyarrow as pa
 
 from eddi.errors import EddiError, SchemaError, TableError
 from eddi.service.analyst.tables import KeptTable
-from eddi.table.columns import clean, is_text, numbers, shown
+from eddi.table.columns import clean, column_to_numbers, is_text
 from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
+from eddi.table.text import format_value
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.vocabulary import natural
+from eddi.table.vocabulary import natural_sort_key
 
 ROLES = {
     "ask": "Ask",
@@ -155,7 +156,7 @@ class _Draft:
                 ends = {"low": None, "high": None}
             made = Variable(line.name, kind, levels, unit=line.unit, **ends)
             if made != before:
-                numbers(column, made)  # every value fits, or it says which does not
+                column_to_numbers(column, made)  # every value fits, or it says which does not
         except (SchemaError, TableError) as error:
             self._fault(line, "levels" if "level" in str(error) else "kind", str(error))
             return None
@@ -263,7 +264,7 @@ def _levels(line: Line, column: pa.ChunkedArray, before: Variable | None) -> tup
         )
     values = known.to_pylist()
     if is_text(known.type):
-        return tuple(sorted(values, key=natural))
+        return tuple(sorted(values, key=natural_sort_key))
     return tuple(int(one) if float(one).is_integer() else one for one in sorted(values))
 
 
@@ -274,4 +275,4 @@ def _says_something(question: Question) -> bool:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else shown(float(f"{value:.12g}"))
+    return "" if value is None else format_value(float(f"{value:.12g}"))

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from eddi.interview.documents import variable_document
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.service.analyst.data_warnings import Caution
 from eddi.service.analyst.jobs import Job
 from eddi.service.analyst.pages.page_context import share_done
@@ -218,10 +218,10 @@ def model(made: Made) -> ModelOut:
     }
 
 
-def model_detail(made: Made, loaded: PartialVAE) -> ModelDetailOut:
+def model_detail(made: Made, loaded: FittedModel) -> ModelDetailOut:
     """A model with what it knows of."""
     variables = [cast(VariableOut, variable_document(one)) for one in loaded.schema_.variables]
-    return {**model(made), "rows": loaded.n_rows_, "variables": variables}
+    return {**model(made), "rows": loaded.training.n_rows, "variables": variables}
 
 
 def published(one: Published) -> PublishedOut:

@@ -23,7 +23,7 @@ from eddi.service.analyst.blob_store import Shelf
 from eddi.service.analyst.column_profile import profile
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
-from eddi.table.columns import table_numbers
+from eddi.table.columns import table_to_numbers
 from eddi.table.schema import Schema
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
@@ -138,7 +138,7 @@ class Tables:
         kept = self.get(key)
         if after is not None and after != kept.version:
             raise _moved(kept)
-        table_numbers(self.rows(kept.seal), schema)  # what is kept can be learned from
+        table_to_numbers(self.rows(kept.seal), schema)  # what is kept can be learned from
         try:
             facts = {"schema": schema.to_toml()}
             self.store.append(_stream(key), "corrected", facts, after=kept.version)

@@ -21,7 +21,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from eddi.interview.record import Answer
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind, Variable
@@ -111,8 +111,8 @@ class Drift(Collector):
 class _Watched:
     """The answers to one questionnaire, by bin."""
 
-    def __init__(self, model: PartialVAE) -> None:
-        self.schema, self.learned = model.schema_, learned(model)
+    def __init__(self, model: FittedModel) -> None:
+        self.schema, self.learned = model.schema, learned(model)
         self.bins: dict[str, deque[int]] = {}
 
     def heard(self, answer: Answer) -> list[float]:
@@ -134,19 +134,19 @@ class _Watched:
         }
 
 
-def learned(model: PartialVAE) -> dict[str, Learned]:
+def learned(model: FittedModel) -> dict[str, Learned]:
     """How every variable is believed to be distributed before any answer."""
-    variables = model.schema_.variables
-    nothing = Evidence.nothing(N_QUANTILES, len(variables))
+    variables = model.schema.variables
+    nothing = Evidence.empty(N_QUANTILES, len(variables))
     levels = (torch.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     parts, start = [], 0
-    for belief in model.beliefs(nothing):
+    for belief in model.predictive_distributions(nothing):
         stop = start + belief.outputs.shape[1]
         wanted = levels[start:stop, None].expand(-1, len(variables)).to(belief.outputs.device)
         parts.append(belief.quantile(wanted, list(range(len(variables)))).cpu().numpy())
         start = stop
-    numbers = model.coding_.decode(np.concatenate(parts))  # [quantiles, variables]
-    believed = model.predict_evidence(nothing[:1], model.schema_.names)
+    numbers = model.coding.decode(np.concatenate(parts))  # [quantiles, variables]
+    believed = model.predict_evidence(nothing[:1], model.schema.names)
     return {
         variable.name: _learned(variable, column, believed[variable.name].probabilities)
         for variable, column in zip(variables, numbers.T, strict=True)

@@ -1,37 +1,36 @@
-"""How an interview went and may go on: beliefs after each answer, what moved them, what is left."""
+"""Analytics of an interview: predictions after each answer, their effects, and what is left to ask."""
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.interview.explanation import Explanation, explain
-from eddi.interview.interview import Interview
+from eddi.interview.interview import Interview, answers_to_evidence
 from eddi.interview.record import Answer, Record
-from eddi.interview.rules import Turns
-from eddi.interview.simulated import Rehearsal
+from eddi.interview.rules import InterviewRules
+from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.prediction import Prediction
-from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule
+from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule, max_questions
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
-N_IMAGINED = 24  # respondents whose interviews are played to say about how many questions there are
-MAX_REHEARSED = 24  # questions; whoever needs more is told the most only
-MAX_QUESTIONS_REHEARSED = 100  # a longer questionnaire would keep its first respondent waiting
-N_DRAWS = 512  # of the belief, behind the picture of a quantity
+N_SIMULATED = 24  # respondents whose interviews are simulated to estimate the number of questions
+MAX_SIMULATED_STEPS = 24  # beyond this, only the maximum number of questions is shown
+MAX_SIMULATED_QUESTIONS = 100  # a longer questionnaire would keep its first respondent waiting
+N_DRAWS = 512  # of the predictive distribution, for the chart of a quantity
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one answer did to the belief about the first target.
+    """The effect of one answer on the prediction of the first target.
 
     Args:
         answer: the answer.
-        shift: the prediction with it less the prediction without it: of the mean, or of the
-            probability of the level that is now the likeliest.
-        nats: what it told when it came: how far the belief after it is from the belief before.
+        shift: the prediction with the answer minus the one without it: of the mean, or of the
+            probability of the level that is now the most likely.
+        nats: information of the answer when it was given: KL divergence of the prediction after it from
+            the one before.
     """
 
     answer: Answer
@@ -39,185 +38,126 @@ class Effect:
     nats: float
 
 
-def beliefs(interview: Interview, name: str) -> list[Prediction]:
-    """What was believed about ``name`` before any answer, and after each."""
-    rows = _rows(interview, _prefixes(interview.record))
-    predictions = interview.model.predict_evidence(rows, (name,))[name]
-    return [predictions[row] for row in range(len(rows))]
-
-
-def effects(interview: Interview, after: list[Prediction]) -> list[Effect]:
-    """What each answer with a value did, the greatest mover first; ``after`` as `beliefs` gave it."""
+def predictions_over_time(interview: Interview, name: str) -> list[Prediction]:
+    """The prediction of ``name`` before any answer, and after each."""
     answers = interview.record.answers
-    spoken = [place for place, answer in enumerate(answers) if answer.values]
-    if not spoken:
+    prefixes = [answers[:n] for n in range(len(answers) + 1)]
+    evidence = answers_to_evidence(interview.model, prefixes)
+    predictions = interview.model.predict_evidence(evidence, (name,))[name]
+    return [predictions[row] for row in range(len(evidence))]
+
+
+def effects(interview: Interview, over_time: list[Prediction]) -> list[Effect]:
+    """The effect of each answer with a value, largest first; see `predictions_over_time`."""
+    answers = interview.record.answers
+    places = [place for place, answer in enumerate(answers) if answer.values]
+    if not places:
         return []
-    rows = _rows(interview, [(*answers[:place], *answers[place + 1 :]) for place in spoken])
+    without = [(*answers[:place], *answers[place + 1 :]) for place in places]
+    evidence = answers_to_evidence(interview.model, without)
     name = interview.target[0]
-    without = interview.model.predict_evidence(rows, (name,))[name]
+    predictions = interview.model.predict_evidence(evidence, (name,))[name]
     found = [
         Effect(
             answers[place],
-            shift(without[row], after[-1]),
-            told(after[place], after[place + 1]),
+            shift(predictions[row], over_time[-1]),
+            information(over_time[place], over_time[place + 1]),
         )
-        for row, place in enumerate(spoken)
+        for row, place in enumerate(places)
     ]
     return sorted(found, key=lambda effect: -abs(effect.shift))
 
 
 def shift(before: Prediction, after: Prediction) -> float:
-    """How far the mean, or the probability of the level that is likeliest after, has moved."""
+    """The change of the mean, or of the probability of the level that is most likely after."""
     if before.probabilities is None or after.probabilities is None:
         return float(after.mean - before.mean)
-    likeliest = int(after.probabilities.argmax())
-    return float(after.probabilities[likeliest] - before.probabilities[likeliest])
+    level = int(after.probabilities.argmax())
+    return float(after.probabilities[level] - before.probabilities[level])
 
 
-def told(before: Prediction, after: Prediction) -> float:
-    """Nats from one belief to the next: KL(after | before), whose expectation is the reward.
+def information(before: Prediction, after: Prediction) -> float:
+    """KL(after || before) in nats, whose expectation is the reward.
 
-    Quantities are taken as normal with their mean and sd.
+    Predictions of quantities are taken to be normal.
     """
     if before.probabilities is not None and after.probabilities is not None:
-        new, old = (
-            np.clip(chances, 1e-9, None) for chances in (after.probabilities, before.probabilities)
-        )
+        new, old = (np.clip(p, 1e-9, None) for p in (after.probabilities, before.probabilities))
         return max(0.0, float((new * np.log(new / old)).sum()))
     old_sd, new_sd = max(float(before.sd), 1e-9), max(float(after.sd), 1e-9)
-    moved = float(after.mean - before.mean)
-    return math.log(old_sd / new_sd) + (new_sd**2 + moved**2) / (2 * old_sd**2) - 0.5
+    change = float(after.mean - before.mean)
+    return math.log(old_sd / new_sd) + (new_sd**2 + change**2) / (2 * old_sd**2) - 0.5
 
 
-def draws(interview: Interview, name: str) -> NDArray[np.float64]:
-    """Values of ``name`` as likely as they are believed to be now [draws]."""
+def draw_values(interview: Interview, name: str) -> NDArray[np.float64]:
+    """Draws from the present predictive distribution of ``name`` [draws]."""
     model = interview.model
     tables = model.draw_tables(interview.evidence(), N_DRAWS, seed=0)
-    return np.asarray(tables[:, 0, model.schema_.position(name)])
+    return np.asarray(tables[:, 0, model.schema.position(name)])
 
 
-def next_question(interview: Interview, aside: Collection[str]) -> Question | None:
-    """The next question, those put aside only once nothing else is worth asking."""
-    questions = interview.model.schema_.questions
-    closed = _closed(interview)
-    put_off = np.array([[question.name in aside for question in questions]])
-    for shut in (closed | put_off, closed):
-        n_asked = np.array([len(interview.record.answers)])
-        chosen = interview.turns.next(interview.evidence(), shut, n_asked, spent=_spent(interview))
-        if chosen[0] >= 0:
-            return questions[int(chosen[0])]
-    return None
-
-
-def why(interview: Interview, question: Question) -> Explanation:
-    """Why ``question`` is the next one: `Interview.explain`, for whatever question is shown."""
-    rewards = interview.rewards()
-    worth = {question.name: 0.0, **rewards}
-    rivals = [name for name in rewards if name != question.name]
-    return explain(
-        interview.model, interview.evidence(), interview.target, question, rivals[:1], rewards=worth
-    )
-
-
-def most_left(interview: Interview) -> int:
-    """How many questions can still be asked at the very most."""
-    schema, record = interview.model.schema_, interview.record
-    closed = _closed(interview)[0]
+def max_questions_left(interview: Interview) -> int:
+    """The maximum number of questions that can still be asked."""
+    rules, record = interview.rules, interview.record
+    schema, state = interview.model.schema, interview.state()
     open_ = [
         question
         for place, question in enumerate(schema.questions)
-        if not closed[place]
-        and not set(question.reveals) & set(interview.target)
-        and not set(question.reveals) <= record.known()
-        and _possible(question, record)
+        if not state.closed[0, place]
+        and rules.askable[place]
+        and not set(question.reveals) <= record.answered_variables()
+        and _can_be_asked(question, record)
     ]
-    rule = interview.turns.stop
-    left = rule.budget - float(_spent(interview)[0])
+    budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    allowed = max(0.0, _most_answers(rule) - len(record.answers))
-    most = min(len(open_), allowed, _affordable([question.cost for question in open_], left))
-    return int(max(most, n_always))
+    allowed = max(0.0, max_questions(rules.stop) - len(record.answers))
+    affordable = _count_affordable([question.cost for question in open_], budget_left)
+    return int(max(min(len(open_), allowed, affordable), n_always))
 
 
-def ends_early(turns: Turns) -> bool:
-    """Whether some respondents are asked less than the most: by what is believed, or prerequisites."""
-    questions = turns.model.schema_.questions
-    if len(questions) > MAX_QUESTIONS_REHEARSED:
+def may_end_early(rules: InterviewRules) -> bool:
+    """Whether interviews differ in length: by predictions, or by prerequisites."""
+    questions = rules.model.schema.questions
+    if len(questions) > MAX_SIMULATED_QUESTIONS:
         return False
-    return _heeds_belief(turns.stop) or any(question.requires for question in questions)
+    return _depends_on_prediction(rules.stop) or any(question.requires for question in questions)
 
 
-def lengths(turns: Turns) -> NDArray[np.int64]:
-    """How many questions some imagined respondents, drawn from the model, would be asked [people]."""
-    model = turns.model
-    nothing = Evidence.nothing(N_IMAGINED, len(model.schema_.variables))
-    people = model.coding_.encode(model.draw_tables(nothing, 1, seed=0)[0])
-    rehearsal = Rehearsal(turns, people)
-    chosen = [turn.chosen for turn in rehearsal.play(rehearsal.n_steps(MAX_REHEARSED))]
+def simulate_lengths(rules: InterviewRules) -> NDArray[np.int64]:
+    """The number of questions asked of respondents drawn from the model [respondents]."""
+    model = rules.model
+    empty = Evidence.empty(N_SIMULATED, len(model.schema.variables))
+    respondents = model.coding.encode(model.draw_tables(empty, 1, seed=0)[0])
+    interviews = SimulatedInterviews(rules, respondents)
+    chosen = [step.chosen for step in interviews.run(interviews.n_steps(MAX_SIMULATED_STEPS))]
     return np.asarray((np.array(chosen) >= 0).sum(0))
 
 
-def about_left(lengths: NDArray[np.int64], n_told: int, most: int) -> int:
-    """How many more questions those imagined respondents needed who had come as far."""
-    longer = lengths[lengths > n_told]
-    about = float(longer.mean()) - n_told if len(longer) else 1.0
-    return min(most, max(1, round(about)))
+def estimate_questions_left(lengths: NDArray[np.int64], n_answered: int, maximum: int) -> int:
+    """The mean number of further questions of simulated interviews that got this far."""
+    longer = lengths[lengths > n_answered]
+    estimate = float(longer.mean()) - n_answered if len(longer) else 1.0
+    return min(maximum, max(1, round(estimate)))
 
 
-def _prefixes(record: Record) -> list[tuple[Answer, ...]]:
-    return [record.answers[:n] for n in range(len(record.answers) + 1)]
-
-
-def _rows(interview: Interview, told: list[tuple[Answer, ...]]) -> Evidence:
-    """A row of evidence for each set of answers."""
-    schema = interview.model.schema_
-    numbers = np.full((len(told), len(schema.variables)), np.nan)
-    for row, answers in enumerate(told):
-        for answer in answers:
-            for name, value in answer.values.items():
-                numbers[row, schema.position(name)] = schema[name].number(value)
-    return interview.model.coding_.encode(numbers)
-
-
-def _closed(interview: Interview) -> NDArray[np.bool_]:
-    told, declined = interview.record.closed(), interview.record.declined()
-    questions = interview.model.schema_.questions
-    return np.array([[q.name in told or declined >= set(q.reveals) for q in questions]], dtype=bool)
-
-
-def _spent(interview: Interview) -> NDArray[np.float64]:
-    told = interview.record.closed()
-    return np.array([sum(q.cost for q in interview.model.schema_.questions if q.name in told)])
-
-
-def _possible(question: Question, record: Record) -> bool:
-    """Whether a question's prerequisites are met, or may be met yet."""
+def _can_be_asked(question: Question, record: Record) -> bool:
+    """Whether a question's prerequisites are met, or can still be met."""
     values = {name: value for answer in record.answers for name, value in answer.values.items()}
-    silent = {name for answer in record.answers for name in answer.without} - set(values)
+    without = {name for answer in record.answers for name in answer.without} - set(values)
     return all(
         (name in values and str(values[name]) in map(str, levels))
-        or (name not in values and name not in silent)
+        or (name not in values and name not in without)
         for name, levels in question.requires.items()
     )
 
 
-def _heeds_belief(rule: StoppingRule) -> bool:
+def _depends_on_prediction(rule: StoppingRule) -> bool:
     if isinstance(rule, AnyOf | AllOf):
-        return any(map(_heeds_belief, rule.rules))
-    plain = isinstance(rule, Stop) and rule == Stop(after=rule.after, budget=rule.budget)
-    return not plain
+        return any(map(_depends_on_prediction, rule.rules))
+    is_plain = isinstance(rule, Stop) and rule == Stop(after=rule.after, budget=rule.budget)
+    return not is_plain
 
 
-def _most_answers(rule: StoppingRule) -> float:
-    """After how many answers a rule ends an interview for certain."""
-    if isinstance(rule, AnyOf):
-        return min(map(_most_answers, rule.rules))
-    if isinstance(rule, AllOf):
-        return max(map(_most_answers, rule.rules))
-    after = rule.after if isinstance(rule, Stop) else None
-    return math.inf if after is None else float(after)
-
-
-def _affordable(costs: list[float], left: float) -> int:
-    """How many questions the money left can buy, were the cheapest asked."""
-    return int((np.cumsum(sorted(costs)) <= left + 1e-9).sum()) if costs else 0
+def _count_affordable(costs: list[float], budget: float) -> int:
+    """How many questions a budget buys if the cheapest are asked."""
+    return int((np.cumsum(sorted(costs)) <= budget + 1e-9).sum()) if costs else 0

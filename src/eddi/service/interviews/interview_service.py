@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eddi.errors import EddiError
-from eddi.interview.documents import heard
+from eddi.interview.documents import parse_answer
 from eddi.interview.documents import resume as resume_step
 from eddi.interview.interview import Interview
+from eddi.interview.next_step import NextStep
 from eddi.interview.record import Record
 from eddi.model.prediction import Prediction
-from eddi.service.interviews.batcher import Batcher, Standing
+from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.history import Past, replaced, replayed
 from eddi.service.interviews.idempotency import claimed
 from eddi.service.interviews.metrics import Metrics
@@ -58,18 +59,29 @@ class Sitting:
         key: the secret by which it is resumed.
         version: how many events it has; goes up with every change.
         interview: its answers and rules.
-        question: the next one; None when it is enough.
-        predictions: what is believed about each target.
-        rewards: what each open question is worth, in nats, best first.
+        step: its next question, predictions and rewards.
     """
 
     key: str
     version: int
     questionnaire: Questionnaire
     interview: Interview
-    question: Question | None
-    predictions: Mapping[str, Prediction]
-    rewards: Mapping[str, float]
+    step: NextStep
+
+    @property
+    def question(self) -> Question | None:
+        """The next question; None if the interview is over."""
+        return self.step.question
+
+    @property
+    def predictions(self) -> Mapping[str, Prediction]:
+        """The prediction of each target."""
+        return self.step.predictions
+
+    @property
+    def rewards(self) -> Mapping[str, float]:
+        """Expected information of each open question in nats, highest first."""
+        return self.step.rewards
 
     @property
     def prediction(self) -> Prediction:
@@ -127,7 +139,7 @@ class Desk:
         """
         with self.metrics.next_question.time():
             ours = self.catalogue.current(questionnaire)
-            names = ours.model.schema_.target_names(target or ours.target)
+            names = ours.model.schema.target_names(target or ours.target)
             if request is None:
                 return self._opened(secrets.token_hex(16), ours, names)
             wanted = {"target": target, "questionnaire": questionnaire}
@@ -209,7 +221,7 @@ class Desk:
 
         def told(past: Past) -> Deed:
             interview = past.interview()
-            if question in interview.record.closed():
+            if question in interview.record.answered_questions():
                 raise InterviewConflictError(
                     f"{question!r} was answered already. Undo or change that answer instead."
                 )
@@ -239,7 +251,7 @@ class Desk:
         said = _said(values)
 
         def changed(past: Past) -> Deed:
-            if question not in past.record.closed():
+            if question not in past.record.answered_questions():
                 raise InterviewConflictError(f"{question!r} was not answered yet. Answer it instead.")
             others = tuple(one for one in past.record.answers if one.question != question)
             probe = past.interview(replace(past.record, answers=others))
@@ -289,7 +301,7 @@ class Desk:
     def _note(self, sitting: Sitting) -> None:
         """Count the last answer, and what it told, if the belief before it is still remembered."""
         record = sitting.interview.record
-        before = self.batcher.recall(sitting.questionnaire.interview(record=record.minus_last()))
+        before = self.batcher.cached_step(sitting.questionnaire.interview(record=record.minus_last()))
         after = sitting.predictions
         self.metrics.answered(sitting.questionnaire, record.answers[-1], before=before, after=after)
 
@@ -348,16 +360,8 @@ class Desk:
         return self._sitting(earlier, earlier.interview())
 
     def _sitting(self, past: Past, interview: Interview) -> Sitting:
-        standing: Standing = self.batcher.standing(interview)
-        return Sitting(
-            past.key,
-            past.version,
-            past.questionnaire,
-            interview,
-            standing.question,
-            standing.predictions,
-            standing.rewards,
-        )
+        step = self.batcher.next_step(interview)
+        return Sitting(past.key, past.version, past.questionnaire, interview, step)
 
     def _past(self, key: str) -> Past:
         return self._past_of(key, self._events(key))
@@ -384,7 +388,7 @@ class Desk:
 
 def _said(values: Any) -> list[Any]:
     """What `Interview.tell` takes for an answer as JSON has it."""
-    return [heard(one) for one in values] if isinstance(values, list) else [heard(values)]
+    return [parse_answer(one) for one in values] if isinstance(values, list) else [parse_answer(values)]
 
 
 def _check_version(past: Past, after: int | None) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from eddi.interview.next_step import NextStep
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews import interview_analytics
-from eddi.service.interviews.batcher import Standing
 from eddi.service.interviews.drift import Drift
 from eddi.service.interviews.questionnaire import Questionnaire
 
@@ -64,7 +64,7 @@ class Metrics:
         questionnaire: Questionnaire,
         answer: Answer,
         *,
-        before: Standing | None,
+        before: NextStep | None,
         after: Mapping[str, Prediction],
     ) -> None:
         """Count an answer by its kind, see whether it is usual, and what it told about the target.
@@ -81,7 +81,7 @@ class Metrics:
             self.distance.observe(distance)
         if before is not None and answer.values and answer.question in before.rewards:
             told = sum(
-                interview_analytics.told(belief, after[name])
+                interview_analytics.information(belief, after[name])
                 for name, belief in before.predictions.items()
             )
             self.expected_nats.inc(max(0.0, before.rewards[answer.question]))

@@ -9,9 +9,10 @@ from typing import Protocol
 from eddi.errors import EddiError, TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
-from eddi.interview.rules import Turns
+from eddi.interview.risk_control import resolve_risk
+from eddi.interview.rules import InterviewRules
 from eddi.model.files.archive import load
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
@@ -36,7 +37,7 @@ class Questionnaire:
     """
 
     name: str
-    model: PartialVAE
+    model: FittedModel
     seal: str
     target: tuple[str, ...]
     version: int = 1
@@ -59,9 +60,9 @@ class Questionnaire:
             TargetError: the target is not in the model, or there is none.
         """
         model = load(path)
-        names = model.schema_.target_names(target or model.target_ or None)
+        names = model.schema.target_names(target or model.target or None)
         if not names:
-            known = ", ".join(model.schema_.names[:12])
+            known = ", ".join(model.schema.names[:12])
             raise TargetError(f"{str(path)!r} has no target of its own. Give --target, one of: {known}.")
         return cls(path.stem, model, _seal(path), names, 1, strategy or Information(), stop or Stop())
 
@@ -80,9 +81,10 @@ class Questionnaire:
         wanted = self.target if target is None and record is None else target
         return Interview(self.model, wanted, strategy=self.strategy, stop=self.stop, record=record)
 
-    def turns(self, target: tuple[str, ...]) -> Turns:
-        """The rules by which interviews about ``target`` go on."""
-        return Turns(self.model, target, self.strategy, self.stop)
+    def rules(self, target: tuple[str, ...]) -> InterviewRules:
+        """The rules of interviews about ``target``."""
+        stop = resolve_risk(self.stop, self.model, target, self.strategy)
+        return InterviewRules(self.model, target, self.strategy, stop)
 
 
 class Catalogue(Protocol):

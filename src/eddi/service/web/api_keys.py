@@ -78,7 +78,7 @@ class Keys:
     def find(self, name: str) -> Key | None:
         """What is known of the key of this name."""
         events = self.store.read(_stream(name))
-        if not events or events[0].forgotten:
+        if not events or events[0].is_forgotten:
             return None
         facts = events[0].facts
         revoked = any(event.kind == "revoked" for event in events)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from eddi.interview.explanation import explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
@@ -60,7 +61,7 @@ def shown(interview: Interview, name: str, course: list[Prediction]) -> Shown:
     if now.probabilities is not None:
         return Shown(words, None, svg.bars(now))
     strip = svg.strip(
-        interview_analytics.draws(interview, name),
+        interview_analytics.draw_values(interview, name),
         now,
         course[0],
         scale=svg.Scale.of(course),
@@ -72,7 +73,9 @@ def shown(interview: Interview, name: str, course: list[Prediction]) -> Shown:
 def now(sitting: Sitting) -> Facts:
     """How sure we are now, beside a question."""
     interview = sitting.interview
-    courses = {name: interview_analytics.beliefs(interview, name) for name in interview.target}
+    courses = {
+        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
+    }
     first = courses[interview.target[0]]
     decimals = wording.decimals(first)
     last = (
@@ -91,7 +94,9 @@ def question(
     """A question to be answered now."""
     interview = sitting.interview
     n_told = len(interview.record.answers)
-    fields = wording.fields(asked, interview.model.schema_, known=interview.record.known(), heard=heard)
+    fields = wording.fields(
+        asked, interview.model.schema, known=interview.record.answered_variables(), heard=heard
+    )
     return {
         **frame(sitting, "question"),
         **now(sitting),
@@ -116,14 +121,14 @@ def change(sitting: Sitting, place: int, heard: wording.Heard | None = None) -> 
     return {
         **frame(sitting, "answers"),
         **now(sitting),
-        **_form(asked, wording.fields(asked, interview.model.schema_, known=known, heard=heard)),
+        **_form(asked, wording.fields(asked, interview.model.schema, known=known, heard=heard)),
         "title": f"Change: {asked.text}",
         "eyebrow": f"Your answer {place} of {len(interview.record.answers)}",
         "action": f"/i/{sitting.key}/change/{place}",
         "changing": True,
         "can_wait": False,
         "back": f"/i/{sitting.key}/change/{place - 1}" if place > 1 else "",
-        "notice": f"You said: {wording.said(answer, interview.model.schema_)}. Your other answers stay.",
+        "notice": f"You said: {wording.said(answer, interview.model.schema)}. Your other answers stay.",
         "left": "",
     }
 
@@ -134,7 +139,7 @@ def _form(asked: Question, fields: list[wording.Field]) -> Facts:
 
 def question_of(interview: Interview, answer: Answer) -> Question:
     """The question an answer belongs to; a variable told by its own name is a question of its own."""
-    for one in interview.model.schema_.questions:
+    for one in interview.model.schema.questions:
         if one.name == answer.question:
             return one
     return Question(answer.question, (answer.question,))
@@ -149,20 +154,23 @@ def elsewhere(interview: Interview, answer: Answer) -> set[str]:
 def why(sitting: Sitting, asked: Question) -> Facts:
     """Why this question is asked, and what else could be."""
     interview = sitting.interview
-    explanation = interview_analytics.why(interview, asked)
+    explanation = explain(
+        interview.model, interview.evidence(), interview.target, sitting.step, question=asked
+    )
+    assert explanation is not None  # noqa: S101  # there is a question
     decimals = wording.decimals([sitting.prediction])
     return {
         **frame(sitting, "question"),
         "title": f"Why: {asked.text}",
         "question": asked,
-        "sentences": wording.why(explanation, interview.model.schema_, decimals),
+        "sentences": wording.why(explanation, interview.model.schema, decimals),
         "rivals": rivals(sitting, asked),
     }
 
 
 def rivals(sitting: Sitting, asked: Question) -> list[Bar]:
     """What the best open questions are worth, the one that is asked among them."""
-    texts = {one.name: one.text for one in sitting.interview.model.schema_.questions}
+    texts = {one.name: one.text for one in sitting.interview.model.schema.questions}
     ranked = list(sitting.rewards.items())
     best = ranked[:N_RIVALS]
     if asked.name not in dict(best):
@@ -181,7 +189,7 @@ def rivals(sitting: Sitting, asked: Question) -> list[Bar]:
 
 def answers(sitting: Sitting) -> Facts:
     """All answers, each with the way to change it."""
-    schema = sitting.interview.model.schema_
+    schema = sitting.interview.model.schema
     told = [
         {"said": wording.said(answer, schema), "link": f"/i/{sitting.key}/change/{place}"}
         for place, answer in enumerate(sitting.interview.record.answers, start=1)
@@ -198,7 +206,9 @@ def answers(sitting: Sitting) -> Facts:
 def result(sitting: Sitting, *, link: str, today: str) -> Facts:
     """What was found out."""
     interview = sitting.interview
-    courses = {name: interview_analytics.beliefs(interview, name) for name in interview.target}
+    courses = {
+        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
+    }
     first = courses[interview.target[0]]
     decimals = wording.decimals(first)
     ended = sitting.question is None
@@ -224,7 +234,7 @@ def movers(interview: Interview, course: list[Prediction], decimals: int) -> lis
     """Each answer and what it did, the greatest mover first."""
     found = interview_analytics.effects(interview, course)
     most = max((abs(effect.shift) for effect in found), default=0.0) or 1.0
-    schema = interview.model.schema_
+    schema = interview.model.schema
     return [
         Mover(
             wording.said(effect.answer, schema),

@@ -111,13 +111,13 @@ class Pages:
         """Take an answer, or why there is none, or put the question off."""
         self.forms.check(request, form)
         sitting = self.desk.resume(key)
-        schema = sitting.interview.model.schema_
+        schema = sitting.interview.model.schema
         asked = _named(sitting, form.get("question", ""))
         if form.get("act") == LATER:
             return self._put_off(request, sitting, asked)
-        if asked.name in sitting.interview.record.closed():
+        if asked.name in sitting.interview.record.answered_questions():
             return self._repeated(request, sitting, asked, form)
-        heard = wording.hear(asked, schema, form, known=sitting.interview.record.known())
+        heard = wording.hear(asked, schema, form, known=sitting.interview.record.answered_variables())
         if heard.errors:
             return self._question(request, sitting, asked, heard)
         self.desk.tell(key, asked.name, heard.values, after=_after(form), request=_once(form))
@@ -157,7 +157,7 @@ class Pages:
             raise InterviewMovedError("the answers are no longer in the order this page showed.")
         asked = page_context.question_of(interview, answer)
         known = page_context.elsewhere(interview, answer)
-        heard = wording.hear(asked, interview.model.schema_, form, known=known)
+        heard = wording.hear(asked, interview.model.schema, form, known=known)
         if heard.errors:
             facts = page_context.change(sitting, number, heard)
             return self._page(request, "question.html", facts, status=422)
@@ -226,7 +226,7 @@ class Pages:
     ) -> HTMLResponse:
         ours = self.desk.catalogue.current(name)
         about = " and ".join(ours.target)
-        most = interview_analytics.most_left(ours.interview())
+        most = interview_analytics.max_questions_left(ours.interview())
         facts = {
             "name": page_context.heading(ours.target),
             "questionnaire": name or "",
@@ -246,7 +246,7 @@ class Pages:
         self, request: Request, sitting: Sitting, asked: Question, heard: wording.Heard | None
     ) -> HTMLResponse:
         interview = sitting.interview
-        most = interview_analytics.most_left(interview)
+        most = interview_analytics.max_questions_left(interview)
         n_told = len(interview.record.answers)
         about = self._about(sitting.questionnaire, interview.target, n_told, most)
         facts = page_context.question(sitting, asked, heard, aside=_aside(request, sitting))
@@ -263,11 +263,11 @@ class Pages:
         place = next(n for n, one in enumerate(record.answers, 1) if one.question == asked.name)
         answer = record.answers[place - 1]
         known = page_context.elsewhere(sitting.interview, answer)
-        heard = wording.hear(asked, sitting.interview.model.schema_, form, known=known)
+        heard = wording.hear(asked, sitting.interview.model.schema, form, known=known)
         if dict(wording.remembered(answer).values) == dict(heard.values):
             return _see(f"/i/{sitting.key}")
         facts = page_context.change(sitting, place, heard)
-        said = wording.said(answer, sitting.interview.model.schema_)
+        said = wording.said(answer, sitting.interview.model.schema)
         notice = f"You answered this already: {said}. Save the change if you meant to."
         return self._page(request, "question.html", {**facts, "notice": notice}, status=409)
 
@@ -285,14 +285,14 @@ class Pages:
 
     def _about(self, ours: Questionnaire, target: tuple[str, ...], n_told: int, most: int) -> int:
         """About how many questions are left, from interviews rehearsed once for each questionnaire."""
-        turns = ours.turns(target)
+        rules = ours.rules(target)
         which = (ours.seal, target, frozenset(rules_of(ours.stop).items()))
-        if not interview_analytics.ends_early(turns):
+        if not interview_analytics.may_end_early(rules):
             return most
         with self._lock:
             if which not in self._lengths:
-                self._lengths[which] = interview_analytics.lengths(turns)
-        return interview_analytics.about_left(self._lengths[which], n_told, most)
+                self._lengths[which] = interview_analytics.simulate_lengths(rules)
+        return interview_analytics.estimate_questions_left(self._lengths[which], n_told, most)
 
     def _page(
         self, request: Request, template: str, facts: Mapping[str, Any], *, status: int = 200
@@ -332,12 +332,12 @@ def _see(address: str) -> RedirectResponse:
 
 
 def _names(sitting: Sitting) -> tuple[str, ...]:
-    return tuple(question.name for question in sitting.interview.model.schema_.questions)
+    return tuple(question.name for question in sitting.interview.model.schema.questions)
 
 
 def _named(sitting: Sitting, name: str) -> Question:
     """The question a form was about; a form that names none was not given out for this interview."""
-    for question in sitting.interview.model.schema_.questions:
+    for question in sitting.interview.model.schema.questions:
         if question.name == name:
             return question
     raise InterviewMovedError(f"there is no question {name[:40]!r}. Load the page again.")
@@ -351,7 +351,7 @@ def _next(sitting: Sitting, aside: set[str]) -> Question | None:
     """What is asked now: the desk's choice, unless that was put off."""
     if sitting.question is None or sitting.question.name not in aside:
         return sitting.question
-    return interview_analytics.next_question(sitting.interview, aside)
+    return sitting.interview.next_step(aside).question
 
 
 def _place(sitting: Sitting, text: str) -> int | None:

@@ -25,7 +25,7 @@ class Static:
 
 
 class Rendering:
-    """Turns facts into pages."""
+    """InterviewRules facts into pages."""
 
     def __init__(self) -> None:
         self.static = _statics()

@@ -137,7 +137,7 @@ class QuestionnaireOut(TypedDict):
 
 def turn(sitting: Sitting) -> Turn:
     """What comes next in an interview."""
-    asked, variables = sitting.question, sitting.interview.model.schema_.variables
+    asked, variables = sitting.question, sitting.interview.model.schema.variables
     question: dict[str, Any] | None = None
     if asked is not None:
         question = {**question_document(asked, variables), "reward": sitting.rewards[asked.name]}
@@ -170,5 +170,5 @@ def questionnaire(one: Questionnaire) -> QuestionnaireOut:
         "version": one.version,
         "model": one.seal,
         "target": list(one.target),
-        "questions": sum(not set(q.reveals) & set(one.target) for q in one.model.schema_.questions),
+        "questions": sum(not set(q.reveals) & set(one.target) for q in one.model.schema.questions),
     }

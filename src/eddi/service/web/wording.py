@@ -309,11 +309,11 @@ def why(explanation: Explanation, schema: Schema, decimals: int = 0) -> list[str
             f"Your answer is expected to tell {nats(explanation.nats)} about {target}"
             + (": of all that can be asked now, this tells most." if _leads(explanation) else ".")
         )
-    else:
+    elif explanation.lookahead_gain <= 0:
         words.append(f"It is expected to tell little more about {target}.")
+    if explanation.lookahead_gain > 0:
+        words.append("Your answer decides which question is most informative next.")
     words.append(_expected_change(explanation, schema[target], decimals))
-    if explanation.opens > 0:
-        words.append("It also says what to ask you after it.")
     if explanation.runner_up is None:
         words.append("Nothing else is left to ask.")
     return words

@@ -1,4 +1,4 @@
-"""Run by alembic: migrate over the connection, and in the transaction, that `upgrade` holds."""
+"""Alembic entry point: migrate in the connection and transaction that `eddi.store.upgrade` holds."""
 
 from alembic import context
 

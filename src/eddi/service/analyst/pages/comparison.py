@@ -37,7 +37,7 @@ def facts(a: Exhibit, b: Exhibit, judged: tuple[Document | None, Document | None
             _fact(name, one, other)
             for (name, one), (_, other) in zip(model_card.figures(a), model_card.figures(b), strict=True)
         ],
-        "changes": list(changes(a.model.schema_, b.model.schema_)),
+        "changes": list(changes(a.model.schema, b.model.schema)),
         "both_judged": both,
         "charts": _charts(first, second) if first and second else [],
         "areas": _areas(first, second) if first and second else [],

@@ -100,7 +100,7 @@ def worths(trail: Trail, step: int) -> list[Worth]:
     chosen = trail.question(step).name
     ends = _ends(found.values())
     expected, heights = trail.expected(step), trail.densities(trail.seen[[step]])
-    schema = trail.model.schema_
+    schema = trail.model.schema
     return [
         Worth(
             (question := schema.question(name)).text,
@@ -160,7 +160,7 @@ def moved(trail: Trail, beliefs: Sequence[tuple[str, str, Evidence, Prediction]]
     legend = tuple((style, name) for style, name, _, _ in beliefs)
     if beliefs[0][3].probabilities is not None:
         return Moved(None, _chances(trail, beliefs), legend)
-    position = trail.model.schema_.position(trail.target)
+    position = trail.model.schema.position(trail.target)
     values = trail.grids[:, position]
     heights = [trail.densities(seen)[:, position] for _, _, seen, _ in beliefs]
     tallest = max(float(each.max()) for each in heights)
@@ -211,7 +211,7 @@ def verdict(trail: Trail, step: int) -> list[str]:
     """What the answer at a step did, in sentences."""
     before, after = trail.beliefs[step], trail.beliefs[step + 1]
     worth = trail.worths(step)[trail.question(step).name]
-    told = interview_analytics.told(before, after)
+    told = interview_analytics.information(before, after)
     decimals = wording.decimals(trail.beliefs)
     return [
         wording.change(before, after, decimals, by="The answer"),
@@ -223,18 +223,18 @@ def truth_words(trail: Trail) -> str:
     """What is true of the target."""
     if trail.truth is None:
         return "not known"
-    variable = trail.model.schema_[trail.target]
+    variable = trail.model.schema[trail.target]
     return _value(variable, trail.truth)
 
 
 def said(trail: Trail, answer: Answer) -> str:
     """An answer in words."""
-    return str(wording.said(answer, trail.model.schema_))
+    return str(wording.said(answer, trail.model.schema))
 
 
 def numbers(trail: Trail, heard: wording.Heard) -> dict[str, float]:
     """What was heard, in the table's numbers; NaN for what is not known."""
-    schema = trail.model.schema_
+    schema = trail.model.schema
     return {
         name: float("nan") if value is None or isinstance(value, dict) else schema[name].number(value)
         for name, value in heard.values.items()
@@ -278,7 +278,7 @@ def _followed(trail: Trail) -> int:
 
 
 def _expected(trail: Trail, variable: Variable, belief: Prediction, heights: Numbers) -> Expected:
-    place = trail.model.schema_.position(variable.name)
+    place = trail.model.schema.position(variable.name)
     number = float(trail.row[place])
     known = not np.isnan(number)
     about = wording.belief(belief, wording.decimals([belief]))

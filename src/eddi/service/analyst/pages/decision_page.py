@@ -115,7 +115,7 @@ def _what_if(trail: Trail, step: int, query: Mapping[str, str]) -> Facts | None:
     if not 1 <= place <= n_told:
         return None
     question, answer = trail.question(place - 1), trail.answer(place - 1)
-    schema = trail.model.schema_
+    schema = trail.model.schema
     known = [name for name in question.reveals if name not in {*answer.values, *answer.without}]
     sent = any(key.startswith("v") for key in query) or "act" in query
     heard = wording.hear(question, schema, query, known=known) if sent else wording.remembered(answer)
@@ -136,7 +136,7 @@ def _changed(trail: Trail, n_told: int, place: int, heard: wording.Heard) -> Fac
         ("after", "as it was", trail.seen[[n_told]], trail.beliefs[n_told]),
         ("what-if", "what if", seen, belief),
     ]
-    texts = {one.name: one.text for one in trail.model.schema_.questions}
+    texts = {one.name: one.text for one in trail.model.schema.questions}
     return {
         "said": shown.said(trail, shown.imagined(question, heard)),
         "instead": shown.said(trail, trail.answer(place - 1)),

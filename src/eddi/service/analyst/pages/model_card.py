@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from eddi.model.partial_vae import PartialVAE
+from eddi.model.fitted import FittedModel
 from eddi.service.analyst.model_viewer import Exhibit
 from eddi.service.analyst.pages import charts, evaluation_context, page_context
 from eddi.service.web import wording
@@ -33,13 +33,13 @@ class Line:
 def facts(exhibit: Exhibit, evaluation: dict[str, Any] | None) -> dict[str, Any]:
     """All that the card shows."""
     model = exhibit.model
-    variables = [_line(model, variable, exhibit.made.target) for variable in model.schema_.variables]
+    variables = [_line(model, variable, exhibit.made.target) for variable in model.schema.variables]
     return {
         "figures": figures(exhibit),
-        "training": charts.training(model.history_),
+        "training": charts.training(model.training.history),
         "variables": variables,
         "costs_differ": len({line.cost for line in variables if line.cost}) > 1,
-        "set_aside": model.schema_.set_aside,
+        "set_aside": model.schema.set_aside,
         "headline": [] if evaluation is None else evaluation_context.headline(evaluation),
         "evaluated": evaluation is not None,
         "curve": None if evaluation is None else _curve(evaluation),
@@ -52,27 +52,27 @@ def facts(exhibit: Exhibit, evaluation: dict[str, Any] | None) -> dict[str, Any]
 def figures(exhibit: Exhibit) -> list[tuple[str, str]]:
     """The facts of a model by name, in words."""
     model, made = exhibit.model, exhibit.made
-    last = model.history_[-1]
-    best = [progress.best for progress in model.history_ if progress.best is not None]
+    last = model.training.history[-1]
+    best = [progress.best for progress in model.training.history if progress.best is not None]
     validation = f"{wording.number(best[-1], 3)} an entry" if best else "no rows were kept for it"
     return [
         ("Target", made.target),
         ("Made", page_context.moment(made.when) if made.when else "not known"),
         ("Table", made.table_name or "not kept"),
-        ("Rows learned from", f"{model.n_rows_:,}"),
+        ("Rows learned from", f"{model.training.n_rows:,}"),
         ("Rows held out", f"{len(made.held_out):,}" if made.held_out else "none"),
-        ("Variables", f"{len(model.schema_.variables):,}"),
+        ("Variables", f"{len(model.schema.variables):,}"),
         ("Questions", f"{_n_askable(model, made.target):,}"),
         ("Set encoder", model.set_encoder),
-        ("Latent size", f"{model.recipe_.latent}"),
-        ("Objective", RECIPES[model.recipe_.objective]),
+        ("Latent size", f"{model.recipe.latent}"),
+        ("Objective", RECIPES[model.recipe.objective]),
         ("Training", f"{last.step:,} steps in {page_context.duration(last.seconds)}"),
         ("Validation", validation),
     ]
 
 
-def _n_askable(model: PartialVAE, target: str) -> int:
-    questions = model.schema_.questions
+def _n_askable(model: FittedModel, target: str) -> int:
+    questions = model.schema.questions
     return sum(target not in one.reveals and not one.never for one in questions)
 
 
@@ -80,8 +80,8 @@ def _curve(evaluation: dict[str, Any]) -> charts.Chart:
     return evaluation_context.information(evaluation, evaluation["metrics"][0])
 
 
-def _line(model: PartialVAE, variable: Variable, target: str) -> Line:
-    found = [one for one in model.schema_.questions if variable.name in one.reveals]
+def _line(model: FittedModel, variable: Variable, target: str) -> Line:
+    found = [one for one in model.schema.questions if variable.name in one.reveals]
     is_target = variable.name == target
     first = found[0] if found and not is_target else None
     return Line(

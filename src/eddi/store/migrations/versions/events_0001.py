@@ -1,4 +1,4 @@
-"""Events in streams, and where each stream ends."""
+"""Create the tables of events and of stream heads."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the two tables."""
+    """Create the two tables."""
     op.create_table(
         "eddi_heads",
         sa.Column("stream", _NAME, primary_key=True),

@@ -1,0 +1,271 @@
+"""The dialogue of `eddi interview`: questions, answers, commands and predictions."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from eddi.cli import terminal
+from eddi.cli.prediction_bars import PredictionBars
+from eddi.errors import AnswerError
+from eddi.interview.interview import Interview
+from eddi.interview.record import Answer, NoAnswer, Record
+from eddi.model.prediction import Prediction
+from eddi.table.question import Question
+from eddi.table.variable import Kind, Level, Variable, level_position
+
+MAX_REWARDS_SHOWN = 5
+BAR_WIDTH = 20
+
+
+class Command(StrEnum):
+    """What a respondent may type instead of an answer."""
+
+    WHY = "?"
+    BACK = "b"
+    UNKNOWN = "d"
+    DECLINED = "p"
+    STOP = "q"
+
+
+MEANINGS = {
+    Command.WHY: "why this question",
+    Command.BACK: "back",
+    Command.UNKNOWN: "don't know",
+    Command.DECLINED: "prefer not to say",
+    Command.STOP: "stop",
+}
+NO_ANSWERS = {Command.UNKNOWN: NoAnswer.UNKNOWN, Command.DECLINED: NoAnswer.DECLINED}
+NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "unknown", NoAnswer.DECLINED: "declined"}
+
+
+class Conversation:
+    """Asks questions until the interview ends, and shows the predictions after each answer.
+
+    Args:
+        interview: the interview to conduct.
+        out: the console to print to.
+        save: called with the record whenever it changes.
+    """
+
+    def __init__(self, interview: Interview, out: Console, save: Callable[[Record], None]) -> None:
+        self.interview, self.out, self.save = interview, out, save
+        self.schema = interview.model.schema
+        unanswered = Interview(interview.model, interview.target)
+        self.bars = [PredictionBars.from_prior(unanswered.predict(name)) for name in interview.target]
+
+    def run(self) -> None:
+        """Conduct the interview and print a summary."""
+        self._print_introduction()
+        while (question := self.interview.ask()) is not None:
+            if not self._ask_question(question):
+                break
+        self._print_summary(is_complete=question is None)
+
+    def _print_introduction(self) -> None:
+        target = ", ".join(self.interview.target)
+        self.out.print(Text.assemble("\nVariable to predict: ", (target, "bold")))
+        legend = [
+            Text.assemble((str(command), "bold"), f" {meaning}") for command, meaning in MEANINGS.items()
+        ]
+        self.out.print(Text("   ").join(legend))
+        for answer in self.interview.record.answers:
+            self.out.print(Text(f"   {answer.question}: {self._format_answer(answer)}", "dim"))
+        self._print_predictions()
+
+    def _ask_question(self, question: Question) -> bool:
+        """Ask a question and record its answer, or go back; return False to stop the interview."""
+        self._print_question(question)
+        answered = self.interview.record.answered_variables()
+        names = [name for name in question.reveals if name not in answered]
+        values: dict[str, Level | NoAnswer] = {}
+        while len(values) < len(names):
+            variable = self.schema[names[len(values)]]
+            reply = self._read_reply(variable, with_name=len(question.reveals) > 1)
+            if reply is Command.STOP:
+                return False
+            if reply is Command.BACK and not values:
+                self._go_back()
+                return True
+            if reply is Command.BACK:
+                values.popitem()
+            else:
+                values[variable.name] = reply
+        self.interview.tell(question, values)
+        self.save(self.interview.record)
+        self._print_predictions()
+        return True
+
+    def _print_question(self, question: Question) -> None:
+        number = len(self.interview.record.answers) + 1
+        cost = f"  cost {question.cost:g}" if self._has_different_costs else ""
+        self.out.print(Text.assemble((f"\n{number}. {question.text}", "bold"), (cost, "dim")))
+
+    def _read_reply(self, variable: Variable, *, with_name: bool) -> Level | NoAnswer | Command:
+        """Read lines until one is an answer for ``variable``, or one of the commands BACK and STOP."""
+        name = f"   {variable.name}: " if with_name else "   "
+        self.out.print(Text(name).append_text(format_choices(variable)))
+        while True:
+            line = self._read_line()
+            if line is None:
+                return Command.STOP
+            command = parse_command(line, variable)
+            if command is Command.WHY:
+                self._explain_question()
+            elif command is not None:
+                return NO_ANSWERS.get(command, command)
+            else:
+                try:
+                    return variable.answer(variable.number(match_level(variable, line)))
+                except AnswerError:
+                    self._reject_line(line, variable)
+
+    def _read_line(self) -> str | None:
+        """Return the next line of input, or None at its end."""
+        try:
+            line = input("   > ").strip()
+        except EOFError:
+            self.out.print()
+            return None
+        except KeyboardInterrupt:
+            self.out.print()
+            raise
+        if not self.out.is_terminal or not os.isatty(0):
+            self.out.print(Text(line))  # a terminal echoes its input, a pipe does not
+        return line
+
+    def _reject_line(self, line: str, variable: Variable) -> None:
+        problem = f"{line!r} is not a valid answer. " if line else ""
+        hint = f"Type {describe_expected(variable)}, or {Command.UNKNOWN} if you don't know."
+        self.out.print(Text(f"   {problem}{hint}", "yellow"))
+
+    def _go_back(self) -> None:
+        if not self.interview.record.answers:
+            self.out.print(Text("   This is the first question.", "yellow"))
+            return
+        removed = self.interview.record.answers[-1]
+        self.interview.undo()
+        self.save(self.interview.record)
+        message = f"   Removed {removed.question}: {self._format_answer(removed)}"
+        self.out.print(Text(message, "yellow"))
+        self._print_predictions()
+
+    def _explain_question(self) -> None:
+        self.out.print(Padding(Text(f"{self.interview.explain()}", "cyan"), (0, 0, 0, 3)))
+        rewards = list(self.interview.rewards().items())[:MAX_REWARDS_SHOWN]
+        table = Table(box=None, show_header=False, padding=(0, 0, 0, 3))
+        highest = max((nats for _, nats in rewards), default=0.0)
+        for name, nats in rewards:
+            bar = terminal.draw_share(nats / highest if highest > 0 else 0.0, BAR_WIDTH)
+            # Adding 0 avoids a negative zero.
+            table.add_row(Text(name), bar, Text(f"{round(nats, 2) + 0.0:.2f} nats", "dim"))
+        self.out.print(table)
+
+    def _print_predictions(self, *, with_names: bool = False) -> None:
+        with_names = with_names or len(self.interview.target) > 1
+        for name, bars in zip(self.interview.target, self.bars, strict=True):
+            bars.print(self.out, self.interview.predict(name), with_name=with_names)
+
+    def _print_summary(self, *, is_complete: bool) -> None:
+        asked_names = self.interview.record.answered_questions()
+        count = "1 question" if len(asked_names) == 1 else f"{len(asked_names)} questions"
+        total = sum(question.cost for question in self.schema.questions if question.name in asked_names)
+        cost = f", total cost {total:g}" if self._has_different_costs else ""
+        status = "Interview complete." if is_complete else "Interview stopped."
+        self.out.print(Text.assemble((f"\n{status}", "bold"), f" {count}{cost}."))
+        self._print_predictions(with_names=True)
+        self._print_effects()
+
+    @property
+    def _has_different_costs(self) -> bool:
+        return len(set(self.schema.costs)) > 1
+
+    def _print_effects(self) -> None:
+        """Print how the prediction of the first target would differ without each of the answers."""
+        bars, prediction = self.bars[0], self.interview.predict()
+        effects = [
+            (bars.effect(prediction, self._predict_without(answer)), answer)
+            for answer in self.interview.record.answers
+            if answer.values
+        ]
+        if not effects:
+            return
+        effects.sort(key=lambda pair: -abs(pair[0]))
+        largest = max(abs(effects[0][0]), 1e-12)
+        table = Table(box=None, show_header=False, padding=(0, 0, 0, 3))
+        for effect, answer in effects:
+            bar = terminal.draw_share(abs(effect) / largest, BAR_WIDTH)
+            text = Text(self._format_answer(answer))
+            table.add_row(Text(answer.question), text, bars.format_effect(effect), bar)
+        changed = bars.name_effect(prediction)
+        self.out.print(Text.assemble(("\nEffects", "bold"), f": how each answer changed {changed}"))
+        self.out.print(table)
+
+    def _predict_without(self, answer: Answer) -> Prediction:
+        record = self.interview.record
+        other_answers = tuple(other for other in record.answers if other is not answer)
+        return Interview(self.interview.model, record=replace(record, answers=other_answers)).predict()
+
+    def _format_answer(self, answer: Answer) -> str:
+        values = (
+            f"{value:g} {self.schema[name].unit}".strip() if isinstance(value, float) else f"{value}"
+            for name, value in answer.values.items()
+        )
+        return ", ".join([*values, *(NO_ANSWER_TEXTS[reason] for reason in answer.without.values())])
+
+
+def format_choices(variable: Variable) -> Text:
+    """Return what a respondent may type: numbered levels, or a range and its unit."""
+    if not variable.kind.has_levels:
+        return Text(describe_expected(variable), "dim")
+    levels = [
+        f"{number} {level}" if _has_level_numbers(variable) else f"{level}"
+        for number, level in enumerate(variable.levels, start=1)
+    ]
+    clashes = [command for command in Command if level_position(variable.levels, command) is not None]
+    escapes = [f"type :{command} for {MEANINGS[command]}" for command in clashes]
+    return Text("   ".join([*levels, *escapes]), "dim")
+
+
+def describe_expected(variable: Variable) -> str:
+    """Return what an answer must be, as the end of a sentence."""
+    if variable.kind.has_levels:
+        return f"one of {terminal.describe_values(variable)}"
+    kind = "a whole number" if variable.kind is Kind.COUNT else "a number"
+    is_bounded = variable.low is not None or variable.high is not None
+    bounds = f", {terminal.describe_values(replace(variable, unit=''))}" if is_bounded else ""
+    return f"{kind}{bounds}" + (f", in {variable.unit}" if variable.unit else "")
+
+
+def parse_command(line: str, variable: Variable) -> Command | None:
+    """Return the command in ``line``, or None.
+
+    A level with the same letter takes precedence over a command, unless a colon precedes the letter.
+    """
+    letter = line.lower().removeprefix(":")
+    if letter not in tuple(Command):
+        return None
+    is_level = not line.startswith(":") and level_position(variable.levels, line) is not None
+    return None if is_level else Command(letter)
+
+
+def match_level(variable: Variable, line: str) -> object:
+    """Return the level with this number or unique prefix; otherwise return ``line`` unchanged."""
+    if not line or not variable.levels or level_position(variable.levels, line) is not None:
+        return line
+    is_number = line.isdecimal() and _has_level_numbers(variable)
+    if is_number and 1 <= int(line) <= variable.n_levels:
+        return variable.levels[int(line) - 1]
+    matches = [level for level in variable.levels if str(level).lower().startswith(line.lower())]
+    return matches[0] if len(matches) == 1 else line
+
+
+def _has_level_numbers(variable: Variable) -> bool:
+    """Whether levels can be selected by number, that is, no level is itself one of the numbers."""
+    numbers = range(1, variable.n_levels + 1)
+    return all(level_position(variable.levels, number) is None for number in numbers)

@@ -1,0 +1,102 @@
+"""Fill the missing cells of a text file and leave the text of all other cells unchanged.
+
+Reading a CSV file parses its values: 1.50 becomes 1.5, and the postcode 01234 becomes the number 1234.
+A user who imputes a table expects the observed cells back as they were, so their text is copied from
+the file.
+"""
+
+import codecs
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from eddi.table.columns import find_missing
+from eddi.table.delimited import DELIMITERS
+from eddi.table.text import format_value
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+
+Cells = list[list[str]]  # [rows][columns]
+
+
+def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.Table:
+    """Return ``filled`` with the text of every observed cell as in the file at ``path``.
+
+    Args:
+        path: the file that ``table`` was read from. If it is not a text file, ``filled`` is returned.
+        table: the table with missing values.
+        filled: the same table without missing values.
+    """
+    rows = _read_cells(path, table)
+    if rows is None:
+        return filled
+    columns = []
+    for index, name in enumerate(table.column_names):
+        original = table.column(index)
+        texts = [row[index] for row in rows]
+        if pa.types.is_floating(original.type) and any("," in text for text in texts):
+            return filled  # the file has decimal commas, but imputed cells would have points
+        columns.append(_fill_missing(texts, original, filled.column(name)))
+    return pa.Table.from_arrays(
+        [pa.array(column, pa.string()) for column in columns], table.column_names
+    )
+
+
+def _fill_missing(texts: list[str], original: pa.ChunkedArray, filled: pa.ChunkedArray) -> list[str]:
+    """Return the cell texts with imputed values in place of missing ones.
+
+    An imputed value that also occurs among the observed cells is spelled as it is there.
+    """
+    is_missing = find_missing(original)
+    if not is_missing.any():
+        return texts
+    observed = (text for text, missing in zip(texts, is_missing, strict=True) if not missing)
+    spellings = {text.strip().casefold(): text for text in observed}
+    cells = list(texts)
+    for row in is_missing.nonzero()[0].tolist():
+        text = _format_cell(filled[row].as_py())
+        cells[row] = spellings.get(text.casefold(), text)
+    return cells
+
+
+def _read_cells(path: Path, table: pa.Table) -> Cells | None:
+    """Return the cells of a text file, or None if no delimiter gives the shape of ``table``."""
+    if not set(TEXT_SUFFIXES) & {suffix.lower() for suffix in path.suffixes}:
+        return None
+    with pa.input_stream(path, compression="detect") as stream:
+        text = _decode(stream.read())
+    for delimiter in DELIMITERS:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        # In a file with a single column, an empty line is a missing value.
+        rows = [row or [""] for row in lines if row or table.num_columns == 1]
+        if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
+            return rows[1:]
+    return None
+
+
+def _decode(content: bytes) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def to_csv(table: pa.Table) -> str:
+    """Return the table as CSV with missing values as empty cells."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.column_names)
+    columns = [[_format_cell(value) for value in column.to_pylist()] for column in table.columns]
+    writer.writerows(zip(*columns, strict=True))
+    return out.getvalue()
+
+
+def _format_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else format_value(value)

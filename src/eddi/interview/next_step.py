@@ -1,0 +1,188 @@
+"""The next step of a batch of interviews: question, predictions, rewards and lookahead gain.
+
+Everything that asks questions comes through here: `Interview` is a batch of one, the service's batcher a
+batch of all waiting requests, and a simulation a batch of all held-out rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from eddi.interview.rules import InterviewRules, Mask
+from eddi.model.prediction import Prediction, Predictions
+from eddi.strategy.information import Information
+from eddi.strategy.stopping import Situation
+from eddi.table.evidence import Evidence
+from eddi.table.question import Question
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class InterviewStates:
+    """The state of some interviews, one per row.
+
+    Args:
+        evidence: the answers so far.
+        closed: questions that must not be asked (again) [rows, questions].
+        n_asked: number of questions asked [rows].
+        spent: their total cost [rows].
+        deferred: questions that are asked only if no other is left [rows, questions]; None for none.
+    """
+
+    evidence: Evidence
+    closed: Mask
+    n_asked: NDArray[np.int64]
+    spent: Numbers
+    deferred: Mask | None = None
+
+    @classmethod
+    def concatenate(cls, states: Sequence["InterviewStates"]) -> "InterviewStates":
+        """Several batches, without deferred questions, as one."""
+        if len(states) == 1:
+            return states[0]
+        values = np.concatenate([state.evidence.values for state in states])
+        observed = np.concatenate([state.evidence.observed for state in states])
+        return cls(
+            Evidence(values, observed),
+            np.concatenate([state.closed for state in states]),
+            np.concatenate([state.n_asked for state in states]),
+            np.concatenate([state.spent for state in states]),
+        )
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """The next step of one interview.
+
+    Args:
+        question: the next question; None if the interview is over.
+        predictions: of each target.
+        rewards: expected information of each open question in nats, highest first.
+        ranking: the open questions by the strategy's score, best first.
+        lookahead_gains: nats by which an answer is expected to improve the question after it, for the
+            questions for which this counts.
+    """
+
+    question: Question | None
+    predictions: Mapping[str, Prediction]
+    rewards: Mapping[str, float]
+    ranking: tuple[str, ...]
+    lookahead_gains: Mapping[str, float]
+
+    def is_finite(self) -> bool:
+        """Whether all numbers are finite."""
+        numbers = [
+            (p.mean, p.sd, *p.interval) if p.probabilities is None else p.probabilities
+            for p in self.predictions.values()
+        ]
+        return bool(np.isfinite(np.concatenate([list(self.rewards.values()), *numbers])).all())
+
+
+@dataclass(frozen=True)
+class NextSteps:
+    """The next steps of interviews under the same rules, from one call of the strategy.
+
+    Each part is computed when it is first needed.
+    """
+
+    rules: InterviewRules
+    states: InterviewStates
+
+    def __len__(self) -> int:
+        return len(self.states.evidence)
+
+    def __getitem__(self, row: int) -> NextStep:
+        questions = self.rules.model.schema.questions
+        open_ = np.flatnonzero(self.open[row])
+        chosen, gains = int(self.chosen[row]), self.lookahead_gain[row]
+        by_reward = sorted(open_, key=lambda place: -self.rewards[row, place])
+        by_score = sorted(open_, key=lambda place: -self.scores[row, place])
+        return NextStep(
+            question=None if chosen < 0 else questions[chosen],
+            predictions={name: p[row] for name, p in self.predictions.items()},
+            rewards={questions[i].name: float(self.rewards[row, i]) for i in by_reward},
+            ranking=tuple(questions[i].name for i in by_score),
+            lookahead_gains={questions[i].name: float(gains[i]) for i in open_ if gains[i] > 0},
+        )
+
+    @cached_property
+    def chosen(self) -> NDArray[np.int64]:
+        """The position of each row's next question [rows]; -1 if the interview is over."""
+        closed = self.states.closed
+        if self.states.deferred is None:
+            return self._choose(closed)
+        chosen = self._choose(closed | self.states.deferred)
+        return np.where(chosen >= 0, chosen, self._choose(closed))
+
+    @cached_property
+    def open(self) -> Mask:
+        """The questions that may be asked, deferred ones included [rows, questions]."""
+        return self._open(self.states.closed)
+
+    @cached_property
+    def scores(self) -> Numbers:
+        """The strategy's scores of all questions [rows, questions]; -inf for one that is never asked."""
+        rules = self.rules
+        return _to_numpy(rules.strategy.score(rules.model, self.states.evidence, rules.target))
+
+    @cached_property
+    def rewards(self) -> Numbers:
+        """Expected information of all questions about the target, in nats [rows, questions]."""
+        rules = self.rules
+        if isinstance(rules.strategy, Information):
+            return self.scores
+        return _to_numpy(Information().score(rules.model, self.states.evidence, rules.target))
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The prediction of each target."""
+        return self.rules.model.predict_evidence(self.states.evidence, self.rules.target)
+
+    @cached_property
+    def lookahead_gain(self) -> Numbers:
+        """The lookahead gain of each question [rows, questions]; 0 after the first question."""
+        return self._lookahead_gain(self._askable(self.states.closed))
+
+    def _open(self, closed: Mask) -> Mask:
+        return self.rules.open_questions(self.states.evidence, closed, self.states.spent)
+
+    def _askable(self, closed: Mask) -> Mask:
+        """Open questions that the strategy asks at all, or that are always asked."""
+        return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
+
+    def _lookahead_gain(self, askable: Mask) -> Numbers:
+        is_first = (self.states.n_asked == 0) & ~self.states.evidence.observed.any(1)
+        if is_first.any() and (bonus := self.rules.first_question_bonus) is not None:
+            is_first &= (askable == self.rules.unconditional).all(1)
+            return np.where(is_first[:, None], bonus, 0.0)
+        return np.zeros(askable.shape)
+
+    def _choose(self, closed: Mask) -> NDArray[np.int64]:
+        rules, askable = self.rules, self._askable(closed)
+        scores = self.scores + self._lookahead_gain(askable)
+        if rules.asks_always_first:
+            pinned = askable & rules.always
+            askable = np.where(pinned.any(1, keepdims=True), pinned, askable)
+        best = np.where(askable, scores, -np.inf).max(1, initial=-np.inf)
+        situation = Situation(self.states.n_asked, best, lambda: self.predictions)
+        is_over = rules.stop.reached(situation)
+        return np.where(
+            is_over, best_question(scores, askable & rules.always), best_question(scores, askable)
+        )
+
+
+def best_question(scores: NDArray[np.floating], askable: Mask) -> NDArray[np.int64]:
+    """The askable question with the highest score of each row [rows]; -1 if none is askable."""
+    best = np.where(askable, scores, -np.inf).argmax(1)
+    return np.where(askable.any(1), best, -1)
+
+
+def _to_numpy(scores: Tensor) -> Numbers:
+    array = scores.cpu().numpy().astype(np.float64)
+    # An extreme answer may overflow the network; questions then carry no information.
+    return np.where(np.isnan(array), 0.0, array)

@@ -1,0 +1,271 @@
+"""The fitted model: a trained network with its schema and coding, ready for inference."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from eddi.errors import TableError
+from eddi.model.cache import Cache
+from eddi.model.certificate import Certificate, CertificateKey
+from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.marginal_predictor import MarginalPredictor
+from eddi.model.inference.predictive import PredictiveDistribution
+from eddi.model.inference.sampling import sample_missing
+from eddi.model.inference.summary import insert_observed, summarise
+from eddi.model.network.likelihood import N_QUANTILES
+from eddi.model.network.network import Network
+from eddi.model.network.posterior import Posterior
+from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
+from eddi.model.prediction import Predictions
+from eddi.model.recipe import Recipe, SetEncoderName
+from eddi.model.training.checkpoint import Progress
+from eddi.table import columns, formats
+from eddi.table.coding import Coding
+from eddi.table.evidence import Evidence
+from eddi.table.schema import Schema
+from eddi.table.variable import Kind
+
+N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points require
+CHUNK_CELLS = 4_000_000  # numbers per tensor when predicting: 16 MB
+MAX_CACHED_NUMBERS = 65_536  # larger sets of random numbers are drawn again each time: 256 kB
+
+
+@dataclass(frozen=True)
+class TrainingSummary:
+    """What a model was trained on, and how training went."""
+
+    columns: tuple[str, ...]  # of the training table
+    n_rows: int
+    fingerprint: str  # SHA-256 of the schema and the coded table
+    history: list[Progress]
+    has_column_names: bool = True  # False for an array
+    has_single_target: bool = False  # whether the target was given as one name
+
+
+@dataclass(eq=False)
+class FittedModel:
+    """A trained Partial VAE. It implements the `Model` protocol.
+
+    Args:
+        schema: the variables and questions.
+        coding: the map between the table's own units and coded values.
+        recipe: how the network was built and trained.
+        set_encoder: the name of the set encoder.
+        target: the declared targets; empty if none was declared.
+        network: the trained network.
+        training: what it was trained on.
+        certificates: results of `eddi.certify`, for risk-controlled stopping.
+        validation_rows: the rows that `fit` held out. Kept in memory only: model files contain no rows.
+    """
+
+    schema: Schema
+    coding: Coding
+    recipe: Recipe
+    set_encoder: SetEncoderName
+    target: tuple[str, ...]
+    network: Network
+    training: TrainingSummary
+    certificates: dict[CertificateKey, Certificate] = field(default_factory=dict)
+    validation_rows: Evidence | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the fields alone; packed weights and caches are computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def fitted(self) -> "FittedModel":
+        """This model."""
+        return self
+
+    # The names that the estimator gives these attributes; strategies may use either.
+    @property
+    def schema_(self) -> Schema:
+        """Alias of `schema`."""
+        return self.schema
+
+    @property
+    def coding_(self) -> Coding:
+        """Alias of `coding`."""
+        return self.coding
+
+    @property
+    def target_(self) -> tuple[str, ...]:
+        """Alias of `target`."""
+        return self.target
+
+    @cached_property
+    def frozen(self) -> FrozenNetwork:
+        """The network with weights packed for inference."""
+        return FrozenNetwork.from_network(self.network)
+
+    @cached_property
+    def marginal_predictor(self) -> MarginalPredictor | None:
+        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+        return MarginalPredictor.from_network(self.network, self.frozen)
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Results that depend on the model alone; freed with it."""
+        return Cache()
+
+    def evidence(self, table: Any, *, optional: Sequence[str] = ()) -> Evidence:
+        """The rows of a table as evidence; columns in ``optional`` may be absent.
+
+        An array has no column names: its columns are those of the training table, in order.
+        """
+        rows = formats.read(table)
+        if formats.is_array(table):
+            names = self.training.columns
+            if len(rows.column_names) != len(names):
+                raise TableError(
+                    f"the array has {len(rows.column_names)} columns; the model was trained on "
+                    f"{len(names)} columns. Give the same columns in the same order."
+                )
+            rows = rows.rename_columns(list(names))
+        return self.coding.encode(columns.table_to_numbers(rows, self.schema, optional=optional))
+
+    def code(self, evidence: Evidence) -> Tensor:
+        """The additive code of each row [rows, width]."""
+        return self.frozen.code(*self._tensors(evidence))
+
+    def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
+        """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        return self.frozen.term(values, torch.as_tensor(variables, device=values.device))
+
+    def posterior(self, code: Tensor) -> Posterior:
+        """q(z | x_O) from the code of x_O, for any leading shape."""
+        return self.frozen.posterior(code)
+
+    def draw(self, posterior: Posterior, n_draws: int, *, seed: int) -> Tensor:
+        """Joint draws of all variables in coded values [draws, ..., variables].
+
+        All rows share the same random numbers, so a row's draws do not depend on its batch.
+        """
+        outputs, level = self._decode_draws(posterior, n_draws, seed)
+        return self.network.quantile(outputs, level)
+
+    def level_probabilities(self, posterior: Posterior, n_draws: int, *, seed: int) -> dict[int, Tensor]:
+        """Probabilities of the levels behind the same draws [draws, ..., levels], by position."""
+        if not self.network.has_levels:
+            return {}
+        outputs, _ = self._decode_draws(posterior, n_draws, seed)
+        heads = (head for head in self.network.heads() if head.likelihood.has_levels)
+        return {
+            variable: probabilities[..., place, : self.network.specs[variable].n_levels]
+            for head in heads
+            for probabilities in [head.likelihood.probabilities(outputs[..., head.outputs])]
+            for place, variable in enumerate(head.variables.tolist())
+        }
+
+    def _decode_draws(self, posterior: Posterior, n_draws: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Outputs for draws of z, and the uniform numbers at which variables are drawn."""
+        device = posterior.mean.device
+        noise, level = self.joint_noise(n_draws, seed)
+        shape = (n_draws, *[1] * (posterior.mean.dim() - 1), -1)
+        z = posterior.draw(noise.view(shape).to(device))
+        return self.frozen.decode(z), level.view(shape).to(device)
+
+    def joint_noise(self, n_draws: int, seed: int) -> tuple[Tensor, Tensor]:
+        """Random numbers for z [draws, latent] and for variables [draws, variables]; do not modify them.
+
+        Scrambled Sobol points take longer to compute than the rest of a decision, so they are cached.
+        """
+        n_latent, n_variables = self.network.latent, len(self.network.specs)
+
+        def compute() -> tuple[Tensor, Tensor]:
+            return joint_noise(n_draws, n_latent, n_variables, seed=seed)
+
+        if n_draws * (n_latent + n_variables) > MAX_CACHED_NUMBERS:
+            return compute()
+        return self.cache.get(("joint_noise", n_draws, seed), compute)
+
+    def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        """Predictions of the named variables; observed values are predicted with certainty."""
+        chunks = self.predictive_distributions(evidence)
+        predictions = summarise(chunks, self.schema, self.coding, names)
+        positions = self.schema.positions(names)
+        if not evidence.observed[:, positions].any():
+            return predictions
+        numbers = columns.round_to_valid(self.coding.decode(evidence.values), self.schema)
+        return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
+
+    def predictive_distributions(
+        self, evidence: Evidence, n_draws: int = N_DRAWS
+    ) -> Iterator[PredictiveDistribution]:
+        """The distribution of every variable, for consecutive chunks of rows."""
+        marginals = self.network.marginals
+        for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
+            code = self.code(chunk)
+            if marginals is not None:
+                outputs = marginals(self.frozen.features(code))[None]
+                yield PredictiveDistribution.from_outputs(marginals, outputs)
+            else:
+                # All rows share the draws, so a row's prediction does not depend on its batch.
+                noise = self._prediction_noise(n_draws).to(code.device)[:, None]
+                outputs = self.network.decode(self.posterior(code).draw(noise))
+                yield PredictiveDistribution.from_outputs(self.network, outputs)
+
+    def _prediction_noise(self, n_draws: int) -> Tensor:
+        return self.cache.get(
+            ("prediction_noise", n_draws),
+            lambda: standard_normal(n_draws, self.network.latent, seed=0),
+        )
+
+    def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
+        """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's own units."""
+        parts, start = [], 0
+        for chunk in self.predictive_distributions(evidence):
+            stop = start + chunk.n_rows
+            parts.append(chunk.log_prob(self._tensors(truth[start:stop])[0]).cpu().numpy())
+            start = stop
+        # A density in the table's own units is the coded density over the scale. A probability is not.
+        is_density = np.array([spec.kind is Kind.REAL for spec in self.network.specs])
+        log_scale = np.where(is_density, np.log(self.coding.scale), 0.0)
+        return np.concatenate(parts).astype(np.float64) - log_scale
+
+    def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
+        """Joint draws in the table's own units, independent for each row [draws, rows, variables]."""
+        random = torch.Generator().manual_seed(seed)
+        parts = []
+        for chunk in self._chunks(evidence, n_draws):
+            shape = (n_draws, len(chunk), evidence.n_variables)
+            level = torch.rand(shape, generator=random).clamp(MARGIN, 1 - MARGIN)
+            with torch.inference_mode():
+                drawn = self._draw_missing(chunk, level.to(self.frozen.device), random)
+                parts.append(drawn.cpu().numpy())
+        return columns.round_to_valid(self.coding.decode(np.concatenate(parts, axis=1)), self.schema)
+
+    def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
+        """Complete rows in coded values [draws, rows, variables]."""
+        if self.marginal_predictor is not None:
+            return sample_missing(self.marginal_predictor, *self._tensors(evidence), level)
+        noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
+        posterior = self.posterior(self.code(evidence))
+        outputs = self.network.decode(posterior.draw(noise.to(level.device)))
+        return self.network.quantile(outputs, level)
+
+    def best_guesses(self, evidence: Evidence) -> NDArray[np.float64]:
+        """The mean or most likely level of every cell in the table's own units [rows, variables]."""
+        parts = []
+        for chunk in self.predictive_distributions(evidence):
+            guess = chunk.moments()[0].clone()
+            for variable, probabilities in chunk.probabilities():
+                guess[:, variable] = probabilities.argmax(-1).to(guess.dtype)
+            parts.append(guess.cpu().numpy())
+        return columns.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema)
+
+    def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
+        n_counts = sum(spec.kind is Kind.COUNT for spec in self.network.specs)
+        widest = max(self.network.n_outputs, N_QUANTILES * n_counts, *self.recipe.hidden)
+        n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
+        starts = range(0, max(len(evidence), 1), n_rows)  # an empty table is one empty chunk
+        return (evidence[start : start + n_rows] for start in starts)
+
+    def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        return values.to(self.frozen.device), observed.to(self.frozen.device, torch.float32)

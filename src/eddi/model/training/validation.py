@@ -1,0 +1,104 @@
+"""Validation: the split, and the score of hidden entries of held-out rows."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from eddi.model.network.heads import log_mean_exp
+from eddi.model.network.network import Network
+from eddi.model.network.quasi_random import standard_normal
+from eddi.model.recipe import Recipe
+from eddi.model.training.batches import draw_visible, mix_seed
+from eddi.model.training.objective import Batch
+from eddi.model.training.streaming import StreamedEvidence
+from eddi.table.evidence import Evidence
+
+MIN_VALIDATION_ROWS = 5  # fewer cannot tell when to stop
+MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
+CALIBRATION_ROWS = 4_000  # held-out rows, repeated with many different masks
+CALIBRATION_CELLS = 250_000  # limit of these rows: every cell is evaluated a hundred times
+N_DRAWS = 128  # fewer understate a prediction that is wide in z and narrow in x
+
+
+def count_validation_rows(n_rows: int, recipe: Recipe) -> int:
+    """The number of rows that are held out for early stopping."""
+    n = min(int(n_rows * recipe.validation), MAX_VALIDATION_ROWS)
+    return n if n >= MIN_VALIDATION_ROWS else 0
+
+
+def split_validation(
+    evidence: Evidence | StreamedEvidence, recipe: Recipe, seed: int
+) -> tuple[Evidence | StreamedEvidence, Evidence | None]:
+    """Training rows and held-out rows."""
+    if isinstance(evidence, StreamedEvidence):
+        return evidence, evidence.validation() if evidence.held_out else None
+    n = count_validation_rows(len(evidence), recipe)
+    if n == 0:
+        return evidence, None
+    random = torch.Generator().manual_seed(mix_seed(seed, -1))
+    order = torch.randperm(len(evidence), generator=random).numpy()
+    return evidence[order[n:]], evidence[order[:n]]
+
+
+class Validation:
+    """The score of hidden entries of held-out rows, always the same entries.
+
+    With marginal heads only the declared targets are scored: the network may overfit them while the
+    other variables still improve.
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        recipe: Recipe,
+        *,
+        seed: int,
+        device: torch.device,
+        targets: Sequence[int],
+    ) -> None:
+        self._evidence, self._recipe, self._seed = evidence, recipe, seed
+        self._device, self._targets = device, list(targets) if recipe.objective == "direct" else []
+        self.batch = self._mask_rows(MAX_VALIDATION_ROWS)
+
+    def __len__(self) -> int:
+        return len(self._evidence)
+
+    def _mask_rows(self, n: int) -> Batch:
+        """The held-out rows with parts of them hidden, repeated to about ``n`` rows."""
+        random = torch.Generator().manual_seed(mix_seed(self._seed, -2))
+        n_masks = max(1, n // len(self._evidence))
+        weights = torch.from_numpy(self._evidence.observed).float().repeat(n_masks, 1)
+        visible = draw_visible((1, *weights.shape), self._recipe, random)[0]
+        noise = standard_normal(N_DRAWS, self._recipe.latent, seed=0)[:, None]
+        loss_weights = torch.ones(self._evidence.n_variables)
+        if self._targets:
+            visible[:, self._targets] = 0  # a declared target is never observed in use
+            loss_weights = torch.zeros_like(loss_weights)
+            loss_weights[self._targets] = 1
+        values = torch.from_numpy(self._evidence.values).repeat(n_masks, 1)
+        tensors = (values, weights, weights * visible, noise, loss_weights)
+        return Batch(*(tensor.to(self._device) for tensor in tensors))
+
+    def calibration_batch(self) -> Batch:
+        """The held-out rows with more masks, if that is affordable."""
+        affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
+        return self._mask_rows(max(affordable, MAX_VALIDATION_ROWS))
+
+    @torch.no_grad()
+    def score(self, network: Network) -> float | None:
+        """The mean score of hidden entries; None if nothing is hidden."""
+        hidden = (self.batch.weights - self.batch.observed) * self.batch.loss_weights
+        if not hidden.any():  # possible with few rows
+            return None
+        return float((entry_scores(network, self.batch) * hidden).sum() / hidden.sum())
+
+
+def entry_scores(network: Network, batch: Batch) -> Tensor:
+    """The score of every entry [rows, variables]: log-likelihood, minus CRPS, or minus Brier score."""
+    code = network.code(batch.visible_values, batch.observed)
+    if network.marginals is not None:
+        outputs = network.marginals(network.features(code))
+        return network.marginals.validation_score(outputs, batch.values)
+    z = network.posterior(code).draw(batch.noise)
+    return log_mean_exp(network.log_prob(network.decode(z), batch.values))

@@ -1,0 +1,350 @@
+"""`PartialVAE`: the scikit-learn estimator. `fit` trains a model; inference happens in `FittedModel`."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eddi.errors import TableError, TrainingError
+from eddi.interview.risk_control import certify_validation_rows
+from eddi.model import recipe as recipes
+from eddi.model.certificate import Certificate, CertificateKey
+from eddi.model.files import archive
+from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.inference.frozen import freeze_weights
+from eddi.model.network.network import Network
+from eddi.model.prediction import Prediction, Predictions
+from eddi.model.recipe import Recipe
+from eddi.model.training import preparation
+from eddi.model.training.batches import draw_visible
+from eddi.model.training.checkpoint import Checkpoint, Progress
+from eddi.model.training.distributed import local_device
+from eddi.model.training.loop import OnProgress, train
+from eddi.model.training.validation import split_validation
+from eddi.table import columns, formats
+from eddi.table.coding import Coding
+from eddi.table.evidence import Evidence
+from eddi.table.schema import Schema
+from eddi.table.streaming import open_table
+
+
+class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A variational autoencoder for rows with any subset of values observed.
+
+    Args:
+        schema: the variables and questions; inferred from the table if None.
+        target: one or more variables that training should focus on. Any other variable can still be
+            the target of a prediction or an interview.
+        recipe: "default" (the best model we have), "paper" (exactly Ma et al. 2019), or a `Recipe`.
+        set_encoder: "zi", "zi-m", "pn" or "pnp".
+        max_steps: number of training steps; the recipe's own number if None.
+        random_state: a seed; the same seed gives the same model.
+        device: "auto" (a GPU if there is one), "cpu", "cuda", ...
+        checkpoint: a file in which training saves its state; an interrupted run resumes from it.
+        on_progress: called with a `Progress` after every hundred steps.
+
+    Attributes:
+        model_: the `FittedModel` that all predictions come from.
+    """
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        target: str | Sequence[str] | None = None,
+        *,
+        recipe: str | Recipe = "default",
+        set_encoder: str = "pnp",
+        max_steps: int | None = None,
+        random_state: Any = None,
+        device: str = "auto",
+        checkpoint: str | PathLike[str] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.schema = schema
+        self.target = target
+        self.recipe = recipe
+        self.set_encoder = set_encoder
+        self.max_steps = max_steps
+        self.random_state = random_state
+        self.device = device
+        self.checkpoint = checkpoint
+        self.on_progress = on_progress
+
+    model_: FittedModel
+
+    def fit(self, X: Any, y: Any = None) -> "PartialVAE":  # noqa: ARG002  # scikit-learn's signature
+        """Learn from a table in which NaN means not observed.
+
+        Args:
+            X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
+                Parquet file of more than 20 million cells is streamed from disk.
+            y: ignored; a target is a column of the table.
+        """
+        recipe = self._resolve_recipe()
+        set_encoder = recipes.check_set_encoder(self.set_encoder)
+        device = preparation.find_device(local_device(self.device))
+        table = self._read(X, reset=True)
+        schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
+        target = schema.target_names(self.target)
+        seed = self._seed()
+        prepared = preparation.prepare(table, schema, recipe, seed=seed)
+        recipe = self._adapt_recipe(recipe, prepared.n_rows)
+        network = preparation.build_network(
+            schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
+        )
+        run = f"{prepared.fingerprint} {recipe} {self.set_encoder} {target} {seed}"
+        history = train(
+            network,
+            prepared.rows,
+            recipe,
+            seed=seed,
+            device=device,
+            targets=schema.positions(target),
+            checkpoint=self._checkpoint(run),
+            on_progress=self.on_progress,
+        )
+        freeze_weights(network)
+        self.model_ = FittedModel(
+            schema=schema,
+            coding=prepared.coding,
+            recipe=recipe,
+            set_encoder=set_encoder,
+            target=target,
+            network=network,
+            training=TrainingSummary(
+                columns=tuple(table.column_names),
+                n_rows=prepared.n_rows,
+                fingerprint=prepared.fingerprint,
+                history=history,
+                has_column_names=not formats.is_array(X),
+                has_single_target=isinstance(self.target, str),
+            ),
+            validation_rows=split_validation(prepared.rows, recipe, seed)[1],
+        )
+        return self
+
+    @classmethod
+    def from_fitted(cls, model: FittedModel, *, device: str = "auto") -> "PartialVAE":
+        """The estimator of a model that was read from a file."""
+        is_single = model.training.has_single_target
+        estimator = cls(
+            schema=model.schema,
+            target=model.target[0] if is_single else (model.target or None),
+            recipe=model.recipe,
+            set_encoder=model.set_encoder,
+            device=device,
+        )
+        estimator.model_ = model
+        estimator.n_features_in_ = len(model.training.columns)
+        if model.training.has_column_names:
+            estimator.feature_names_in_ = np.array(model.training.columns, dtype=object)
+        return estimator
+
+    def fitted(self) -> FittedModel:
+        """The fitted model.
+
+        Raises:
+            sklearn.exceptions.NotFittedError: `fit` was not called yet.
+        """
+        check_is_fitted(self)
+        return self.model_
+
+    def transform(self, X: Any) -> Any:
+        """Fill the missing values of a table with the best guess; observed values do not change.
+
+        The result has the type of ``X``. Columns that are not modelled are passed through.
+        """
+        table, evidence = self._table_and_evidence(X)
+        filled = columns.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
+        library = _get_output_config("transform", self)["dense"]
+        if library == "default":
+            return formats.convert_like(filled, X)
+        return preparation.to_frame(filled, X, library, self.model_.training.columns)
+
+    def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
+        """Fill the missing values ``n_draws`` times with joint draws (multiple imputation)."""
+        if n_draws < 1:
+            raise TableError(f"n_draws must be at least 1, got {n_draws}.")
+        table, evidence = self._table_and_evidence(X)
+        seed = int(check_random_state(random_state).randint(2**31))
+        draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
+        return [
+            formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws
+        ]
+
+    def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:
+        """Predict the target from the rest of each row.
+
+        Args:
+            X: a table; the target's columns may be absent, and are ignored if present.
+            target: a name gives a `Prediction`, several give a mapping of them. None means the declared
+                target or, if none was declared, every variable given all observed values.
+        """
+        check_is_fitted(self)
+        requested = self.target if target is None else target
+        hidden = self.target_ if requested is None else self.schema_.target_names(requested)
+        _, evidence = self._table_and_evidence(X, optional=hidden)
+        names = hidden or self.schema_.names
+        visible = evidence.hide(self.schema_.positions(hidden))
+        predictions = self.model_.predict_evidence(visible, names)
+        return predictions[names[0]] if isinstance(requested, str) else predictions
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
+        """Held-out log-likelihood: mean nats per entry, over entries hidden at random from each row.
+
+        Entries are hidden at the recipe's missing rates, with a fixed seed. Densities are in the table's
+        own units, so models with different codings can be compared.
+        """
+        _, evidence = self._table_and_evidence(X)
+        random = torch.Generator().manual_seed(0)
+        shape = (1, len(evidence), evidence.n_variables)
+        is_visible = draw_visible(shape, self.recipe_, random)[0].numpy() > 0
+        visible = evidence.hide(~is_visible)
+        hidden = evidence.observed & ~visible.observed
+        log_prob = self.model_.log_prob(visible, evidence)
+        return float(log_prob[hidden].mean()) if hidden.any() else 0.0
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as one file that cannot run code; `eddi.load` reads it.
+
+        A declared target with levels is certified on the validation rows first, so that
+        ``Stop(risk=...)`` works with the file.
+        """
+        certify_validation_rows(self.fitted())
+        archive.save(self.model_, Path(path))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """The names of `transform`'s columns: those of the table given to `fit`."""
+        check_is_fitted(self)
+        return np.array(self.model_.training.columns, dtype=object)
+
+    def evidence(self, X: Any, *, optional: Sequence[str] = ()) -> Evidence:
+        """The rows of a table as evidence; columns in ``optional`` may be absent."""
+        return self._table_and_evidence(X, optional=optional)[1]
+
+    # Learned attributes, as scikit-learn names them.
+
+    @property
+    def schema_(self) -> Schema:
+        """The variables and questions."""
+        return self.model_.schema
+
+    @property
+    def target_(self) -> tuple[str, ...]:
+        """The declared targets."""
+        return self.model_.target
+
+    @property
+    def coding_(self) -> Coding:
+        """The map between the table's own units and coded values."""
+        return self.model_.coding
+
+    @property
+    def recipe_(self) -> Recipe:
+        """The recipe, adapted to the size of the table."""
+        return self.model_.recipe
+
+    @property
+    def network_(self) -> Network:
+        """The trained network."""
+        return self.model_.network
+
+    @property
+    def history_(self) -> list[Progress]:
+        """How training went."""
+        return self.model_.training.history
+
+    @property
+    def n_rows_(self) -> int:
+        """The number of training rows."""
+        return self.model_.training.n_rows
+
+    @property
+    def fingerprint_(self) -> str:
+        """SHA-256 of the schema and the coded training table."""
+        return self.model_.training.fingerprint
+
+    @property
+    def certificates_(self) -> dict[CertificateKey, Certificate]:
+        """Results of `eddi.certify`."""
+        return self.model_.certificates
+
+    def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
+        check_is_fitted(self)
+        table = self._read(X, reset=False)
+        return table, self.model_.evidence(table, optional=optional)
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        if formats.is_array(X):
+            # scikit-learn's own checks, so that arrays fail with the messages its users know.
+            array = validate_data(
+                self,
+                X,
+                reset=reset,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if reset else 1,
+            )
+            table = formats.read(array)
+            # An array has no column names: its columns are those given to fit, in order.
+            return table if reset else table.rename_columns(self.model_.training.columns)
+        table = open_table(X) if reset else formats.read(X)
+        if reset:
+            self.n_features_in_ = len(table.column_names)
+            self.feature_names_in_ = np.array(table.column_names, dtype=object)
+        return table
+
+    def _resolve_recipe(self) -> Recipe:
+        if self.max_steps is not None and self.max_steps < 1:
+            raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
+        return recipes.resolve(self.recipe)
+
+    def _adapt_recipe(self, recipe: Recipe, n_rows: int) -> Recipe:
+        """The recipe for a table of this size, with the user's number of steps."""
+        adapted = recipes.for_rows(recipe, n_rows)
+        return adapted if self.max_steps is None else replace(adapted, max_steps=int(self.max_steps))
+
+    def _seed(self) -> int:
+        if self.random_state is None and self.checkpoint is not None:
+            return 0  # a run that may be resumed must have the same seed again
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _checkpoint(self, run: str) -> Checkpoint | None:
+        """The checkpoint of a run, which its table, settings and seed identify."""
+        if self.checkpoint is None:
+            return None
+        return Checkpoint(Path(self.checkpoint), hashlib.sha256(run.encode()).hexdigest())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def load(path: str | PathLike[str], *, device: str = "auto") -> PartialVAE:
+    """Read a model written by `PartialVAE.save`.
+
+    Raises:
+        ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
+    """
+    return PartialVAE.from_fitted(archive.load(path, device=device), device=device)
+
+
+def _as_names(target: str | Sequence[str] | None) -> tuple[str, ...]:
+    if target is None:
+        return ()
+    return (target,) if isinstance(target, str) else tuple(target)

@@ -1,0 +1,170 @@
+"""The dialogue of `eddi interview`, line by line."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from eddi import DECLINED, UNKNOWN, Interview, Stop, Variable
+from eddi.cli.conversation import (
+    Command,
+    Conversation,
+    describe_expected,
+    format_choices,
+    match_level,
+    parse_command,
+)
+from eddi.interview.record import Answer
+from eddi.strategy import FixedOrder
+
+ORDER = FixedOrder(("smoker", "body", "pain", "town", "colour", "visits"))
+GRADES = Variable("grade", "category", ("a", "b", "C+"))
+SIZES = Variable("size", "ordinal", (1, 2, 3))
+TOWN = Variable("town", "category", ("Aber", "Bala", "Brecon"))
+
+
+@pytest.fixture
+def converse(body_model, monkeypatch):
+    """Run a conversation with these lines as input; return the interview and the output."""
+
+    def run(*lines, target="stage", record=None, stop=None):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        out = io.StringIO()
+        interview = Interview(body_model, target, strategy=ORDER, stop=stop, record=record)
+        saved = []
+        Conversation(interview, Console(file=out, width=100), saved.append).run()
+        assert not saved or saved[-1] == interview.record
+        return interview, out.getvalue()
+
+    return run
+
+
+def values(interview):
+    return [dict(answer.values) for answer in interview.record.answers]
+
+
+def test_questions_are_asked_until_the_stopping_rule_applies(converse):
+    interview, shown = converse("yes", "61", "80", "mild", stop=Stop(after=3))
+    assert values(interview) == [{"smoker": "yes"}, {"age": 61.0, "weight": 80.0}, {"pain": "mild"}]
+    assert "1. smoker" in shown
+    assert "2. body  cost 3" in shown
+    assert "Interview complete. 3 questions, total cost 5." in shown
+    assert "Effects: how each answer changed the probability of" in shown
+
+
+def test_the_end_of_the_input_ends_the_conversation(converse):
+    interview, shown = converse("yes")
+    assert values(interview) == [{"smoker": "yes"}]
+    assert "Interview stopped. 1 question" in shown
+
+
+def test_stopping_within_a_question_discards_its_answers(converse):
+    interview, _ = converse("yes", "61", "q", "80")
+    assert values(interview) == [{"smoker": "yes"}]
+
+
+def test_without_answers_no_effects_are_shown(converse):
+    _, shown = converse("q")
+    assert "Interview stopped. 0 questions" in shown
+    assert "Effects" not in shown
+
+
+def test_back_removes_the_last_answer(converse):
+    interview, shown = converse("yes", "b", "no", "q")
+    assert values(interview) == [{"smoker": "no"}]
+    assert "Removed smoker: yes" in shown
+
+
+def test_back_within_a_question_goes_to_its_previous_variable(converse):
+    interview, _ = converse("yes", "61", "b", "62", "80", "q")
+    assert values(interview)[1] == {"age": 62.0, "weight": 80.0}
+
+
+def test_back_at_the_first_question_does_nothing(converse):
+    interview, shown = converse("b", "yes", "q")
+    assert "This is the first question." in shown
+    assert values(interview) == [{"smoker": "yes"}]
+
+
+def test_unknown_and_declined_are_recorded_separately(converse):
+    interview, _ = converse("d", "61", "p", "p", "q")
+    assert [answer.without for answer in interview.record.answers] == [
+        {"smoker": UNKNOWN},
+        {"weight": DECLINED},
+        {"pain": DECLINED},
+    ]
+
+
+def test_a_question_mark_explains_the_question_and_asks_again(converse):
+    interview, shown = converse("?", "yes", "q")
+    assert "'smoker' is expected to tell" in shown
+    assert "Next best: 'body'" in shown
+    assert values(interview) == [{"smoker": "yes"}]
+
+
+def test_an_invalid_answer_is_explained_and_asked_again(converse):
+    interview, shown = converse("maybe", "", "yes", "tall", "61", "80", "q")
+    assert "'maybe' is not a valid answer. Type one of no, yes, or d if you don't know." in shown
+    assert "   Type one of no, yes, or d" in shown
+    assert "'tall' is not a valid answer. Type a number, in years, or d if you don't know." in shown
+    assert len(interview.record.answers) == 2
+
+
+def test_volunteered_answers_are_not_asked_again(converse, body_model):
+    before = Interview(body_model, "stage")
+    before.tell("smoker", "yes")
+    before.tell("age", 61)
+    interview, shown = converse("80", "q", record=before.record)
+    assert interview.record.answers[2] == Answer("body", {"weight": 80.0})
+    assert "age: 61 years" in shown
+
+
+def test_a_numeric_target_is_drawn_on_a_scale(converse):
+    _, shown = converse("late", "q", target="visits")
+    assert "●" in shown
+    assert "(90%:" in shown
+
+
+def test_brackets_in_a_question_are_not_markup(worded, people_schema, monkeypatch):
+    model = worded(people_schema.with_question("age", text="Your age [years]?"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("61\n"))
+    out = io.StringIO()
+    interview = Interview(model, "stage", strategy=FixedOrder(("age",)))
+    Conversation(interview, Console(file=out, width=100), lambda _: None).run()
+    assert "Your age [years]?" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("variable", "line", "level"),
+    [
+        (TOWN, "Bala", "Bala"),
+        (TOWN, "2", "Bala"),
+        (TOWN, "br", "Brecon"),
+        (TOWN, "B", "B"),  # ambiguous, so it is left unchanged and rejected
+        (TOWN, "4", "4"),
+        (SIZES, "2", "2"),
+        (Variable("x", "real"), "2", "2"),
+    ],
+)
+def test_a_level_is_selected_by_number_or_unique_prefix(variable, line, level):
+    assert match_level(variable, line) == level
+
+
+def test_a_level_takes_precedence_over_a_command_with_the_same_letter():
+    assert parse_command("b", TOWN) is Command.BACK
+    assert parse_command("b", GRADES) is None
+    assert parse_command(":b", GRADES) is Command.BACK
+    assert parse_command("Q", GRADES) is Command.STOP
+    assert parse_command("ba", TOWN) is None
+
+
+def test_levels_are_numbered_unless_they_are_numbers():
+    assert format_choices(TOWN).plain == "1 Aber   2 Bala   3 Brecon"
+    assert format_choices(SIZES).plain == "1   2   3"
+    assert format_choices(GRADES).plain == "1 a   2 b   3 C+   type :b for back"
+
+
+def test_the_expected_answer_is_described():
+    assert describe_expected(Variable("x", "count")) == "a whole number"
+    assert describe_expected(Variable("x", "real", low=0, unit="kg")) == "a number, 0 and up, in kg"
+    assert describe_expected(TOWN) == "one of Aber, Bala, Brecon"

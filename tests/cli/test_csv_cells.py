@@ -1,0 +1,45 @@
+"""Imputation keeps the text of the observed cells."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from eddi.cli.csv_cells import restore_observed_text, to_csv
+from eddi.table import formats
+
+
+def impute(path: Path, **columns: list[object]) -> list[str]:
+    """Return the lines of the file at ``path`` with these columns as imputed values."""
+    table = formats.read(path)
+    filled = table
+    for name, values in columns.items():
+        filled = filled.set_column(filled.column_names.index(name), name, pa.array(values))
+    return to_csv(restore_observed_text(path, table, filled)).splitlines()
+
+
+def test_observed_cells_keep_their_text_and_imputed_cells_adopt_its_spelling(tmp_path: Path) -> None:
+    path = tmp_path / "incomplete.csv"
+    path.write_text('zip,ok,x\n01234,True,1.50\n,?,\n"0,9",False,2e3\n')
+    lines = impute(path, zip=["a", "b", "c"], ok=[True, False, False], x=[1.5, 7.25, 2000.0])
+    assert lines == ["zip,ok,x", "01234,True,1.50", "b,False,7.25", '"0,9",False,2e3']
+
+
+def test_empty_lines_of_a_single_column_are_missing_values(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("x\n1.0\n\n3.50\n")
+    assert impute(path, x=[1.0, 2.0, 3.5]) == ["x", "1.0", "2", "3.50"]
+
+
+def test_a_file_with_decimal_commas_is_rewritten_completely(tmp_path: Path) -> None:
+    path = tmp_path / "comma.csv"
+    path.write_text("x;y\n1,50;a\n;b\n")
+    assert impute(path, x=[1.5, 2.25]) == ["x,y", "1.5,a", "2.25,b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.filterwarnings("ignore:.*Latin-1")
+def test_cells_are_read_in_any_encoding(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "encoded.csv"
+    path.write_text("où,x\né,1.0\nè,\n", encoding=encoding)
+    assert impute(path, x=[1.0, 2.0]) == ["où,x", "é,1.0", "è,2"]
