@@ -13,7 +13,7 @@ import numpy as np
 
 from eddi import PartialVAE, Schema
 from eddi.partial_vae import load
-from eddi.service.analyst.job_worker import set_aside
+from eddi.service.analyst.jobs.worker import choose_held_out
 from eddi.table import formats
 
 from .test_serve_killed import LOCAL, Server, served
@@ -85,7 +85,7 @@ def test_training_goes_on_after_a_kill_of_the_server_and_of_the_job(
 
     (tmp_path / "people.csv").write_text(people_csv, encoding="utf-8")
     rows = formats.read(tmp_path / "people.csv")
-    kept = np.setdiff1d(np.arange(rows.num_rows), set_aside(rows.num_rows, 0.2, seed=SEED))
+    kept = np.setdiff1d(np.arange(rows.num_rows), choose_held_out(rows.num_rows, 0.2, seed=SEED))
     alone = PartialVAE(schema, "risk", recipe="paper", max_steps=STEPS, random_state=SEED)
     expected = alone.fit(rows.take(kept)).network_.state_dict()
     for name, value in load(file).network_.state_dict().items():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from eddi.errors import AnswerError, EddiError
-from eddi.service.analyst.publishing import QuestionnaireNotFoundError
+from eddi.service.analyst.models.publishing import QuestionnaireNotFoundError
 from eddi.service.interviews.interview_service import (
     InterviewConflictError,
     InterviewMovedError,

@@ -11,12 +11,13 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 
 from eddi.errors import AnswerError, EddiError, SchemaError, TableError, TargetError
-from eddi.service.analyst.blob_store import NotOnShelfError
-from eddi.service.analyst.jobs import JobConflictError, JobNotFoundError
-from eddi.service.analyst.model_viewer import RowNotFoundError
-from eddi.service.analyst.publishing import PublishingError, QuestionnaireNotFoundError
-from eddi.service.analyst.tables import TableMovedError, TableNotFoundError
-from eddi.service.analyst.workshop import ModelNotFoundError, OrderError
+from eddi.service.analyst.data.blob_store import BlobNotFoundError
+from eddi.service.analyst.data.tables import TableMovedError, TableNotFoundError
+from eddi.service.analyst.jobs.job_queue import JobConflictError, JobNotFoundError
+from eddi.service.analyst.models.model_viewer import RowNotFoundError
+from eddi.service.analyst.models.publishing import PublishingError, QuestionnaireNotFoundError
+from eddi.service.analyst.models.trained_model import ModelNotFoundError
+from eddi.service.analyst.workshop import JobSpecError
 from eddi.service.interviews.batcher import BusyError
 from eddi.service.interviews.interview_service import (
     InterviewConflictError,
@@ -44,7 +45,7 @@ STATUSES: dict[type[EddiError], int] = {
     ModelNotFoundError: 404,
     RowNotFoundError: 404,
     QuestionnaireNotFoundError: 404,
-    NotOnShelfError: 404,
+    BlobNotFoundError: 404,
     StreamForgottenError: 404,
     InterviewConflictError: 409,
     QuestionnaireMissingError: 409,
@@ -56,7 +57,7 @@ STATUSES: dict[type[EddiError], int] = {
     TargetError: 422,
     TableError: 422,
     SchemaError: 422,
-    OrderError: 422,
+    JobSpecError: 422,
     PublishingError: 422,
     BusyError: 503,
     StoreBusyError: 503,

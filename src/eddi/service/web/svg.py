@@ -1,7 +1,9 @@
 """Small pictures as plain geometry, drawn as SVG by the templates: a belief, its history, a share."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,3 +244,48 @@ def _chance(belief: Prediction, place: int) -> float:
 
 def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{n} answers"
+
+
+def fraction(value: float, low: float, high: float) -> float:
+    """The position of a value between ``low`` (0) and ``high`` (1), clipped to this range."""
+    return min(1.0, max(0.0, (value - low) / max(high - low, 1e-12)))
+
+
+def format_points(points: Sequence[Point]) -> str:
+    """Points in the syntax of an SVG polyline or polygon."""
+    return " ".join(f"{x:g},{y:g}" for x, y in points)
+
+
+def area_points(tops: Sequence[Point], baseline: float) -> list[Point]:
+    """The outline of the area between a line and a horizontal baseline."""
+    return [(tops[0][0], baseline), *tops, (tops[-1][0], baseline)]
+
+
+def band_points(upper: Sequence[Point], lower: Sequence[Point]) -> list[Point]:
+    """The outline of the area between two lines."""
+    return [*upper, *reversed(lower)]
+
+
+def step_points(points: Sequence[Point]) -> list[Point]:
+    """The points of a step function that keeps each value until the next point."""
+    corners = [(after[0], before[1]) for before, after in pairwise(points)]
+    pairs = zip(points, corners, strict=False)
+    return [point for pair in pairs for point in pair] + list(points[-1:])
+
+
+def ticks(low: float, high: float, n: int = 5) -> list[float]:
+    """About ``n`` round values that cover the range from ``low`` to ``high``."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return [0.0, 1.0]
+    raw = max(high - low, 1e-9 * max(1.0, abs(high))) / n
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
+
+
+def format_tick(value: float) -> str:
+    """The short label of a value on an axis, with a true minus sign."""
+    if abs(value) >= 10_000:
+        return f"{value / 1000:,.4g}k".replace("-", "\u2212")
+    return f"{value:,.4g}".replace("-", "\u2212")
