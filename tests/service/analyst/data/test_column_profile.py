@@ -1,37 +1,37 @@
-"""What a column holds, in a few facts."""
+"""Summary statistics of a column."""
 
 import datetime
 
 import pyarrow as pa
 
-from eddi.service.analyst.column_profile import N_BARS, profile
+from eddi.service.analyst.data.column_profile import N_BARS, profile_column
 
 
-def of(values):
-    return profile(pa.chunked_array([pa.array(values)]))
+def profile(values):
+    return profile_column(pa.chunked_array([pa.array(values)]))
 
 
-def test_quantities_have_ends_and_a_histogram():
-    facts = of([None, *[float(n) + 0.5 for n in range(100)]])
-    assert (facts["missing"], facts["distinct"]) == (1, 100)
-    assert (facts["low"], facts["high"]) == (0.5, 99.5)
-    assert len(facts["bars"]) == N_BARS
-    assert max(facts["bars"]) == 1
+def test_a_quantity_has_a_range_and_a_histogram():
+    found = profile([None, *[float(n) + 0.5 for n in range(100)]])
+    assert (found["missing"], found["distinct"]) == (1, 100)
+    assert (found["low"], found["high"]) == (0.5, 99.5)
+    assert len(found["bars"]) == N_BARS
+    assert max(found["bars"]) == 1
 
 
-def test_an_outlier_does_not_hide_the_rest():
-    facts = of([float(n % 20) for n in range(1000)] + [1e9])
-    assert facts["high"] == 1e9
-    assert sum(bar > 0 for bar in facts["bars"]) > 6
+def test_an_outlier_does_not_hide_the_other_values():
+    found = profile([float(n % 20) for n in range(1000)] + [1e9])
+    assert found["high"] == 1e9
+    assert sum(bar > 0 for bar in found["bars"]) > 6
 
 
-def test_words_have_their_commonest_values_first():
-    facts = of(["no", "yes", "no", None, "NA", "no"])
-    assert facts == {"missing": 2, "distinct": 2, "examples": ["no", "yes"], "bars": [1.0, 0.333]}
+def test_text_has_its_most_frequent_values_first():
+    found = profile(["no", "yes", "no", None, "NA", "no"])
+    assert found == {"missing": 2, "distinct": 2, "examples": ["no", "yes"], "bars": [1.0, 0.333]}
 
 
-def test_nothing_and_what_cannot_be_modelled_are_no_error():
-    assert of([None, None]) == {"missing": 2, "distinct": 0, "examples": [], "bars": []}
-    assert of([datetime.date(2020, 1, 2)])["examples"] == ["2020-01-02"]
-    assert of([[1, 2], None])["examples"] == ["[1, 2]"]
-    assert of(["x" * 100])["examples"] == ["x" * 39 + "…"]
+def test_empty_columns_and_unsupported_types_have_a_profile():
+    assert profile([None, None]) == {"missing": 2, "distinct": 0, "examples": [], "bars": []}
+    assert profile([datetime.date(2020, 1, 2)])["examples"] == ["2020-01-02"]
+    assert profile([[1, 2], None])["examples"] == ["[1, 2]"]
+    assert profile(["x" * 100])["examples"] == ["x" * 39 + "…"]

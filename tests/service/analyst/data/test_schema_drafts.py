@@ -1,65 +1,65 @@
-"""The grid shows what the schema says; what is typed into it is understood, or refused in words."""
+"""A draft shows a schema as text fields, and is parsed back into a schema or refused with an error."""
 
 from dataclasses import replace
 
 import pytest
 
-from eddi.service.analyst import schema_drafts
-from eddi.service.analyst.schema_drafts import DraftError
+from eddi.service.analyst.data import schema_drafts
+from eddi.service.analyst.data.schema_drafts import DraftError
 
 
 @pytest.fixture
-def rows(workshop, kept):
-    return workshop.tables.rows(kept.seal)
+def rows(workshop, table):
+    return workshop.tables.rows(table.digest)
 
 
 @pytest.fixture
-def correct(kept, rows):
-    """The schema after typing into the grid: `correct(role_age="always")`."""
+def correct(table, rows):
+    """The schema after filling in fields of the draft: `correct(role_age="always")`."""
 
-    def typed(**said):
-        grid = schema_drafts.lines(kept)
-        places = {line.name: line.place for line in grid}
-        form = {f"{what}-{places[name]}": text for (what, name), text in _pairs(said)}
-        return schema_drafts.understood(kept, schema_drafts.typed(grid, form), rows)
+    def fill_in(**fields):
+        draft = schema_drafts.make_draft(table)
+        numbers = {row.name: row.number for row in draft}
+        pairs = ((key.split("_", 1), text) for key, text in fields.items())
+        form = {f"{field}-{numbers[column]}": text for (field, column), text in pairs}
+        return schema_drafts.parse_draft(table, schema_drafts.apply_form(draft, form), rows)
 
-    return typed
-
-
-def _pairs(said):
-    return ((key.split("_", 1), text) for key, text in said.items())
+    return fill_in
 
 
-def faults(correct, **said):
+def errors(correct, **fields):
     with pytest.raises(DraftError) as error:
-        correct(**said)
-    return {what: words for (_, what), words in error.value.faults.items()}
+        correct(**fields)
+    return {field: message for (_, field), message in error.value.errors.items()}
 
 
-def test_a_grid_left_alone_is_the_same_schema(kept, rows):
-    assert schema_drafts.understood(kept, schema_drafts.lines(kept), rows) == kept.schema
+def test_an_unchanged_draft_gives_the_same_schema(table, rows):
+    draft = schema_drafts.make_draft(table)
+    assert schema_drafts.parse_draft(table, draft, rows) == table.schema
 
 
-def test_a_rich_schema_comes_back_from_its_grid(kept, rows):
-    schema = kept.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
+def test_a_schema_with_many_questions_survives_the_round_trip(table, rows):
+    schema = table.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
     schema = schema.with_question("age", text="How old?", always=True)
     schema = schema.with_question("pain", requires={"smoker": ("yes",)}).with_question("town")
-    rich = replace(kept, schema=schema)
-    back = schema_drafts.understood(rich, schema_drafts.lines(rich), rows)
-    assert {one.name: one for one in back.questions} == {one.name: one for one in schema.questions}
-    assert (back.variables, back.targets, back.set_aside) == (
+    rich = replace(table, schema=schema)
+    parsed = schema_drafts.parse_draft(rich, schema_drafts.make_draft(rich), rows)
+    assert {q.name: q for q in parsed.questions} == {q.name: q for q in schema.questions}
+    assert (parsed.variables, parsed.targets, parsed.set_aside) == (
         schema.variables,
         schema.targets,
         schema.set_aside,
     )
 
 
-def test_roles_say_what_is_asked_and_what_is_left_out(correct):
+def test_roles_determine_what_is_asked_and_what_is_left_out(correct):
     schema = correct(role_age="always", role_town="never", role_colour="out", role_stage="ask")
     assert schema.question("age").always
     assert schema.question("town").never
     assert "colour" not in schema.names
-    assert [one.reason for one in schema.set_aside if one.name == "colour"] == ["left out by hand"]
+    assert [column.reason for column in schema.set_aside if column.name == "colour"] == [
+        "left out by hand"
+    ]
     assert schema.targets == ()
     assert correct(role_weight="target").targets == ("weight", "stage")
 
@@ -77,17 +77,17 @@ def test_kinds_levels_and_ranges_are_corrected(correct):
     assert (schema["age"].low, schema["age"].high, schema["age"].unit) == (18, 120.5, "years")
 
 
-def test_levels_that_are_not_given_are_read_off_the_table(correct):
+def test_levels_that_are_not_given_are_read_from_the_table(correct):
     schema = correct(role_visits="ask", kind_visits="ordinal", levels_visits="")
     assert schema["visits"].levels == tuple(sorted(schema["visits"].levels))
     assert all(isinstance(level, int) for level in schema["visits"].levels)
 
 
-def test_a_column_that_was_left_out_can_be_modelled_after_all(correct):
-    words = faults(correct, role_name="ask")
-    assert words["kind"].startswith("'name' needs a kind: one of real, count")
-    words = faults(correct, role_name="ask", kind_name="category")
-    assert "120 different values, too many to be levels" in words["levels"]
+def test_a_column_that_was_left_out_needs_a_kind_to_be_modelled(correct):
+    found = errors(correct, role_name="ask")
+    assert found["kind"].startswith("'name' needs a kind: one of real, count")
+    found = errors(correct, role_name="ask", kind_name="category")
+    assert "120 different values, too many to be levels" in found["levels"]
 
 
 def test_columns_of_one_question_are_revealed_together(correct):
@@ -99,7 +99,7 @@ def test_columns_of_one_question_are_revealed_together(correct):
 
 
 @pytest.mark.parametrize(
-    ("said", "what", "words"),
+    ("fields", "field", "message"),
     [
         ({"low_age": "old"}, "low", "low of 'age' must be a number, got 'old'"),
         ({"cost_age": "nan"}, "cost", "cost of 'age' must be a number, got 'nan'"),
@@ -108,33 +108,34 @@ def test_columns_of_one_question_are_revealed_together(correct):
         ({"kind_town": "real"}, "kind", "'town'"),
         ({"levels_smoker": "no\nyes\nmaybe"}, "levels", "is binary and needs exactly two levels"),
         ({"levels_town": "Aber\nBala"}, "levels", "Conwy"),
-        ({"requires_age": "often"}, "requires", "'often' is no prerequisite"),
-        ({"requires_age": "mood = good"}, "requires", "is no prerequisite"),
+        ({"requires_age": "often"}, "requires", "'often' is not a condition"),
+        ({"requires_age": "mood = good"}, "requires", "is not a condition"),
         ({"requires_age": "smoker = maybe"}, "", "which is not one of its levels"),
-        ({"question_age": "stage"}, "question", "'stage' is what interviews find out"),
+        ({"question_age": "stage"}, "question", "'stage' is a target"),
         ({"role_age": "never", "question_age": "body", "question_weight": "body"}, "question", "never"),
         (
             {"question_age": "b", "question_weight": "b", "cost_age": "1", "cost_weight": "2"},
             "cost",
-            "the question 'b' is given the cost '1' and '2'. Leave one of them.",
+            "the question 'b' has more than one cost: '1' and '2'. Keep one of them.",
         ),
     ],
 )
-def test_what_cannot_be_is_told_at_its_box(correct, said, what, words):
-    assert words in faults(correct, **said)[what]
+def test_an_error_is_reported_for_its_field(correct, fields, field, message):
+    assert message in errors(correct, **fields)[field]
 
 
-def test_prerequisites_are_several_levels_of_several_variables(correct):
+def test_a_condition_may_name_several_levels_of_several_variables(correct):
     schema = correct(requires_age="smoker = yes; town = Aber, Bala")
     assert schema.question("age").requires == {"smoker": ("yes",), "town": ("Aber", "Bala")}
 
 
-def test_what_is_said_of_a_question_is_said_once(kept, rows):
-    schema = kept.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
-    grouped = replace(kept, schema=schema)
-    said = {line.name: (line.question, line.text, line.cost) for line in schema_drafts.lines(grouped)}
-    assert said["weight"] == ("body", "Body?", "2.5")
-    assert said["visits"] == ("body", "", "")
-    place = next(line.place for line in schema_drafts.lines(grouped) if line.name == "weight")
-    typed = schema_drafts.typed(schema_drafts.lines(grouped), {f"cost-{place}": "3"})
-    assert schema_drafts.understood(grouped, typed, rows).question("body").cost == 3
+def test_text_and_cost_of_a_question_appear_once_and_are_changed_there(table, rows):
+    schema = table.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
+    grouped = replace(table, schema=schema)
+    draft = schema_drafts.make_draft(grouped)
+    shown = {row.name: (row.question, row.text, row.cost) for row in draft}
+    assert shown["weight"] == ("body", "Body?", "2.5")
+    assert shown["visits"] == ("body", "", "")
+    number = next(row.number for row in draft if row.name == "weight")
+    changed = schema_drafts.apply_form(draft, {f"cost-{number}": "3"})
+    assert schema_drafts.parse_draft(grouped, changed, rows).question("body").cost == 3

@@ -1,10 +1,10 @@
-"""New interviews take what is current; those that have begun stay on what they began with."""
+"""New interviews use the current version; interviews that have begun stay on their version."""
 
 import pytest
 
 from eddi import Stop
-from eddi.service.analyst import catalogue as module
-from eddi.service.analyst.publishing import QuestionnaireNotFoundError
+from eddi.service.analyst.models import catalogue as module
+from eddi.service.analyst.models.publishing import QuestionnaireNotFoundError
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.interview_service import Desk, QuestionnaireMissingError
 from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire
@@ -20,20 +20,19 @@ def other_file(tmp_path, people_model):
 
 @pytest.fixture
 def served(workshop, model_file):
-    """A workshop whose server was started with a model file."""
-    serve(workshop, model_file)
+    """The workshop of a server that was started with a model file."""
+    start_server(workshop, model_file)
     return workshop
 
 
-def serve(workshop, path, **rules):
+def start_server(workshop, path, **rules):
     questionnaire = Questionnaire.load(path, "stage", stop=Stop(**rules))
-    workshop.catalogue.serve(path, questionnaire)
-    return questionnaire
+    workshop.catalogue.publish_at_startup(path, questionnaire)
 
 
-def published(workshop, file, **rules):
-    seal = workshop.shelf.put(file)
-    workshop.publishing.publish("people", model=seal, target=["stage"], rules=rules)
+def publish(workshop, file, **rules):
+    digest = workshop.blobs.put(file)
+    workshop.publisher.publish("people", model=digest, target=["stage"], rules=rules)
     workshop.catalogue.refresh()
 
 
@@ -43,28 +42,26 @@ def test_nothing_is_published_at_first(workshop):
     assert workshop.catalogue.all() == ()
 
 
-def test_a_server_publishes_what_it_is_started_with_once(served, model_file):
-    serve(served, model_file)
-    assert [one.number for one in served.publishing.get("people").versions] == [1]
-    serve(served, model_file, after=3)
+def test_a_server_publishes_its_model_once(served, model_file):
+    start_server(served, model_file)
+    assert [version.number for version in served.publisher.get("people").versions] == [1]
+    start_server(served, model_file, after=3)
     assert served.catalogue.current().stop == Stop(after=3)
     assert served.catalogue.current().version == 2
-    serve(served, model_file)
+    start_server(served, model_file)
     assert served.catalogue.current().stop == Stop()
 
 
-def test_a_server_that_starts_again_does_not_undo_what_an_analyst_published(
-    served, model_file, other_file
-):
-    published(served, other_file)
-    serve(served, model_file)
+def test_a_restarted_server_does_not_replace_what_an_analyst_published(served, model_file, other_file):
+    publish(served, other_file)
+    start_server(served, model_file)
     assert served.catalogue.current().version == 2
 
 
-def test_interviews_stay_on_the_version_they_began_with(served, other_file):
+def test_interviews_stay_on_their_version(served, other_file):
     desk = Desk(served.jobs.store, served.catalogue)
     begun = desk.open()
-    published(served, other_file, after=2)
+    publish(served, other_file, after=2)
     new = desk.open()
     assert (begun.questionnaire.version, new.questionnaire.version) == (1, 2)
     assert desk.resume(begun.key).questionnaire.version == 1
@@ -79,45 +76,47 @@ def test_interviews_stay_on_the_version_they_began_with(served, other_file):
     desk.batcher.close()
 
 
-def test_a_server_started_anew_goes_on_with_interviews_of_older_versions(served, other_file, tmp_path):
+def test_a_restarted_server_continues_interviews_of_older_versions(served, other_file, tmp_path):
     desk = Desk(served.jobs.store, served.catalogue)
     begun = desk.open()
-    published(served, other_file)
-    anew = Workshop(served.jobs.store, tmp_path / "workshop")
-    again = Desk(anew.jobs.store, anew.catalogue)
+    publish(served, other_file)
+    restarted = Workshop(served.jobs.store, tmp_path / "workshop")
+    again = Desk(restarted.jobs.store, restarted.catalogue)
     assert again.resume(begun.key).questionnaire.version == 1
     elsewhere = Workshop(served.jobs.store, tmp_path / "empty")
     lost = Desk(served.jobs.store, elsewhere.catalogue)
     with pytest.raises(QuestionnaireMissingError, match="whose model this server does not have"):
         lost.resume(begun.key)
-    for each in (desk, again, lost):
-        each.batcher.close()
+    for service in (desk, again, lost):
+        service.batcher.close()
 
 
-def test_questionnaires_go_by_their_names(served, model_file):
-    seal = served.shelf.put(model_file)
-    served.publishing.publish("about weight", model=seal, target=["weight"])
+def test_questionnaires_are_found_by_name(served, model_file):
+    digest = served.blobs.put(model_file)
+    served.publisher.publish("about weight", model=digest, target=["weight"])
     served.catalogue.refresh()
-    assert served.catalogue.current().name == "people"  # what the server was started with is first
+    assert served.catalogue.current().name == "people"  # the server's own model is the default
     assert served.catalogue.current("about weight").target == ("weight",)
-    assert {one.name for one in served.catalogue.all()} == {"people", "about weight"}
+    assert {item.name for item in served.catalogue.all()} == {"people", "about weight"}
     with pytest.raises(QuestionnaireNotFoundError, match="nothing is published as 'mood'"):
         served.catalogue.current("mood")
 
 
-def test_what_another_server_published_is_seen_soon(served, other_file, tmp_path, monkeypatch):
+def test_a_version_published_by_another_server_is_soon_visible(
+    served, other_file, tmp_path, monkeypatch
+):
     other = Workshop(served.jobs.store, tmp_path / "workshop")
     assert other.catalogue.current().version == 1
-    published(served, other_file)
-    assert other.catalogue.current().version == 1  # for a moment
-    monkeypatch.setattr(module, "FRESH_S", 0.0)
+    publish(served, other_file)
+    assert other.catalogue.current().version == 1  # until the list is read again
+    monkeypatch.setattr(module, "MAX_AGE_S", 0.0)
     assert other.catalogue.current().version == 2
 
 
-def test_only_so_many_models_are_kept_loaded(served, model_file, monkeypatch):
+def test_the_number_of_loaded_models_is_limited(served, model_file, monkeypatch):
     monkeypatch.setattr(module, "MAX_LOADED", 2)
     for after in range(1, 5):
-        published(served, model_file, after=after)
+        publish(served, model_file, after=after)
         assert served.catalogue.current().stop == Stop(after=after)
     assert len(served.catalogue._loaded) == 2
     assert served.catalogue.find("people", 1, served.catalogue.current().seal).stop == Stop()

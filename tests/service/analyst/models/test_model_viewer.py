@@ -1,51 +1,51 @@
-"""Models to be looked at, with their held-out rows."""
+"""Models loaded for viewing, with their held-out rows."""
 
 import pytest
 
-from eddi.service.analyst import model_viewer
-from eddi.service.analyst.model_viewer import Exhibits, RowNotFoundError
-from eddi.service.analyst.workshop import ModelNotFoundError
+from eddi.service.analyst.models import model_viewer
+from eddi.service.analyst.models.model_viewer import ModelViewer, RowNotFoundError
+from eddi.service.analyst.models.trained_model import ModelNotFoundError
 
 
 @pytest.fixture
-def shown(gallery):
-    return Exhibits(gallery)
+def viewer(gallery):
+    return ModelViewer(gallery)
 
 
-def test_a_model_comes_with_the_rows_it_never_saw(shown, gallery):
-    exhibit = shown.get(gallery.seals["age"])
-    assert exhibit.made.held_out == tuple(range(5, 25))
-    assert exhibit.rows.num_rows == 20
-    assert exhibit.rows["name"][0].as_py() == "person 5"
-    assert exhibit.model.schema_.question("smoker").text == "Do you smoke?"
+def test_a_model_is_loaded_with_its_held_out_rows(viewer, gallery):
+    loaded = viewer.load(gallery.digests["age"])
+    assert loaded.origin.held_out == tuple(range(5, 25))
+    assert loaded.rows.num_rows == 20
+    assert loaded.rows["name"][0].as_py() == "person 5"
+    assert loaded.model.schema.question("smoker").text == "Do you smoke?"
 
 
-def test_a_model_is_loaded_once_and_the_oldest_makes_room(shown, gallery, monkeypatch):
+def test_a_model_is_loaded_once_until_others_displace_it(viewer, gallery, monkeypatch):
     monkeypatch.setattr(model_viewer, "MAX_LOADED", 2)
-    first = shown.get(gallery.seals["age"])
-    assert shown.get(gallery.seals["age"]).model is first.model
+    first = viewer.load(gallery.digests["age"])
+    assert viewer.load(gallery.digests["age"]).model is first.model
     for name in ("stage", "new"):
-        shown.get(gallery.seals[name])
-    assert shown.get(gallery.seals["age"]).model is not first.model
+        viewer.load(gallery.digests[name])
+    assert viewer.load(gallery.digests["age"]).model is not first.model
 
 
-def test_an_interview_is_kept_for_whoever_goes_to_and_fro(shown, gallery):
-    exhibit = shown.get(gallery.seals["age"])
-    assert shown.trail(exhibit, 7) is shown.trail(exhibit, 7)
-    assert shown.trail(exhibit, 7).target == "age"
+def test_decision_paths_are_cached(viewer, gallery):
+    loaded = viewer.load(gallery.digests["age"])
+    assert viewer.decision_path(loaded, 7) is viewer.decision_path(loaded, 7)
+    assert viewer.decision_path(loaded, 7).target == "age"
 
 
-def test_only_rows_that_were_held_out_are_shown(shown, gallery):
-    exhibit = shown.get(gallery.seals["age"])
+def test_only_held_out_rows_have_a_decision_path(viewer, gallery):
+    loaded = viewer.load(gallery.digests["age"])
     with pytest.raises(RowNotFoundError, match="row 3 was not held out"):
-        shown.trail(exhibit, 2)
+        viewer.decision_path(loaded, 2)
 
 
-def test_an_unknown_model_is_named(shown):
+def test_an_unknown_model_is_refused(viewer):
     with pytest.raises(ModelNotFoundError, match="there is no model 'abc'"):
-        shown.get("abc")
+        viewer.load("abc")
 
 
-def test_an_evaluation_is_there_or_not(shown, gallery):
-    assert shown.evaluation(shown.made(gallery.seals["new"])) is None
-    assert shown.evaluation(shown.made(gallery.seals["age"]))["target"] == "age"
+def test_a_model_without_an_evaluation_has_no_document(viewer, gallery):
+    assert viewer.evaluation(gallery.get_model(gallery.digests["new"])) is None
+    assert viewer.evaluation(gallery.get_model(gallery.digests["age"]))["target"] == "age"
