@@ -96,3 +96,42 @@ def test_the_line_of_the_likeliest_level_is_the_main_one_and_drawn_last():
     assert [line.main for line in steps.lines] == [False, False, True]
     assert steps.lines[-1].last[1] < points(steps.lines[-1].points)[0][1]  # it rose
     assert steps.words == "The probability of Strong went from 10% to 60% over one answer."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 10, [0, 2, 4, 6, 8, 10]),
+        (0.31, 0.68, [0.3, 0.4, 0.5, 0.6, 0.7]),
+        (-3, 3, [-4, -2, 0, 2, 4]),
+        (0, 1300, [0, 500, 1000, 1500]),
+        (float("nan"), 1, [0, 1]),
+    ],
+)
+def test_ticks_are_round_and_cover_the_range(low, high, expected):
+    assert svg.ticks(low, high) == pytest.approx(expected)
+
+
+def test_an_empty_range_has_a_tick():
+    assert 5 in svg.ticks(5, 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [(0.5, "0.5"), (-2, "\u22122"), (1500, "1,500"), (25_000, "25k"), (-0.25, "\u22120.25")],
+)
+def test_tick_labels_are_short(value, label):
+    assert svg.format_tick(value) == label
+
+
+def test_a_step_function_keeps_each_value_until_the_next_point():
+    assert svg.step_points([(0, 4), (10, 2), (20, 1)]) == [(0, 4), (10, 4), (10, 2), (20, 2), (20, 1)]
+
+
+def test_areas_and_bands_are_closed_outlines():
+    assert svg.area_points([(0, 3), (1, 2)], 9) == [(0, 9), (0, 3), (1, 2), (1, 9)]
+    assert svg.band_points([(0, 1), (1, 1)], [(0, 2), (1, 2)]) == [(0, 1), (1, 1), (1, 2), (0, 2)]
+
+
+def test_fractions_are_clipped_to_the_range():
+    assert [svg.fraction(value, 0, 4) for value in (-1, 1, 9)] == [0, 0.25, 1]

@@ -7,7 +7,6 @@ import sys
 import time
 
 import numpy as np
-import pytest
 
 from eddi import PartialVAE
 from eddi.model.files.archive import load
