@@ -87,10 +87,16 @@ def test_probabilities_are_told_for_every_variable_of_levels_and_no_other(belief
 
 def test_levels_coded_as_numbers_take_the_belief_nearest_to_their_position():
     torch.manual_seed(0)
-    specs = (VariableSpec(Kind.REAL, 4, 0.0, 3.0), VariableSpec(Kind.REAL), VariableSpec(Kind.REAL, 2, 0.0, 1.0))
+    specs = (
+        VariableSpec(Kind.REAL, 4, 0.0, 3.0),
+        VariableSpec(Kind.REAL),
+        VariableSpec(Kind.REAL, 2, 0.0, 1.0),
+    )
     network = Network(specs, "pnp", PAPER).requires_grad_(False)
     outputs = torch.tensor([[[0.4, 0.0, 1.2]]])
-    found = dict(PredictiveDistribution(network, outputs, network.interval_tail_mass(outputs)).probabilities())
+    found = dict(
+        PredictiveDistribution(network, outputs, network.interval_tail_mass(outputs)).probabilities()
+    )
     normal = stats.norm(0.4, 0.1 * 2**0.5)
     group_edges = normal.cdf(np.array([0.5, 1.5, 2.5]) / 3)
     expected = np.diff(np.concatenate([[0], group_edges, [1]]))
@@ -104,7 +110,9 @@ def test_every_row_gets_the_same_draws_of_z():
     torch.manual_seed(0)
     network = Network(FORMS, "pnp", DEFAULT).requires_grad_(False)
     twice = Posterior(torch.zeros(2, DEFAULT.latent), torch.zeros(2, DEFAULT.latent))
-    outputs = PredictiveDistribution.of(network, twice, standard_normal(8, DEFAULT.latent, seed=0)).outputs
+    outputs = PredictiveDistribution.of(
+        network, twice, standard_normal(8, DEFAULT.latent, seed=0)
+    ).outputs
     assert torch.equal(outputs[:, 0], outputs[:, 1])
     assert outputs.std(0).min() > 0
 

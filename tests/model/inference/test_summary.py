@@ -10,7 +10,9 @@ from eddi.model.inference.summary import summarise
 def beliefs(model, n_rows):
     torch.manual_seed(0)
     outputs = torch.randn(16, n_rows, model.network_.n_outputs)
-    return outputs, lambda part: PredictiveDistribution(model.network_, part, model.network_.interval_tail_mass(part))
+    return outputs, lambda part: PredictiveDistribution(
+        model.network_, part, model.network_.interval_tail_mass(part)
+    )
 
 
 def test_chunks_are_joined_in_order(model):

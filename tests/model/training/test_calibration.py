@@ -12,7 +12,12 @@ from eddi.model.training.calibration import calibrate
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
-FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.COUNT, 0, 1.0, 0.5))
+FORMS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.CATEGORY, 3),
+    VariableSpec(Kind.COUNT, 0, 1.0, 0.5),
+)
 TINY = replace(DEFAULT, latent=2, identity=3, offset=2, term=4, hidden=(6, 6))
 N_ROWS = 4_000
 
@@ -126,7 +131,8 @@ def test_beliefs_that_differ_by_rounding_are_of_one_group(network):
     calibrate(network, batch, N_ROWS)
     spread = network.marginals.spread(outputs_of(network, batch))[:1]
     groups = [
-        group_of(spread * shift, network.marginals.group_edges)[0, 0] for shift in (1 - 1e-6, 1, 1 + 1e-6)
+        group_of(spread * shift, network.marginals.group_edges)[0, 0]
+        for shift in (1 - 1e-6, 1, 1 + 1e-6)
     ]
     assert len(set(map(int, groups))) == 1
 

@@ -12,7 +12,12 @@ from eddi.table.variable import Kind
 
 SIZES = {"latent": 2, "identity": 3, "term": 4, "hidden": (6, 6)}
 TINY = replace(DEFAULT, objective="observed", **SIZES, weight_decay=0.1, average=0)
-FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.ORDINAL, 4), VariableSpec(Kind.ORDINAL, 3), VariableSpec(Kind.CATEGORY, 3))
+FORMS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.ORDINAL, 4),
+    VariableSpec(Kind.ORDINAL, 3),
+    VariableSpec(Kind.CATEGORY, 3),
+)
 VALUES = torch.tensor([[0.3, 2.0, 1.0, 2.0], [-1.0, 0.0, 2.0, 0.0]])
 
 

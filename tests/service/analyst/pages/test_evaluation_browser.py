@@ -1,4 +1,4 @@
-"""Analysts at a real browser judge a model: on a telephone and on a desk, with and without scripts."""
+"""The pages about models in a real browser: on a phone and on a desktop, with and without scripts."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PHONE, DESK, NARROW = (390, 844), (1280, 860), (320, 640)
+PHONE, DESKTOP, NARROW = (390, 844), (1280, 860), (320, 640)
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-LEAST_TARGET = 24  # CSS pixels, WCAG 2.2 success criterion 2.5.8
-SECONDS_TO_ANSWER = 30  # on a busy machine
+MIN_TARGET_PIXELS = 24  # CSS pixels, WCAG 2.2 success criterion 2.5.8
+SECONDS_TO_RESPOND = 30  # on a busy machine
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-get install chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -29,73 +29,73 @@ def browser():
 
 @pytest.fixture
 def visit(browser, gallery_site):
-    """Opens pages: `visit(address, PHONE, scheme="dark", scripts=False)`; nothing may go wrong."""
-    contexts, wrong = [], []
+    """Opens pages: `visit(address, PHONE, scheme="dark", scripts=False)`; fails on script errors."""
+    contexts, errors = [], []
 
-    def opened(address, size=DESK, *, scheme="light", scripts=True) -> Page:
+    def open_page(address, size=DESKTOP, *, scheme="light", scripts=True) -> Page:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=scheme,
             java_script_enabled=scripts,
             base_url=gallery_site,
         )
-        context.set_default_timeout(SECONDS_TO_ANSWER * 1000)
+        context.set_default_timeout(SECONDS_TO_RESPOND * 1000)
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(f"{error}"))
+        page.on("pageerror", lambda error: errors.append(f"{error}"))
         page.on(
-            "console", lambda said: wrong.append(said.text) if "Security Policy" in said.text else None
+            "console", lambda said: errors.append(said.text) if "Security Policy" in said.text else None
         )
         page.goto(address)
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
-    assert wrong == []
+    assert errors == []
 
 
 @pytest.fixture
 def addresses(gallery):
-    """Every page that judges, by what it is."""
-    age, stage, twin = (gallery.seals[name] for name in ("age", "stage", "twin"))
+    """All pages about models, by name."""
+    age, stage, twin = (gallery.digests[name] for name in ("age", "stage", "twin"))
     return {
         "card": f"/analyst/models/{stage}",
         "evaluation": f"/analyst/models/{age}/evaluation",
         "evaluation of levels": f"/analyst/models/{stage}/evaluation?metric=accuracy",
-        "not judged": f"/analyst/models/{gallery.seals['new']}/evaluation",
+        "not evaluated": f"/analyst/models/{gallery.digests['new']}/evaluation",
         "decision": f"/analyst/models/{age}/decisions/7?step=1",
         "decision of levels": f"/analyst/models/{stage}/decisions/8?step=0",
         "end": f"/analyst/models/{age}/decisions/7?step=99",
         "what if": f"/analyst/models/{age}/decisions/7?step=2&change=1&act=unknown",
         "compare": f"/analyst/compare?a={age}&b={twin}",
-        "nothing here": "/analyst/models/abc",
+        "not found": "/analyst/models/abc",
     }
 
 
-def faults(page: Page, rules: tuple[str, ...] = RULES) -> list[str]:
-    """What axe has to say of a page."""
+def find_violations(page: Page, rules: tuple[str, ...] = RULES) -> list[str]:
+    """Violations of accessibility rules that axe finds."""
     page.evaluate(AXE)
     found = page.evaluate("rules => axe.run(document, {runOnly: rules})", list(rules))
-    return [f"{page.url}: {one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]
+    return [f"{page.url}: {item['id']}: {item['nodes'][0]['html']}" for item in found["violations"]]
 
 
 @pytest.mark.parametrize(
     ("scheme", "rules"), [("light", RULES), ("dark", ("color-contrast",))], ids=["light", "dark"]
 )
-def test_axe_finds_nothing_on_any_page(visit, addresses, scheme, rules):
-    page = visit("/analyst/compare", PHONE if scheme == "dark" else DESK, scheme=scheme)
-    found = faults(page, rules)
+def test_all_pages_are_accessible(visit, addresses, scheme, rules):
+    page = visit("/analyst/compare", PHONE if scheme == "dark" else DESKTOP, scheme=scheme)
+    violations = find_violations(page, rules)
     for address in addresses.values():
         page.goto(address)
         for details in page.locator("details").all():
             details.locator("summary").click()
-        found += faults(page, rules)
-    assert found == []
+        violations += find_violations(page, rules)
+    assert violations == []
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, DESK], ids=["narrow", "phone", "desk"])
-def test_pages_fit_their_width_and_what_is_pressed_is_large_enough(visit, addresses, size):
+@pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desktop"])
+def test_pages_fit_the_screen_and_controls_are_large_enough(visit, addresses, size):
     page = visit("/analyst/compare", size)
     for address in addresses.values():
         page.goto(address)
@@ -105,51 +105,53 @@ def test_pages_fit_their_width_and_what_is_pressed_is_large_enough(visit, addres
             .filter(e => e.type !== 'hidden' && e.checkVisibility() && !e.closest('.choice, .silent'))
             .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
             .filter(([, r]) => r.width && Math.min(r.width, r.height) < least).map(([html]) => html)""",
-            LEAST_TARGET,
+            MIN_TARGET_PIXELS,
         )
         assert small == []
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_a_model_is_judged_from_card_to_what_if(visit, addresses, size, scripts):
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_pages_lead_from_the_card_to_a_what_if_analysis(visit, addresses, size, scripts):
     page = visit(addresses["card"], size, scripts=scripts)
-    page.get_by_role("link", name="The whole evaluation").click()
-    expect(page.get_by_role("heading", level=1, name="How well it finds out stage")).to_be_visible()
+    page.get_by_role("link", name="Full evaluation").click()
+    expect(page.get_by_role("heading", level=1, name="How well it predicts stage")).to_be_visible()
     page.get_by_role("link", name="Accuracy").click()
     expect(page.locator(".chart-title").first).to_have_text("Accuracy")
-    page.get_by_role("link", name="Watch it decide, row by row").click()
+    page.get_by_role("link", name="Show decisions row by row").click()
     expect(page.locator(".decided .eyebrow")).to_contain_text("Decision 1 of")
     page.get_by_role("navigation", name="Steps").get_by_role("link", name="2").first.click()
     expect(page.locator(".decided .eyebrow")).to_contain_text("Decision 2 of")
     page.get_by_role("link", name="What if").first.click()
     page.get_by_role("button", name="Not known").click()
-    expect(page.get_by_role("heading", name="Had it said Not known instead of")).to_be_visible()
-    expect(page.locator(".found")).to_contain_text("The next question would")
+    expect(
+        page.get_by_role("heading", name="If the answer had been Not known instead of")
+    ).to_be_visible()
+    expect(page.locator(".what-if-result")).to_contain_text("The next question would")
 
 
-def test_the_scrubber_brings_steps_into_place(visit, addresses):
+def test_the_slider_loads_steps_in_place(visit, addresses):
     page = visit(addresses["decision"])
     slider = page.get_by_role("slider", name="Step of the interview")
     expect(slider).to_have_value("1")
-    page.evaluate("window.same = true")
+    page.evaluate("window.isSamePage = true")
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".decided .eyebrow")).to_contain_text("Decision 3 of")
     expect(slider).to_be_focused()
     assert page.url.endswith("?step=2")
-    assert page.evaluate("window.same")  # the page is still the same one
-    expect(page.locator(".scrubber [aria-current]")).to_contain_text("3")
+    assert page.evaluate("window.isSamePage")
+    expect(page.locator(".step-slider [aria-current]")).to_contain_text("3")
     page.keyboard.press("End")
-    expect(page.get_by_role("heading", name="Nothing is left to ask")).to_be_visible()
+    expect(page.get_by_role("heading", name="No questions are left")).to_be_visible()
 
 
-def test_without_scripts_there_is_no_slider_that_does_nothing(visit, addresses):
+def test_without_scripts_there_is_no_slider(visit, addresses):
     page = visit(addresses["decision"], scripts=False)
     expect(page.get_by_role("slider")).to_have_count(0)
 
 
-def test_axe_would_find_a_fault(visit, addresses):
+def test_axe_finds_an_image_without_a_description(visit, addresses):
     page = visit(addresses["card"])
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=\"/static/icon.svg\">')")
-    assert "image-alt" in " ".join(faults(page))
+    assert "image-alt" in " ".join(find_violations(page))
