@@ -178,7 +178,7 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page.get_by_label("Stop after this number of answers").fill("1")
     page.get_by_role("button", name="Publish").click()
     expect(
-        page.get_by_text("New interviews use version 2. Target: weight; stops after 1 answers")
+        page.get_by_text("New interviews use version 2. Target: weight; stops after one answer")
     ).to_be_visible()
     page.goto(f"/q/{name}")
     page.get_by_role("button", name="Begin").click()

@@ -189,7 +189,7 @@ class _DraftParser:
     def _in_order(self, group: list[DraftRow]) -> list[DraftRow]:
         """The rows of one question in the order in which it revealed them before, new rows last."""
         names = [name for question in self.table.schema.questions for name in question.reveals]
-        order = {name: place for place, name in enumerate(names)}
+        order = {name: position for position, name in enumerate(names)}
         return sorted(group, key=lambda row: order.get(row.name, len(order)))
 
     def _question(self, name: str, group: list[DraftRow]) -> Question | None:
@@ -262,12 +262,12 @@ class _DraftParser:
 def _parse_levels(
     row: DraftRow, column: pa.ChunkedArray, previous: Variable | None
 ) -> tuple[Level, ...]:
-    """The levels of a row: as entered, as before, or the values of the table."""
-    entered = tuple(text.strip() for text in row.levels.split("\n") if text.strip())
-    if previous is not None and entered == tuple(map(str, previous.levels)):
+    """The levels of a row: those entered, the previous ones, or the values of the table."""
+    lines = tuple(text.strip() for text in row.levels.split("\n") if text.strip())
+    if previous is not None and lines == tuple(map(str, previous.levels)):
         return previous.levels  # levels that are numbers stay numbers
-    if entered:
-        return entered
+    if lines:
+        return lines
     distinct = clean(column).unique().drop_null()
     if len(distinct) > MAX_INFERRED_LEVELS:
         raise SchemaError(

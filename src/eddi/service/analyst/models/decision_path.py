@@ -145,8 +145,8 @@ class DecisionPath:
 
     def _rank(self, rewards: Numbers) -> dict[str, float]:
         questions = self.model.schema.questions
-        order = sorted(np.flatnonzero(np.isfinite(rewards)), key=lambda place: -rewards[place])
-        return {questions[place].name: float(rewards[place]) for place in order}
+        order = sorted(np.flatnonzero(np.isfinite(rewards)), key=lambda n: -rewards[n])
+        return {questions[n].name: float(rewards[n]) for n in order}
 
     @cached_property
     def grids(self) -> Numbers:

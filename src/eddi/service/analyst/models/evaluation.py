@@ -184,13 +184,13 @@ def _milestones(n_steps: int) -> list[int]:
 
 
 def _calibration(curves: Curves, step: int) -> Document:
-    found = Calibration.at(curves, step)
+    calibration = Calibration.at(curves, step)
     points = {
-        "stated": found.stated,
-        "came": found.came,
-        "low": found.low,
-        "high": found.high,
-        "n_rows": found.n_rows,
+        "stated": calibration.stated,
+        "came": calibration.came,
+        "low": calibration.low,
+        "high": calibration.high,
+        "n_rows": calibration.n_rows,
     }
     intervals = {}
     if curves.rank is not None:
@@ -218,7 +218,7 @@ def _choices(curves: Curves) -> list[Document]:
     for asked in curves.order.T:  # [rows]
         questions, counts = np.unique(asked[asked >= 0], return_counts=True)
         ranked = sorted(zip(counts.tolist(), questions.tolist(), strict=True), reverse=True)
-        choices.append({curves.questions[place]: count / len(asked) for count, place in ranked})
+        choices.append({curves.questions[n]: count / len(asked) for count, n in ranked})
     return choices
 
 

@@ -260,19 +260,19 @@ def format_answer(path: DecisionPath, answer: Answer) -> str:
     return str(wording.said(answer, path.model.schema))
 
 
-def answer_numbers(path: DecisionPath, heard: wording.Heard) -> dict[str, float]:
+def answer_numbers(path: DecisionPath, response: wording.Heard) -> dict[str, float]:
     """The values of a submitted form in the table's own units; NaN for "not known"."""
     schema = path.model.schema
     return {
         name: float("nan") if value is None or isinstance(value, dict) else schema[name].number(value)
-        for name, value in heard.values.items()
+        for name, value in response.values.items()
     }
 
 
-def to_answer(question: Question, heard: wording.Heard) -> Answer:
+def to_answer(question: Question, response: wording.Heard) -> Answer:
     """The values of a submitted form as an answer."""
-    values = {k: v for k, v in heard.values.items() if v is not None and not isinstance(v, dict)}
-    unknown = [name for name in heard.values if name not in values]
+    values = {k: v for k, v in response.values.items() if v is not None and not isinstance(v, dict)}
+    unknown = [name for name in response.values if name not in values]
     return Answer(question.name, values, dict.fromkeys(unknown, NoAnswer.UNKNOWN))
 
 

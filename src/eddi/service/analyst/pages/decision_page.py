@@ -126,26 +126,28 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
         return None
     question, answer = path.question(number - 1), path.answer(number - 1)
     schema = path.model.schema
-    known = [name for name in question.reveals if name not in {*answer.values, *answer.without}]
+    answered_before = [
+        name for name in question.reveals if name not in {*answer.values, *answer.without}
+    ]
     is_submitted = any(key.startswith("v") for key in query) or "act" in query
-    heard = (
-        wording.hear(question, schema, query, known=known)
+    response = (
+        wording.hear(question, schema, query, known=answered_before)
         if is_submitted
         else wording.remembered(answer)
     )
-    is_valid = is_submitted and not heard.errors
+    is_valid = is_submitted and not response.errors
     return {
         "number": number,
         "question": question,
-        "fields": wording.fields(question, schema, known=known, heard=heard),
-        "result": _what_if_result(path, n_answers, number, heard) if is_valid else None,
+        "fields": wording.fields(question, schema, known=answered_before, heard=response),
+        "result": _what_if_result(path, n_answers, number, response) if is_valid else None,
     }
 
 
-def _what_if_result(path: DecisionPath, n_answers: int, number: int, heard: wording.Heard) -> Context:
+def _what_if_result(path: DecisionPath, n_answers: int, number: int, response: wording.Heard) -> Context:
     """The prediction and the next question after ``n_answers`` answers, if one had been different."""
     view = decision_context
-    evidence = path.what_if_evidence(n_answers, view.answer_numbers(path, heard))
+    evidence = path.what_if_evidence(n_answers, view.answer_numbers(path, response))
     prediction = path.model.predict_evidence(evidence, (path.target,))[path.target][0]
     actual = path.predictions[n_answers]
     actual_rewards, rewards = path.rewards(n_answers), path.rewards_given(evidence, n_answers)
@@ -156,7 +158,7 @@ def _what_if_result(path: DecisionPath, n_answers: int, number: int, heard: word
     ]
     texts = {question.name: question.text for question in path.model.schema.questions}
     return {
-        "answer": view.format_answer(path, view.to_answer(path.question(number - 1), heard)),
+        "answer": view.format_answer(path, view.to_answer(path.question(number - 1), response)),
         "actual_answer": view.format_answer(path, path.answer(number - 1)),
         "comparison": view.compare_predictions(path, compared),
         "prediction": wording.belief(prediction, decimals),

@@ -102,7 +102,7 @@ class JobPages:
 
 
 def _parse_progress(entry: dict[str, Any]) -> Progress:
-    return Progress(**{each.name: entry.get(each.name) for each in fields(Progress)})  # type: ignore[arg-type]
+    return Progress(**{field.name: entry.get(field.name) for field in fields(Progress)})  # type: ignore[arg-type]
 
 
 def _list_facts(job: Job, history: Sequence[Progress]) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from eddi.service.analyst.models.publishing import (
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_time, model_item
+from eddi.service.analyst.pages.page_context import Context, format_count, format_time, model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.service.web import wording
 from eddi.strategy.stopping import Stop
@@ -30,7 +30,6 @@ RULES = {
     "budget": ("Maximum total cost of the questions", "", False),
 }
 STOP_TEXTS = {
-    "after": "after {:g} answers",
     "probability_above": "when a level is {:.0%} likely",
     "interval_below": "when the 90% interval is narrower than {:g}",
     "sd_below": "when the standard deviation is below {:g}",
@@ -141,7 +140,8 @@ def _version_item(version: Version, *, is_current: bool) -> Context:
 def _describe_rules(version: Version) -> str:
     """When interviews of a version end, as text."""
     rules = version.rules
-    stops = [text.format(rules[name]) for name, text in STOP_TEXTS.items() if name in rules]
+    stops = [f"after {format_count(int(rules['after']), 'answer')}"] if "after" in rules else []
+    stops += [text.format(rules[name]) for name, text in STOP_TEXTS.items() if name in rules]
     parts = [f"stops {' or '.join(stops)}"] if stops else []
     if "budget" in rules:
         parts.append(f"questions cost at most {rules['budget']:g} in total")
