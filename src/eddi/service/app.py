@@ -52,9 +52,9 @@ def build(settings: Settings) -> FastAPI:
     workshop = Workshop.of(store, settings)
     metrics = Metrics()
     batcher = Batcher(
-        most=settings.batch,
+        max_batch_size=settings.batch,
         window_s=settings.window_ms / 1000,
-        waiting=settings.waiting,
+        max_waiting=settings.waiting,
         on_batch=metrics.batch_size.observe,
     )
     if questionnaire is not None:
