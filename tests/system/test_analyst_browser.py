@@ -12,15 +12,15 @@ from playwright.sync_api import Page, expect
 from .conftest import COMMAND, ENVIRONMENT
 from .test_browser import (
     CHROMIUM,
-    DESK,
-    LEAST_TARGET,
+    DESKTOP,
+    MIN_TARGET_SIZE,
     NARROW,
     PHONE,
     SECONDS_TO_START,
-    _address,
+    _read_address,
+    accessibility_violations,
     answer,
     browser,  # noqa: F401  # a fixture
-    faults,
 )
 
 SECONDS_TO_TRAIN = 240  # on a busy machine; training has a low priority
@@ -36,7 +36,7 @@ def serve_workshop(folder: Path, **environment: str):
     with log.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment, stderr=out)
     try:
-        yield _address(process, log)
+        yield _read_address(process, log)
     finally:
         process.terminate()
         process.wait(SECONDS_TO_START)
@@ -70,7 +70,7 @@ def visit(browser, site):  # noqa: F811  # the fixture that was imported
     """Opens the workshop: `visit(PHONE, scheme="dark", scripts=False)`; fails on script errors."""
     contexts, errors = [], []
 
-    def open_page(size=DESK, *, scheme="light", scripts=True) -> Page:
+    def open_page(size=DESKTOP, *, scheme="light", scripts=True) -> Page:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=scheme,
@@ -137,7 +137,7 @@ def wait_for_heading(page: Page, text: str, *, scripts: bool = True) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "scripts"), [(DESK, True), (PHONE, False)], ids=["desk", "phone without scripts"]
+    ("size", "scripts"), [(DESKTOP, True), (PHONE, False)], ids=["desktop", "phone without scripts"]
 )
 def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page = upload(visit(size, scripts=scripts), people_file)
@@ -183,7 +183,7 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page.goto(f"/q/{name}")
     page.get_by_role("button", name="Begin").click()
     answer(page)
-    expect(page.get_by_role("heading", name="What we believe now")).to_be_visible()
+    expect(page.get_by_role("heading", name="Our estimate now")).to_be_visible()
     page.goto(interview)
     expect(page.get_by_text("Question 2", exact=True)).to_be_visible()
     # Version 1 is made current again.
@@ -202,9 +202,9 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
 def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed(
     visit, people_file, scheme
 ):
-    page = upload(visit(PHONE if scheme == "dark" else DESK, scheme=scheme), people_file)
+    page = upload(visit(PHONE if scheme == "dark" else DESKTOP, scheme=scheme), people_file)
     page.get_by_label("Role of weight").select_option("target")
-    violations = faults(page)
+    violations = accessibility_violations(page)
     train(page, steps=100_000)
     line = page.locator("polyline.curve").first
     expect(line).to_be_visible(timeout=SECONDS_TO_TRAIN * 1000)
@@ -214,10 +214,10 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
     expect(line).not_to_have_attribute("points", first, timeout=wait)  # updated in place
     assert page.evaluate("window.isSamePage")
     expect(page.locator("[data-part=left]")).to_contain_text(re.compile(r"\d+% done\. At most about"))
-    violations += faults(page)
+    violations += accessibility_violations(page)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1, name="Cancelled")).to_be_visible()
-    violations += faults(page)
+    violations += accessibility_violations(page)
     page.get_by_role("button", name="Resume").click()
     wait_for_heading(page, "Training")
     page.get_by_role("button", name="Cancel").click()
@@ -225,21 +225,21 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
     assert violations == []
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, DESK], ids=["narrow", "phone", "desk"])
+@pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desktop"])
 def test_pages_fit_the_screen_and_are_accessible(visit, people_file, size):
     page = upload(visit(size, scheme="dark" if size == PHONE else "light"), people_file)
     page.get_by_label("Role of weight").select_option("target")
     unfold(page, "age").get_by_label("Minimum").fill("old")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()
-    violations = [*faults(page), *find_misfits(page, size)]
+    violations = [*accessibility_violations(page), *find_misfits(page, size)]
     table = page.url.removesuffix("/schema")
     for address in ("", "/schema", "/fit", "/forget"):
         page.goto(table + address)
-        violations += [*faults(page), *find_misfits(page, size)]
+        violations += [*accessibility_violations(page), *find_misfits(page, size)]
     for address in ("/analyst", "/analyst/tables", "/analyst/jobs/000000000000"):
         page.goto(address)
-        violations += [*faults(page), *find_misfits(page, size)]
+        violations += [*accessibility_violations(page), *find_misfits(page, size)]
     assert violations == []
 
 
@@ -250,7 +250,7 @@ def find_misfits(page: Page, size: tuple[int, int]) -> list[str]:
         .filter(e => e.type !== 'hidden' && e.checkVisibility())
         .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
         .filter(([, r]) => r.width && Math.min(r.width, r.height) < least).map(([html]) => html)""",
-        LEAST_TARGET,
+        MIN_TARGET_SIZE,
     )
     wide = page.evaluate("document.documentElement.scrollWidth")
     return [*small, *([f"{page.url} is {wide} wide"] if wide > size[0] else [])]
@@ -265,11 +265,11 @@ def test_the_error_of_an_upload_is_shown_at_the_file_field(visit, tmp_path):
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("#file-error")).to_contain_text("Nothing is left to model.")
     expect(page.get_by_label("A file")).to_be_focused()
-    assert faults(page) == []
+    assert accessibility_violations(page) == []
 
 
 def test_the_schema_can_be_corrected_with_the_keyboard_alone(visit, people_file):
-    page = upload(visit(DESK), people_file)
+    page = upload(visit(DESKTOP), people_file)
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id.startsWith('role-')"):
@@ -296,11 +296,11 @@ def test_analysts_sign_in_if_the_server_needs_keys(browser, tmp_path):  # noqa: 
         page.set_default_timeout(SECONDS_TO_TRAIN * 1000)
         page.goto("/analyst/tables")
         expect(page.get_by_role("heading", name="Sign in to the workshop")).to_be_visible()
-        violations = faults(page)
+        violations = accessibility_violations(page)
         page.get_by_label("Your key").fill("eddi_wrong")
         page.get_by_role("button", name="Sign in").click()
         expect(page.locator("#key-error")).to_be_visible()
-        violations += faults(page)
+        violations += accessibility_violations(page)
         page.get_by_label("Your key").fill(issued.stdout.strip())
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Upload a table")).to_be_visible()

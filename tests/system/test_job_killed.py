@@ -13,7 +13,7 @@ import numpy as np
 
 from eddi import PartialVAE, Schema
 from eddi.partial_vae import load
-from eddi.service.analyst.jobs.worker import choose_held_out
+from eddi.service.analyst.jobs.job_worker import choose_held_out
 from eddi.table import formats
 
 from .test_serve_killed import LOCAL, Server, served

@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 from .conftest import COMMAND, ENVIRONMENT
 from .test_browser import (
     CHROMIUM,
-    DESK,
+    DESKTOP,
     PHONE,
     SECONDS_TO_ANSWER,
+    accessibility_violations,
     begin,
     browser,
-    faults,
     model_file,
     served,
 )
@@ -24,28 +24,28 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 
 
 @pytest.fixture(scope="module")
-def site(model_file, tmp_path_factory):
-    """The address of a server that needs keys, and a key for each role."""
+def protected_site(model_file, tmp_path_factory):
+    """A server that requires keys: its address, and a key for each role."""
     store = f"sqlite:///{tmp_path_factory.mktemp('operator') / 'answers.db'}"
     keys = {role: issue_key(role, store) for role in ("respondent", "operator")}
-    options = ("--target", "stage", "--store", store)
-    with served(model_file, *options, EDDI_KEYS="required") as address:
+    arguments = ("--target", "stage", "--store", store)
+    with served(model_file, *arguments, EDDI_KEYS="required") as address:
         yield address, keys
 
 
 def issue_key(role, store):
     command = [COMMAND, "keys", "issue", role, "--store", store]
-    issued = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
-    return issued.stdout.strip()
+    result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    return result.stdout.strip()
 
 
 @pytest.fixture
-def open_page(browser, site):
-    """Opens a page that sends the key of a role: `open_page(role, PHONE, scripts=False)`."""
-    address, keys = site
+def open_as(browser, protected_site):
+    """Opens a browser with the key of a role: `open_as(role, PHONE, scripts=False)`."""
+    address, keys = protected_site
     contexts = []
 
-    def open_as(role=None, size=DESK, *, scripts=True):
+    def open_page(role=None, size=DESKTOP, *, scripts=True):
         headers = {"Authorization": f"Bearer {keys[role]}"} if role else {}
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
@@ -57,25 +57,25 @@ def open_page(browser, site):
         contexts.append(context)
         return context.new_page()
 
-    yield open_as
+    yield open_page
     for context in contexts:
         context.close()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_an_operator_sees_health_and_metrics(open_page, scripts):
-    operator = open_page("operator", scripts=scripts)
+def test_an_operator_sees_the_number_of_interviews(open_as, scripts):
+    operator = open_as("operator", scripts=scripts)
     assert operator.goto("/healthz").ok
     assert operator.goto("/readyz").ok
-    before = count_opened(operator)
-    respondent = open_page("respondent", PHONE, scripts=scripts)
+    before = count_interviews(operator)
+    respondent = open_as("respondent", PHONE, scripts=scripts)
     respondent.goto("/")
     begin(respondent)
-    assert count_opened(operator) == before + 1
+    assert count_interviews(operator) == before + 1
 
 
-def count_opened(page):
-    """The number of opened interviews according to /metrics."""
+def count_interviews(page):
+    """Return the number of started interviews from /metrics."""
     assert page.goto("/metrics").ok
     lines = page.locator("body").inner_text().splitlines()
     counts = [
@@ -85,10 +85,10 @@ def count_opened(page):
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 401), ("respondent", 403)])
-@pytest.mark.parametrize("size", [PHONE, DESK])
-def test_others_get_a_readable_error_page(open_page, role, status, size):
-    page = open_page(role, size)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_other_roles_see_a_page_that_refuses_them(open_as, role, status, size):
+    page = open_as(role, size)
     assert page.goto("/metrics").status == status
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert faults(page) == []
+    assert accessibility_violations(page) == []

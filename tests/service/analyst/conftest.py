@@ -13,7 +13,7 @@ from eddi.model.files.archive import load
 from eddi.service.analyst.models import evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.app import assemble
-from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.store.memory import MemoryStore
 from eddi.table.variable import Variable
@@ -134,7 +134,7 @@ def _evaluate(shop, table, digest):
 @pytest.fixture(scope="session")
 def gallery_site(gallery):
     """The address of a real server of the gallery, which runs no jobs."""
-    app = assemble(Desk(gallery.jobs.store, gallery.catalogue), gallery, Settings(rate=0.0))
+    app = assemble(InterviewService(gallery.jobs.store, gallery.catalogue), gallery, Settings(rate=0.0))
     config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

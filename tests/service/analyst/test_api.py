@@ -115,7 +115,7 @@ def test_an_impossible_request_is_refused(site, method, path, body, status, mess
 
 def test_only_analysts_may_change_anything(serving):
     with serving(keys="required") as client:
-        keys = Keys(client.app.state.desk.store)
+        keys = Keys(client.app.state.service.store)
         bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
         requests = {
             ("POST", "/jobs"): {"kind": "fit", "table": "none"},

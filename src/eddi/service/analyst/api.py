@@ -15,7 +15,7 @@ from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web import problem_details
-from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, needs, version_of
+from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
 from eddi.service.web.api_keys import Keys, Role
 from eddi.table.schema import Schema
 
@@ -34,15 +34,15 @@ UPLOAD_BODY = {
         },
     }
 }
-ERROR_RESPONSES = problem_details.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
+ERROR_RESPONSES = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
 RouteOptions = dict[str, Any]
 
 
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     """The routes for analysts. If there are ``keys``, a request needs one with the right role."""
-    read: RouteOptions = {"dependencies": needs(keys, ANALYSTS), "responses": ERROR_RESPONSES}
-    write: RouteOptions = {"dependencies": needs(keys, WRITERS), "responses": ERROR_RESPONSES}
+    read: RouteOptions = {"dependencies": require_role(keys, ANALYSTS), "responses": ERROR_RESPONSES}
+    write: RouteOptions = {"dependencies": require_role(keys, WRITERS), "responses": ERROR_RESPONSES}
     routes = APIRouter(route_class=JsonRoute)
     _add_tables(routes, workshop, read=read, write=write)
     _add_jobs(routes, workshop, read=read, write=write)
@@ -96,7 +96,7 @@ def _add_tables(
         key: str, schema: dict[str, Any], response: Response, if_match: IfMatch = None
     ) -> schemas.TableDetailOut:
         corrected = Schema.from_document(schema)
-        return _detail(tables.correct(key, corrected, after=version_of(if_match)), response)
+        return _detail(tables.correct(key, corrected, after=parse_if_match(if_match)), response)
 
     @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Delete a table", **write)
     def forget(key: str) -> None:

@@ -10,7 +10,7 @@ from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
-from eddi.service.analyst.jobs.supervisor import JobSupervisor, evaluation_spec
+from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
@@ -26,7 +26,7 @@ class JobSpecError(EddiError, ValueError):
     """A parameter of a job or of a questionnaire is missing or not valid."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "That does not fit"
+    title: ClassVar[str] = "This job cannot be started"
 
 
 class Workshop:

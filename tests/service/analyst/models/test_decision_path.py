@@ -16,7 +16,7 @@ def fitted(model):
 
 @pytest.fixture(scope="module")
 def rows(people):
-    return formats.read(people(4, seed=4, holes=0.3))
+    return formats.read(people(4, seed=4, missing=0.3))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from eddi.table import formats
 
 @pytest.fixture(scope="module")
 def row(people):
-    return formats.read(people(5, seed=9, holes=0.0)).slice(2, 1)
+    return formats.read(people(5, seed=9, missing=0.0)).slice(2, 1)
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def test_errors_are_shown_at_their_fields_and_nothing_is_saved(site, send, shop,
 
 
 def test_a_target_leads_to_warnings_about_leaks(site, send, people):
-    frame = people(200, seed=5, holes=0)
+    frame = people(200, seed=5, missing=0)
     frame["copy"] = frame["weight"] * 2.2046
     key = str(
         send("/analyst/tables", files={"file": ("p.csv", frame.to_csv(index=False).encode())}).url
@@ -224,7 +224,7 @@ def test_a_job_is_shown_cancelled_and_resumed(site, send, shop, table):
 
 
 def test_a_model_is_published_and_rolled_back(site, send, shop, questionnaire):
-    form = f"/analyst/models/{questionnaire.seal}/publish"
+    form = f"/analyst/models/{questionnaire.model_sha256}/publish"
     page = send(form, name="people", after="2", probability_above="0,9")
     assert "stops after 2 answers or when a level is 90% likely" in text_of(page)
     assert site.post("/interviews").json()["id"]
@@ -254,7 +254,7 @@ def test_a_model_is_published_and_rolled_back(site, send, shop, questionnaire):
 )
 def test_an_invalid_questionnaire_is_refused_with_a_message(send, shop, questionnaire, fields, message):
     before = shop.publisher.get("people").versions
-    form = f"/analyst/models/{questionnaire.seal}/publish"
+    form = f"/analyst/models/{questionnaire.model_sha256}/publish"
     page = send(form, **{"name": "people", **fields})
     assert page.status_code == 422
     assert message in text_of(page).replace("&#39;", "'")

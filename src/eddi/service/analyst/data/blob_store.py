@@ -18,7 +18,7 @@ class BlobNotFoundError(EddiError, LookupError):
     """The blob store has no file with this digest."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is nothing here"
+    title: ClassVar[str] = "There is no such file"
 
 
 class BlobStore:

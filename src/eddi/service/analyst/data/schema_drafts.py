@@ -35,7 +35,7 @@ class DraftError(EddiError, ValueError):
     """A draft is not a valid schema."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "That does not fit"
+    title: ClassVar[str] = "This schema is not valid"
 
     def __init__(self, errors: Errors) -> None:
         super().__init__(" ".join(errors.values()))

@@ -39,14 +39,14 @@ class TableNotFoundError(EddiError, LookupError):
     """There is no table with this key."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is nothing here"
+    title: ClassVar[str] = "There is no such table"
 
 
 class TableMovedError(EddiError, RuntimeError):
     """The schema was changed by somebody else in the meantime."""
 
     status: ClassVar[int] = 412
-    title: ClassVar[str] = "This page was out of date"
+    title: ClassVar[str] = "This table was changed elsewhere"
 
 
 @dataclass(frozen=True)

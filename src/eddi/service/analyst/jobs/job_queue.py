@@ -28,7 +28,7 @@ class JobNotFoundError(EddiError, LookupError):
     """There is no job with this key."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is nothing here"
+    title: ClassVar[str] = "There is no such job"
 
 
 class JobConflictError(EddiError, RuntimeError):

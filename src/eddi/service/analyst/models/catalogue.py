@@ -17,7 +17,11 @@ from eddi.service.analyst.models.publishing import (
     Version,
     make_valid_name,
 )
-from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire, rules_of
+from eddi.service.interviews.questionnaire import (
+    NothingPublishedError,
+    Questionnaire,
+    stop_to_document,
+)
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes one or two megabytes
 MAX_AGE_S = 1.0  # of the list of published questionnaires, before it is read again
@@ -45,7 +49,7 @@ class PublishedCatalogue:
         So a version that an analyst has published since then stays current when the server restarts.
         """
         name, target = make_valid_name(questionnaire.name), questionnaire.target
-        rules = rules_of(questionnaire.stop)
+        rules = stop_to_document(questionnaire.stop)
         model = self.blobs.put(path)
         earlier = [version for version in self._versions(name) if version.by == "server"]
         last = earlier[-1] if earlier else None
@@ -53,7 +57,7 @@ class PublishedCatalogue:
             last = self.publisher.publish(
                 name, model=model, target=target, rules=rules, by="server"
             ).current
-        self._loaded[name, last.number] = questionnaire.published_as(name, last.number)
+        self._loaded[name, last.number] = questionnaire.with_version(name, last.number)
         self.default = name
         self.refresh()
 
@@ -80,16 +84,16 @@ class PublishedCatalogue:
             )
         return self._load(chosen.name, chosen.current)
 
-    def find(self, name: str, version: int, seal: str) -> Questionnaire | None:
+    def find(self, name: str, version: int, digest: str, /) -> Questionnaire | None:
         """The questionnaire with which an interview began; None if its model is not available.
 
         A questionnaire with the same model is accepted if its name or version differs.
         """
-        if not self.blobs.has(seal):
+        if not self.blobs.has(digest):
             return None
         for item in sorted(self._list_published(), key=lambda item: item.name != name):
             for candidate in sorted(item.versions, key=lambda other: other.number != version):
-                if candidate.model == seal:
+                if candidate.model == digest:
                     return self._load(item.name, candidate)
         return None
 
@@ -118,4 +122,4 @@ class PublishedCatalogue:
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
                 self._loaded.popitem(last=False)
-            return self._loaded.setdefault(key, questionnaire.published_as(*key))
+            return self._loaded.setdefault(key, questionnaire.with_version(*key))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from eddi.evaluate.decision_trace import Decision, decisions
+from eddi.evaluate.decision_trace import Decision, trace_decisions
 from eddi.interview.next_step import InterviewStates, NextSteps
 from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
@@ -51,7 +51,7 @@ class DecisionPath:
     @classmethod
     def from_row(cls, model: FittedModel, row: pa.Table, target: str) -> "DecisionPath":
         """The decision path of the only row of a table."""
-        path, _ = decisions(model, row, target, n_steps=MAX_STEPS)
+        path, _ = trace_decisions(model, row, target, n_steps=MAX_STEPS)
         numbers = columns.table_to_numbers(row, model.schema, optional=(target,))[0]
         # A 32-bit column contains 106.5999985 for 106.6.
         rounded = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
@@ -81,7 +81,7 @@ class DecisionPath:
         schema = self.model.schema
         observed = np.zeros((self.n_steps + 1, len(schema.variables)), dtype=bool)
         for step in range(self.n_steps):
-            observed[step] = self.decisions[step].known
+            observed[step] = self.decisions[step].observed
             observed[step + 1] = observed[step]
             observed[step + 1, schema.positions(self.question(step).reveals)] = True
         return self.model.coding.encode(np.where(observed, self.row, np.nan))

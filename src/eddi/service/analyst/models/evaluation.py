@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,10 +9,10 @@ import pyarrow as pa
 
 from eddi.evaluate import bootstrap
 from eddi.evaluate.bootstrap import Band
-from eddi.evaluate.calibration import Calibration, held
+from eddi.evaluate.calibration import Calibration, interval_coverage
 from eddi.evaluate.comparison import compare, wilcoxon
 from eddi.evaluate.curves import Curves, Metric, Numbers
-from eddi.evaluate.simulate import known_rows, simulate, the_target
+from eddi.evaluate.simulate import read_truth, resolve_target, simulate
 from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
@@ -59,10 +58,10 @@ def evaluate(
         TargetError: there is not exactly one target, or no row has a value of it.
     """
     started = time.monotonic()
-    name = the_target(model, target)
+    name = resolve_target(model, target)
     given = formats.read(held_out)
     rows = given.slice(0, MAX_ROWS)
-    known_rows(model, rows, name)  # raises before any work is done
+    read_truth(model, rows, name)  # raises before any work is done
     curves = _simulate_strategies(model, rows, name, on_progress or _ignore_progress)
     main = curves[EDDI]
     metrics = _metrics(main)
@@ -113,18 +112,7 @@ def _simulate_strategies(
         )
     # If questions have prerequisites, one order may reach more questions than another.
     n_steps = max(curve.n_steps for curve in curves.values())
-    return {name: _pad(curve, n_steps) for name, curve in curves.items()}
-
-
-def _pad(curves: Curves, n_steps: int) -> Curves:
-    """Curves that keep their last values up to ``n_steps``."""
-    steps = np.minimum(np.arange(n_steps + 1), curves.n_steps)
-    names = ("mean", "draw_squares", "log_prob", "spent", "probabilities", "rank", "covered")
-    padded: Any = {
-        name: None if (values := getattr(curves, name)) is None else values[:, steps] for name in names
-    }
-    not_asked = np.full((curves.n_rows, n_steps - curves.n_steps), -1)
-    return replace(curves, order=np.concatenate([curves.order, not_asked], axis=1), **padded)
+    return {name: curve.pad(n_steps) for name, curve in curves.items()}
 
 
 def _draw_synthetic_rows(model: FittedModel) -> dict[str, list[Any]]:
@@ -184,17 +172,17 @@ def _milestones(n_steps: int) -> list[int]:
 
 
 def _calibration(curves: Curves, step: int) -> Document:
-    calibration = Calibration.at(curves, step)
+    calibration = Calibration.from_curves(curves, step)
     points = {
-        "stated": calibration.stated,
-        "came": calibration.came,
+        "stated": calibration.predicted,
+        "came": calibration.observed,
         "low": calibration.low,
         "high": calibration.high,
         "n_rows": calibration.n_rows,
     }
     intervals = {}
     if curves.rank is not None:
-        coverage = _to_json(held(curves, step, np.array(INTERVAL_SHARES)))
+        coverage = _to_json(interval_coverage(curves, step, np.array(INTERVAL_SHARES)))
         intervals = dict(zip(map(str, INTERVAL_SHARES), coverage, strict=True))
     return {
         "step": step,

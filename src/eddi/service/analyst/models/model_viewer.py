@@ -22,7 +22,7 @@ class RowNotFoundError(EddiError, LookupError):
     """The model has no such held-out row."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is nothing here"
+    title: ClassVar[str] = "There is no such row"
 
 
 @dataclass(frozen=True, eq=False)

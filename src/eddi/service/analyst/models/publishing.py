@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eddi.errors import EddiError
+from eddi.service.errors import RespondentError
 from eddi.store.base import Event, Store, StoreConflict
 from eddi.strategy.stopping import Stop
 
@@ -18,18 +19,19 @@ NAME_SHAPE = re.compile(r"\w[\w .()-]{0,79}")
 MAX_ATTEMPTS = 8  # to publish under a name under which others publish at the same time
 
 
-class QuestionnaireNotFoundError(EddiError, LookupError):
+class QuestionnaireNotFoundError(RespondentError, LookupError):
     """No questionnaire with this name is published."""
 
     status: ClassVar[int] = 404
     title: ClassVar[str] = "There is no questionnaire of this name"
+    explanation: ClassVar[str] = "The link may be incomplete, or the questionnaire has another name now."
 
 
 class PublishingError(EddiError, ValueError):
     """A model cannot be published as requested, or a version does not exist."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "That does not fit"
+    title: ClassVar[str] = "This cannot be published"
 
 
 @dataclass(frozen=True)

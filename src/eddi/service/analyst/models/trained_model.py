@@ -14,7 +14,7 @@ class ModelNotFoundError(EddiError, LookupError):
     """There is no such model, or it has no evaluation."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is nothing here"
+    title: ClassVar[str] = "There is no such model"
 
 
 @dataclass(frozen=True)

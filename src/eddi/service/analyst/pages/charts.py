@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eddi.model.training.checkpoint import Progress
 from eddi.service.web import svg
-from eddi.service.web.svg import Point
+from eddi.service.web.svg import Axes, Point, Scale
 
 WIDTH, HEIGHT = 400.0, 240.0  # of a chart in SVG units; the page scales it
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 10.0, 10.0, 34.0  # margins for the axes
@@ -110,26 +110,15 @@ class Chart:
         return self.width - RIGHT
 
 
-@dataclass(frozen=True)
-class PlotArea:
-    """The map from values to SVG units; values out of range are clipped to its edges."""
-
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
-    width: float = WIDTH
-    height: float = HEIGHT
-
-    def point(self, x: float, y: float) -> Point:
-        """The position of a pair of values."""
-        return self.x(x), self.y(y)
-
-    def x(self, value: float) -> float:
-        """The horizontal position of a value."""
-        return round(LEFT + svg.fraction(value, *self.x_range) * (self.width - LEFT - RIGHT), 2)
-
-    def y(self, value: float) -> float:
-        """The vertical position of a value."""
-        return round(TOP + (1 - svg.fraction(value, *self.y_range)) * (self.height - TOP - BOTTOM), 2)
+def make_axes(
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    *,
+    width: float = WIDTH,
+    height: float = HEIGHT,
+) -> Axes:
+    """The axes of a chart of this size, with margins for their labels."""
+    return Axes(Scale(x_range, (LEFT, width - RIGHT)), Scale(y_range, (height - BOTTOM, TOP)))
 
 
 def line_chart(
@@ -158,37 +147,37 @@ def line_chart(
     high = max(heights) if y_max is None else y_max
     x_max = max((x for line in lines for x in line.x), default=1.0)
     y_ticks = svg.ticks(low, high)
-    plot = PlotArea((0.0, max(x_max, 1e-9)), (min(y_ticks[0], low), max(y_ticks[-1], high)))
+    axes = make_axes((0.0, max(x_max, 1e-9)), (min(y_ticks[0], low), max(y_ticks[-1], high)))
     x_ticks = [
         x for x in svg.ticks(0.0, x_max) if 0 <= x <= x_max and (not has_integer_x or x.is_integer())
     ]
     return Chart(
         WIDTH,
         HEIGHT,
-        tuple(_draw_line(line, plot) for line in reversed(lines)),
-        tuple(Tick(plot.x(value), svg.format_tick(value)) for value in x_ticks),
-        tuple(Tick(plot.y(value), svg.format_tick(value)) for value in y_ticks),
+        tuple(_draw_line(line, axes) for line in reversed(lines)),
+        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
+        tuple(Tick(axes.y(value), svg.format_tick(value)) for value in y_ticks),
         x_title,
         y_title,
         description,
-        marker=None if marker is None else plot.x(marker),
+        marker=None if marker is None else axes.x(marker),
     )
 
 
 def calibration_chart(lines: Sequence[Line], *, x_title: str, y_title: str, description: str) -> Chart:
     """A square chart of shares against shares, with the diagonal of perfect calibration."""
-    plot = PlotArea((0.0, 1.0), (0.0, 1.0), SQUARE_SIZE, SQUARE_SIZE)
+    axes = make_axes((0.0, 1.0), (0.0, 1.0), width=SQUARE_SIZE, height=SQUARE_SIZE)
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
     return Chart(
         SQUARE_SIZE,
         SQUARE_SIZE,
-        tuple(_draw_line(line, plot) for line in reversed(lines)),
-        tuple(Tick(plot.x(value), f"{value:.0%}") for value in shares),
-        tuple(Tick(plot.y(value), f"{value:.0%}") for value in shares),
+        tuple(_draw_line(line, axes) for line in reversed(lines)),
+        tuple(Tick(axes.x(value), f"{value:.0%}") for value in shares),
+        tuple(Tick(axes.y(value), f"{value:.0%}") for value in shares),
         x_title,
         y_title,
         description,
-        diagonal=(plot.point(0.0, 0.0), plot.point(1.0, 1.0)),
+        diagonal=(axes.point(0.0, 0.0), axes.point(1.0, 1.0)),
     )
 
 
@@ -215,28 +204,28 @@ def training_chart(history: Sequence[Progress]) -> Chart | None:
     )
 
 
-def density_area(values: Numbers, densities: Numbers, plot: PlotArea) -> str:
+def density_area(values: Numbers, densities: Numbers, axes: Axes) -> str:
     """The polygon under a density."""
-    tops = [plot.point(float(v), float(d)) for v, d in zip(values, densities, strict=True)]
-    return svg.format_points(svg.area_points(tops, plot.y(plot.y_range[0])))
+    baseline = axes.y(axes.y.domain[0])
+    return svg.format_points(svg.area_points(axes.points(values, densities), baseline))
 
 
-def _draw_line(line: Line, plot: PlotArea) -> DrawnLine:
+def _draw_line(line: Line, axes: Axes) -> DrawnLine:
     if line.weights:
-        return DrawnLine(line.name, line.style, "", "", tuple(_weighted_dots(line, plot)))
-    points = _path(line, line.y, plot)
-    band = svg.band_points(_path(line, line.high, plot), _path(line, line.low, plot)) if line.low else []
+        return DrawnLine(line.name, line.style, "", "", tuple(_weighted_dots(line, axes)))
+    points = _path(line, line.y, axes)
+    band = svg.band_points(_path(line, line.high, axes), _path(line, line.low, axes)) if line.low else []
     has_dots = not line.is_stepped and len(line.x) <= MAX_DOTS
     dots = tuple(Dot(x, y) for x, y in points) if has_dots else ()
     return DrawnLine(line.name, line.style, svg.format_points(points), svg.format_points(band), dots)
 
 
-def _weighted_dots(line: Line, plot: PlotArea) -> Iterator[Dot]:
+def _weighted_dots(line: Line, axes: Axes) -> Iterator[Dot]:
     for x, y, low, high, weight in zip(line.x, line.y, line.low, line.high, line.weights, strict=True):
         radius = MIN_DOT_RADIUS + (MAX_DOT_RADIUS - MIN_DOT_RADIUS) * math.sqrt(weight)
-        yield Dot(*plot.point(x, y), round(radius, 2), plot.y(high), plot.y(low))
+        yield Dot(*axes.point(x, y), round(radius, 2), axes.y(high), axes.y(low))
 
 
-def _path(line: Line, heights: Sequence[float], plot: PlotArea) -> list[Point]:
-    points = [plot.point(x, y) for x, y in zip(line.x, heights, strict=True)]
+def _path(line: Line, heights: Sequence[float], axes: Axes) -> list[Point]:
+    points = axes.points(line.x, heights)
     return svg.step_points(points) if line.is_stepped else points

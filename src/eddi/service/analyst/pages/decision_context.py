@@ -9,9 +9,18 @@ from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
 from eddi.service.analyst.models.decision_path import DecisionPath, Numbers
 from eddi.service.analyst.pages import charts
-from eddi.service.analyst.pages.charts import Chart, Line, PlotArea, Tick
+from eddi.service.analyst.pages.charts import Chart, Line, Tick
 from eddi.service.interviews import interview_analytics
 from eddi.service.web import svg, wording
+from eddi.service.web.answer_form import FormInput
+from eddi.service.web.formatting import (
+    MINUS,
+    capitalize,
+    format_level,
+    format_probability,
+    format_value,
+)
+from eddi.service.web.svg import Axes, Scale
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.variable import Variable
@@ -19,7 +28,6 @@ from eddi.table.variable import Variable
 N_REWARDS_SHOWN = 12  # the others are folded away
 N_LEVELS_SHOWN = 8
 DENSITY_HEIGHT = 170.0
-MINUS = "\u2212"  # a true minus sign
 SMALL_WIDTH, SMALL_HEIGHT = 120.0, 26.0  # of the small chart of an expected answer
 
 
@@ -175,21 +183,21 @@ def compare_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -
     densities = [path.densities(item.evidence)[:, position] for item in items]
     highest = max(float(density.max()) for density in densities)
     x_range = float(values[0]), float(values[-1])
-    plot = PlotArea(x_range, (0.0, 1.08 * highest), charts.WIDTH, DENSITY_HEIGHT)
+    axes = charts.make_axes(x_range, (0.0, 1.08 * highest), height=DENSITY_HEIGHT)
     outlines = tuple(
         DensityOutline(
             item.name,
             item.style,
-            charts.density_area(values, density, plot),
-            plot.x(float(item.prediction.mean)),
+            charts.density_area(values, density, axes),
+            axes.x(float(item.prediction.mean)),
         )
         for item, density in zip(items, densities, strict=True)
     )
     x_ticks = [value for value in svg.ticks(*x_range) if x_range[0] <= value <= x_range[1]]
     chart = DensityChart(
         outlines,
-        tuple(Tick(plot.x(value), svg.format_tick(value)) for value in x_ticks),
-        None if path.truth is None else plot.x(path.truth),
+        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
+        None if path.truth is None else axes.x(path.truth),
         DENSITY_HEIGHT,
         _describe_predictions(path, items),
     )
@@ -222,9 +230,9 @@ def _probability_history(path: DecisionPath, steps: list[float], step: int) -> C
     probabilities = [
         float(p.probabilities[level]) for p in path.predictions if p.probabilities is not None
     ]
-    label = wording.level_words(path.predictions[0].variable.levels[level])
+    label = format_level(path.predictions[0].variable.levels[level])
     title = f"probability of {label}"
-    first, last = (wording.share(probabilities[n]) for n in (0, -1))
+    first, last = (format_probability(probabilities[n]) for n in (0, -1))
     return charts.line_chart(
         [Line(title, "eddi", steps, probabilities)],
         x_title="answers",
@@ -241,9 +249,9 @@ def describe_effect(path: DecisionPath, step: int) -> list[str]:
     before, after = path.predictions[step], path.predictions[step + 1]
     expected = path.rewards(step)[path.question(step).name]
     actual = interview_analytics.information(before, after)
-    decimals = wording.decimals(path.predictions)
+    decimals = wording.count_decimals(path.predictions)
     return [
-        wording.change(before, after, decimals, by="The answer"),
+        wording.describe_change(before, after, decimals, cause="The answer"),
         f"The expected information was {max(0.0, expected):.2f} nats; the answer gave {actual:.2f} nats.",
     ]
 
@@ -257,22 +265,22 @@ def format_truth(path: DecisionPath) -> str:
 
 def format_answer(path: DecisionPath, answer: Answer) -> str:
     """An answer as text."""
-    return str(wording.said(answer, path.model.schema))
+    return str(wording.describe_answer(answer, path.model.schema))
 
 
-def answer_numbers(path: DecisionPath, response: wording.Heard) -> dict[str, float]:
+def answer_numbers(path: DecisionPath, form_input: FormInput) -> dict[str, float]:
     """The values of a submitted form in the table's own units; NaN for "not known"."""
     schema = path.model.schema
     return {
         name: float("nan") if value is None or isinstance(value, dict) else schema[name].number(value)
-        for name, value in response.values.items()
+        for name, value in form_input.values.items()
     }
 
 
-def to_answer(question: Question, response: wording.Heard) -> Answer:
+def to_answer(question: Question, form_input: FormInput) -> Answer:
     """The values of a submitted form as an answer."""
-    values = {k: v for k, v in response.values.items() if v is not None and not isinstance(v, dict)}
-    unknown = [name for name in response.values if name not in values]
+    values = {k: v for k, v in form_input.values.items() if v is not None and not isinstance(v, dict)}
+    unknown = [name for name in form_input.values if name not in values]
     return Answer(question.name, values, dict.fromkeys(unknown, NoAnswer.UNKNOWN))
 
 
@@ -284,10 +292,10 @@ def _level_bars(path: DecisionPath, items: Sequence[TargetPrediction]) -> tuple[
         levels = sorted(levels, key=lambda level: -float(table[:, level].max()))[:N_LEVELS_SHOWN]
     return tuple(
         LevelBars(
-            wording.level_words(variable.levels[level]),
+            format_level(variable.levels[level]),
             path.truth == level,
             tuple(
-                (item.style, round(100 * float(p), 2), wording.share(float(p)))
+                (item.style, round(100 * float(p), 2), format_probability(float(p)))
                 for item, p in zip(items, table[:, level], strict=True)
             ),
         )
@@ -309,7 +317,7 @@ def _expected_answer(
     position = path.model.schema.position(variable.name)
     truth = float(path.row[position])
     is_observed = not np.isnan(truth)
-    description = f"{wording.belief(prediction, wording.decimals([prediction]))}"
+    description = f"{wording.describe_prediction(prediction, wording.count_decimals([prediction]))}"
     if is_observed:
         description += f" The answer was {_format_value(variable, truth)}."
     if prediction.probabilities is not None:
@@ -321,30 +329,24 @@ def _expected_answer(
         marker = round((truth + 0.4) * width, 2) if is_observed else None
         return ExpectedAnswer(variable.name, "", columns, marker, description)
     values, density = path.grids[:, position], densities[:, position]
-    outline = _small_outline(values, density)
-    span = max(float(values[-1] - values[0]), 1e-12)
-    marker = round(SMALL_WIDTH * (truth - float(values[0])) / span, 2) if is_observed else None
+    x = Scale((float(values[0]), float(values[-1])), (0.0, SMALL_WIDTH))
+    outline = _small_outline(values[::2], density[::2], x)
+    marker = x(truth) if is_observed else None
     return ExpectedAnswer(variable.name, outline, (), marker, description)
 
 
-def _small_outline(values: Numbers, density: Numbers) -> str:
-    span = max(float(values[-1] - values[0]), 1e-12)
-    highest = max(float(density.max()), 1e-12)
-    tops = [
-        (
-            round(SMALL_WIDTH * float(value - values[0]) / span, 2),
-            round(SMALL_HEIGHT * (1 - height / highest), 2),
-        )
-        for value, height in zip(values[::2], density[::2].tolist(), strict=True)
-    ]
-    # From corner to corner, also if the grid has a single value.
+def _small_outline(values: Numbers, density: Numbers, x: Scale) -> str:
+    y = Scale((0.0, max(float(density.max()), 1e-12)), (SMALL_HEIGHT, 0.0))
+    tops = Axes(x, y).points(values, density)
+    # From corner to corner, even if the grid has a single value.
     return svg.format_points([(0.0, SMALL_HEIGHT), *tops, (SMALL_WIDTH, SMALL_HEIGHT)])
 
 
 def _describe_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -> str:
-    decimals = wording.decimals([item.prediction for item in items])
+    decimals = wording.count_decimals([item.prediction for item in items])
     parts = [
-        f"{wording.sentence(item.name)}: {wording.belief(item.prediction, decimals)}" for item in items
+        f"{capitalize(item.name)}: {wording.describe_prediction(item.prediction, decimals)}"
+        for item in items
     ]
     return " ".join(parts) + f" The truth: {format_truth(path)}."
 
@@ -352,5 +354,5 @@ def _describe_predictions(path: DecisionPath, items: Sequence[TargetPrediction])
 def _format_value(variable: Variable, number: float) -> str:
     answer = variable.answer(number)
     if variable.kind.has_levels:
-        return wording.level_words(answer)
-    return f"{wording.plain(answer).replace('-', MINUS)} {variable.unit}".strip()
+        return format_level(answer)
+    return f"{format_value(answer).replace('-', MINUS)} {variable.unit}".strip()

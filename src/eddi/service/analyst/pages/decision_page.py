@@ -12,6 +12,7 @@ from eddi.service.analyst.pages.decision_context import TargetPrediction
 from eddi.service.analyst.pages.layout import Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, model_context
 from eddi.service.web import wording
+from eddi.service.web.answer_form import FormInput, build_fields, parse_form
 
 N_WHAT_IF_REWARDS = 5
 MAX_DIGITS = 9
@@ -83,7 +84,7 @@ def _step_context(path: DecisionPath, step: int) -> Context:
     n_answers = step if is_over else step + 1  # in the list of answers
     answers = [path.answer(n) for n in range(n_answers)]
     rewards = [] if is_over else view.list_rewards(path, step)
-    decimals = wording.decimals(path.predictions)
+    decimals = wording.count_decimals(path.predictions)
     return {
         "step": step,
         "n_steps": path.n_steps,
@@ -97,7 +98,7 @@ def _step_context(path: DecisionPath, step: int) -> Context:
         "effect": [] if is_over else view.describe_effect(path, step),
         "truth": view.format_truth(path),
         "comparison": view.compare_predictions(path, _before_and_after(path, step, is_over=is_over)),
-        "prediction": wording.belief(path.predictions[n_answers], decimals),
+        "prediction": wording.describe_prediction(path.predictions[n_answers], decimals),
         "history": view.history_chart(path, n_answers) if path.n_steps else None,
         "answers": [
             (path.question(n).text, view.format_answer(path, answer)) for n, answer in enumerate(answers)
@@ -130,39 +131,39 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
         name for name in question.reveals if name not in {*answer.values, *answer.without}
     ]
     is_submitted = any(key.startswith("v") for key in query) or "act" in query
-    response = (
-        wording.hear(question, schema, query, known=answered_before)
+    form_input = (
+        parse_form(question, schema, query, answered=answered_before)
         if is_submitted
-        else wording.remembered(answer)
+        else FormInput.from_answer(answer)
     )
-    is_valid = is_submitted and not response.errors
+    is_valid = is_submitted and not form_input.errors
     return {
         "number": number,
         "question": question,
-        "fields": wording.fields(question, schema, known=answered_before, heard=response),
-        "result": _what_if_result(path, n_answers, number, response) if is_valid else None,
+        "fields": build_fields(question, schema, answered=answered_before, form_input=form_input),
+        "result": _what_if_result(path, n_answers, number, form_input) if is_valid else None,
     }
 
 
-def _what_if_result(path: DecisionPath, n_answers: int, number: int, response: wording.Heard) -> Context:
+def _what_if_result(path: DecisionPath, n_answers: int, number: int, form_input: FormInput) -> Context:
     """The prediction and the next question after ``n_answers`` answers, if one had been different."""
     view = decision_context
-    evidence = path.what_if_evidence(n_answers, view.answer_numbers(path, response))
+    evidence = path.what_if_evidence(n_answers, view.answer_numbers(path, form_input))
     prediction = path.model.predict_evidence(evidence, (path.target,))[path.target][0]
     actual = path.predictions[n_answers]
     actual_rewards, rewards = path.rewards(n_answers), path.rewards_given(evidence, n_answers)
-    decimals = wording.decimals([prediction, actual])
+    decimals = wording.count_decimals([prediction, actual])
     compared = [
         _prediction_at(path, n_answers, "after", "actual answer"),
         TargetPrediction("what-if", "different answer", evidence, prediction),
     ]
     texts = {question.name: question.text for question in path.model.schema.questions}
     return {
-        "answer": view.format_answer(path, view.to_answer(path.question(number - 1), response)),
+        "answer": view.format_answer(path, view.to_answer(path.question(number - 1), form_input)),
         "actual_answer": view.format_answer(path, path.answer(number - 1)),
         "comparison": view.compare_predictions(path, compared),
-        "prediction": wording.belief(prediction, decimals),
-        "actual_prediction": wording.belief(actual, decimals),
+        "prediction": wording.describe_prediction(prediction, decimals),
+        "actual_prediction": wording.describe_prediction(actual, decimals),
         "next": texts[next(iter(rewards))] if rewards else "",
         "actual_next": texts[next(iter(actual_rewards))] if actual_rewards else "",
         "rewards": view.list_what_if_rewards(rewards, texts, actual_rewards)[:N_WHAT_IF_REWARDS],

@@ -8,7 +8,8 @@ from eddi.service.analyst.models.evaluation import EDDI, FIXED, PER_COST, RANDOM
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line
 from eddi.service.analyst.pages.page_context import Context
-from eddi.service.web import wording
+from eddi.service.web.formatting import MINUS, format_level, format_probability
+from eddi.service.web.wording import count_answers
 
 SIGNIFICANCE = 0.05  # p-value below which a difference is called clear
 N_STEPS_LISTED = 6  # in the list of questions by step
@@ -114,7 +115,7 @@ def _describe_savings(document: Document, metric: str) -> str:
     if not reached or reached[0] <= half:
         return ""
     value = _format_with_unit(document, metric, eddi[half])
-    return f"EDDI reaches {value} after {_format_answers(half)}, a random order after {reached[0]}."
+    return f"EDDI reaches {value} after {count_answers(half)}, a random order after {reached[0]}."
 
 
 def information_chart(document: Document, metric: str) -> Chart:
@@ -189,7 +190,7 @@ def calibration_chart(document: Document) -> Chart:
             y_title="observed coverage",
             description=f"At the end, {last['intervals']['0.9']:.0%} of rows were in their 90% interval.",
         )
-    level = f"“{wording.level_words(levels[1])}”" if len(levels) == 2 else "the most likely level"
+    level = f"“{format_level(levels[1])}”" if len(levels) == 2 else "the most likely level"
     return charts.calibration_chart(
         lines,
         x_title=f"predicted probability of {level}",
@@ -225,7 +226,7 @@ def _choices(document: Document) -> list[list[QuestionShare]]:
     """The most frequent questions at each of the first steps."""
     return [
         [
-            QuestionShare(name, round(100 * share, 1), wording.share(share))
+            QuestionShare(name, round(100 * share, 1), format_probability(share))
             for name, share in list(step.items())[:N_QUESTIONS_LISTED]
         ]
         for step in document["choices"][:N_STEPS_LISTED]
@@ -260,7 +261,7 @@ def _describe_curves(document: Document, metric: str) -> str:
         f"{NAMES[name]} {_format_with_unit(document, metric, curves[name]['value'][half])}"
         for name in _strategies(curves)
     ]
-    return f"{METRICS[metric]} after {_format_answers(half)}: {', '.join(parts)}."
+    return f"{METRICS[metric]} after {count_answers(half)}: {', '.join(parts)}."
 
 
 def _format_with_unit(document: Document, metric: str, value: float) -> str:
@@ -272,17 +273,13 @@ def format_metric(metric: str, value: float) -> str:
     """The value of a metric as text."""
     if metric == "accuracy":
         return f"{value:.0%}"
-    return f"{value:.3g}".replace("-", "\u2212")
+    return f"{value:.3g}".replace("-", MINUS)
 
 
 def _format_signed(metric: str, value: float) -> str:
     text = f"{100 * value:+.1f} points" if metric == "accuracy" else f"{value:+.3g}"
-    return text.replace("-", "\u2212")
+    return text.replace("-", MINUS)
 
 
 def _format_step(step: int) -> str:
-    return "before any answer" if step == 0 else f"after {_format_answers(step)}"
-
-
-def _format_answers(n: int) -> str:
-    return "one answer" if n == 1 else f"{n} answers"
+    return "before any answer" if step == 0 else f"after {count_answers(step)}"

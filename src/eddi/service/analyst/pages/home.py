@@ -21,19 +21,19 @@ from eddi.service.analyst.pages.page_context import (
 )
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
-from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
-from eddi.service.web import wording
 from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys
+from eddi.service.web.formatting import capitalize
 
 N_JOBS_SHOWN = 6
 MAX_SEED = 2**31 - 1
 HELD_OUT_SHARES = ("0.1", "0.2", "0.3", "0")
 
 
-def router(desk: Desk, workshop: Workshop, settings: Settings) -> APIRouter:
+def router(service: InterviewService, workshop: Workshop, settings: Settings) -> APIRouter:
     """The routes of all analyst's pages."""
-    keys = Keys(desk.store) if settings.needs_keys else None
+    keys = Keys(service.store) if settings.needs_keys else None
     layout = Layout(settings, SignIn(keys, settings))
     pages = WorkshopPages(layout, workshop, settings)
     routes = APIRouter(route_class=layout.route_class(), include_in_schema=False, prefix="/analyst")
@@ -95,7 +95,7 @@ class WorkshopPages:
                     raise TableError("choose a file first.")
                 table = await save_upload(self.workshop.tables, file)
             except TableError as error:
-                message = wording.sentence(str(error))
+                message = capitalize(str(error))
                 return await run_in_threadpool(self._upload_page, request, error=message)
         return redirect(f"/analyst/tables/{table.key}")
 
@@ -148,7 +148,7 @@ class WorkshopPages:
                 held_out=float(form["held_out"]) if form.get("held_out") in HELD_OUT_SHARES else 0.2,
             )
         except (JobSpecError, TargetError) as error:
-            return self._fit_page(request, table, form, error=wording.sentence(str(error)))
+            return self._fit_page(request, table, form, error=capitalize(str(error)))
         return redirect(f"/analyst/jobs/{job.key}")
 
     def sign_in_form(self, request: Request) -> Response:

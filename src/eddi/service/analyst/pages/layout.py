@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -13,21 +14,13 @@ from fastapi.routing import APIRoute
 from eddi.errors import EddiError
 from eddi.service.analyst.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
-from eddi.service.web import form_tokens, problem_details, wording
-from eddi.service.web.form_tokens import Forms
-from eddi.service.web.rendering import Rendering
+from eddi.service.web.form_tokens import FormTokens
+from eddi.service.web.formatting import capitalize
+from eddi.service.web.rendering import Renderer
 
 MAX_FIELDS = 30_000  # of the largest form, the schema of a wide table
 PUBLIC_PATHS = ("/analyst/sign-in", "/analyst/sign-out")
 ANALYST_URL = re.compile(r"/analyst[A-Za-z0-9/_.?=&%-]*")
-HEADINGS = {
-    403: "Please try that once more",
-    404: "There is nothing here",
-    409: "That cannot be done now",
-    413: "That is too large",
-    422: "That does not fit",
-    503: "We are very busy just now",
-}
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -43,15 +36,15 @@ class Layout:
     """Renders the analyst's pages with signed forms, and restricts them to analysts."""
 
     def __init__(self, settings: Settings, sign_in: SignIn) -> None:
-        self.forms = Forms(settings)
+        self.forms = FormTokens(settings)
         self.sign_in = sign_in
-        self.rendering = Rendering()
+        self.renderer = Renderer()
 
     def page(
         self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
     ) -> HTMLResponse:
         """A page whose forms contain a token against cross-site requests."""
-        seed = self.forms.seed(request)
+        session_id = self.forms.session_id(request)
         complete = {
             "section": "",
             "name": "Workshop",
@@ -59,10 +52,10 @@ class Layout:
             "has_navigation": True,
             "can_sign_out": self.sign_in.is_needed,
             **context,
-            "csrf": self.forms.token(seed),
+            "csrf": self.forms.token(session_id),
         }
-        response = self.rendering.page(f"analyst/{template}", complete, status=status)
-        form_tokens.keep(request, response, form_tokens.SEED_COOKIE, seed)
+        response = self.renderer.render(f"analyst/{template}", complete, status=status)
+        self.forms.set_session_cookie(request, response, session_id)
         return response
 
     def route_class(self) -> type[APIRoute]:
@@ -90,12 +83,10 @@ class Layout:
 
     def error_page(self, request: Request, error: EddiError) -> HTMLResponse:
         """A page with the error's own message, which tells analysts what to do."""
-        status = problem_details.status_of(error)
-        if status == 500:
+        if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             raise error  # the middleware logs it
-        heading = HEADINGS.get(status, error.title)
-        context = {"title": heading, "message": wording.sentence(str(error))}
-        return self.page(request, "error.html", context, status=status)
+        context = {"title": error.title, "message": capitalize(str(error))}
+        return self.page(request, "error.html", context, status=error.status)
 
 
 def redirect(address: str) -> RedirectResponse:

@@ -12,7 +12,8 @@ from eddi.service.analyst.pages.page_context import (
     format_duration,
     format_time,
 )
-from eddi.service.web import wording
+from eddi.service.web.formatting import format_number, format_value
+from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
@@ -65,7 +66,7 @@ def summarise(loaded: LoadedModel) -> list[tuple[str, str]]:
     model, origin = loaded.model, loaded.origin
     last = model.training.history[-1]
     scores = [progress.best for progress in model.training.history if progress.best is not None]
-    validation = f"{wording.number(scores[-1], 3)} per entry" if scores else "no validation rows"
+    validation = f"{format_number(scores[-1], 3)} per entry" if scores else "no validation rows"
     return [
         ("Target", origin.target),
         ("Trained", format_time(origin.trained_at) if origin.trained_at else "unknown"),
@@ -105,10 +106,10 @@ def _variable_item(model: FittedModel, variable: Variable, target: str) -> Varia
 def describe_values(variable: Variable) -> str:
     """The possible values of a variable as text."""
     if variable.kind.has_levels:
-        levels = ", ".join(wording.plain(level) for level in variable.levels[:N_LEVELS_LISTED])
+        levels = ", ".join(format_value(level) for level in variable.levels[:N_LEVELS_LISTED])
         more = variable.n_levels - N_LEVELS_LISTED
         return levels + (f" and {more} more" if more > 0 else "")
-    text = wording.expected(variable)
+    text = describe_expected_number(variable)
     return text.removeprefix("a whole number").removeprefix("a number").strip(" ,") or "any"
 
 

@@ -15,7 +15,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_count, format_time, model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
-from eddi.service.web import wording
+from eddi.service.web.formatting import capitalize
 from eddi.strategy.stopping import Stop
 
 # The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
@@ -66,7 +66,7 @@ class PublishPages:
             Stop(**rules)  # type: ignore[arg-type]
             self.workshop.publish(name, digest, target=[model.target], rules=rules)
         except (PublishingError, TargetError, StopError, JobSpecError) as error:
-            return self._form_page(request, model, form, error=wording.sentence(str(error)))
+            return self._form_page(request, model, form, error=capitalize(str(error)))
         return redirect(f"/analyst/questionnaires/{name}")
 
     def show(self, request: Request, name: str) -> Response:

@@ -14,7 +14,7 @@ from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_count
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.web import wording
+from eddi.service.web.formatting import capitalize
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 
@@ -116,11 +116,11 @@ class SchemaPages:
             "rows": [_row_item(row, table, by_column.get(row.name, []), errors) for row in shown],
             "roles": schema_drafts.ROLES,
             "kinds": {str(kind): text for kind, text in KINDS.items()},
-            "errors": [(number, wording.sentence(text)) for (number, _), text in errors.items()],
+            "errors": [(number, capitalize(text)) for (number, _), text in errors.items()],
             "table_warnings": [warning for warning in warnings if warning.column is None],
             "is_saved": is_saved,
             "toml": table.schema.to_toml() if toml is None else toml,
-            "toml_error": wording.sentence(errors.get((0, "toml"), "")),
+            "toml_error": capitalize(errors.get((0, "toml"), "")),
         }
         return self.layout.page(request, "schema.html", context, status=422 if errors else 200)
 
@@ -141,9 +141,7 @@ def _row_item(
         **vars(row),
         "warnings": warnings,
         "errors": {
-            field: wording.sentence(text)
-            for (number, field), text in errors.items()
-            if number == row.number
+            field: capitalize(text) for (number, field), text in errors.items() if number == row.number
         },
         "n_levels": len([level for level in row.levels.split("\n") if level.strip()]),
         **_statistics(table, table.profiles[row.number - 1]),
