@@ -68,7 +68,7 @@ def fit(folder: Path, order: Mapping[str, Any]) -> dict[str, Any]:
         on_progress=lambda progress: course.note(asdict(progress)),
     ).fit(table.take(kept))
     model.save(folder / "model.eddi")
-    last: Progress = model.training.history[-1]
+    last: Progress = model.history_[-1]
     return {
         "model": shelf.put(folder / "model.eddi"),
         "held_out": shelf.put(json.dumps(held_out.tolist()).encode()),
