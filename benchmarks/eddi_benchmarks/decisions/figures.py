@@ -8,7 +8,7 @@ import numpy as np
 
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, FAINT, INK, MARKERS, SMALL
-from eddi.evaluate.plots import NAMES
+from eddi.evaluate.plots import METRIC_LABELS
 from eddi_benchmarks.decisions.results import COST_METHODS, METHODS, DecisionResults
 from eddi_benchmarks.paper.curve_figures import (
     LEGEND_HEIGHT,
@@ -58,7 +58,7 @@ def plot_dataset(results: DecisionResults, dataset: str, path: Path) -> Figure:
     _add_legend(figure, {name: lines[name] for name in methods})
     n_seeds = len({result.settings["seed"] for result in results.results})
     caption = (
-        f"{dataset}: {NAMES[results.metric]} and likelihood after each question. "
+        f"{dataset}: {METRIC_LABELS[results.metric]} and likelihood after each question. "
         f"{describe_bands(n_seeds)}"
     )
     return _save(figure, path, caption)
@@ -86,7 +86,7 @@ def plot_costs(results: DecisionResults, dataset: str, path: Path) -> Figure | N
     _label_axes(axes, results.metric, "maximum cost per person")
     _add_legend(figure, lines)
     caption = (
-        f"{dataset}: {NAMES[results.metric]} against the cost per person. Solid lines: methods that "
+        f"{dataset}: {METRIC_LABELS[results.metric]} against the cost per person. Solid lines: methods that "
         "divide the information of an answer by its cost."
     )
     return _save(figure, path, caption)
@@ -103,7 +103,7 @@ def _make_figure(n_panels: int) -> tuple[Any, list[Any]]:
 
 def _label_axes(axes: Any, metric: str, x_label: str) -> None:
     axes.set_xlabel(x_label, color=INK, fontsize=SMALL + 0.5)
-    axes.set_ylabel(NAMES[metric], color=INK, fontsize=SMALL + 0.5)
+    axes.set_ylabel(METRIC_LABELS[metric], color=INK, fontsize=SMALL + 0.5)
     axes.margins(x=0.02)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, INK, MARKERS, SMALL
-from eddi.evaluate.plots import NAMES
+from eddi.evaluate.plots import METRIC_LABELS
 from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.paper.comparison import COMPARED_STRATEGIES, ENCODERS, STRATEGIES
 from eddi_benchmarks.report.content import Figure
@@ -76,7 +76,7 @@ def plot_by_dataset(
 
 def _describe(metric: str, strategies: Sequence[str]) -> str:
     names = ", ".join(STRATEGIES[strategy] for strategy in strategies)
-    text = NAMES[metric]
+    text = METRIC_LABELS[metric]
     return f"{text[0].upper()}{text[1:]} of {names} after each question"
 
 
@@ -108,7 +108,7 @@ def _plot_panels(
         lines |= _plot_panel(axes, results, metric, strategies)
         figures.title(axes, figures.label(name))
         axes.set_xlabel("questions asked", color=INK, fontsize=SMALL + 0.5)
-    figure.supylabel(NAMES[metric], color=INK, fontsize=SMALL + 1.5)
+    figure.supylabel(METRIC_LABELS[metric], color=INK, fontsize=SMALL + 1.5)
     plotted = [name for name in strategies if name in lines]
     figure.legend(
         [lines[name] for name in plotted],

@@ -22,7 +22,7 @@ from rich.table import Table
 from eddi import PartialVAE, simulate
 from eddi.engine import Engine, EngineName
 from eddi.evaluate import figures
-from eddi.evaluate.sharded import SHARD_ROWS, simulate_shards
+from eddi.evaluate.sharded_simulation import SHARD_ROWS, simulate_shards
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
 from eddi.table.streaming import ParquetStream
