@@ -99,7 +99,7 @@ def test_the_example_interview_without_eddi_asks_what_eddi_asks(model, folder):
     ours = Interview(model, "weight", strategy=Information(reward="latent", n_draws=400))
     for question, answer in answers.items():
         ours.tell(question, answer)
-    theirs = example.Exported(folder)
+    theirs = example.ExportedModel(folder)
     rewards = theirs.rewards(answers, "weight", n_draws=400, seed=0)
     expected = ours.rewards()
     assert set(rewards) == set(expected)
