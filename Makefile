@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUICK := tests/table tests/model tests/reward tests/strategy tests/interview tests/evaluate tests/laws tests/oracle tests/test_layers.py
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench clean
+.PHONY: help run test quick check bench clean
 
-help:  ## Show what there is
+help:  ## Show the commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/.run: pyproject.toml constraints.txt
@@ -17,22 +18,23 @@ $(VENV)/.dev: $(VENV)/.run benchmarks/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e ./benchmarks
 	@touch $@
 
-run: $(VENV)/.run  ## Serve a questionnaire on an embedded table, trained first if it is not yet
+run: $(VENV)/.run  ## Serve the demo questionnaire; trains the first time
 	$(BIN)/eddi demo --serve
 
-test: $(VENV)/.dev  ## Lint, types, and every test
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto
+test: check  ## Lint, types, and all tests that are not marked slow
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+quick: $(VENV)/.dev  ## The fast tests of the library, in about a minute
+	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
 check: $(VENV)/.dev  ## Lint and types only
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev  ## Prove the claims: imputation against peers, training speed
+bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training and reward speed
+	$(BIN)/python -m pytest -n auto -m slow
 	$(BIN)/python -m eddi_benchmarks
 
-clean:  ## Remove what the other commands made
+clean:  ## Remove generated files
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

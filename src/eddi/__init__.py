@@ -1,4 +1,4 @@
-"""EDDI: learn from a table with holes, then ask each person the most valuable next question."""
+"""EDDI: learn from a table with missing values, then ask each person the most informative question."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
     "Curves": "eddi.evaluate.curves",
     "DECLINED": "eddi.interview.record",
     "EddiError": "eddi.errors",
@@ -44,15 +44,15 @@ _HOMES = {
     "strategy": "eddi",
 }
 
-__all__ = sorted(_HOMES)  # names load on first use, so that importing is instant
+__all__ = sorted(_MODULES)  # names are imported on first use, so that `import eddi` is instant
 
 
 def __getattr__(name: str) -> Any:
     if name == "strategy":
         return import_module("eddi.strategy")
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'eddi' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,1 @@
+"""Interviews: rules, the next step, the ask/tell loop, and risk-controlled stopping."""

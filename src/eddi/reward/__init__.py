@@ -1,0 +1,1 @@
+"""Rewards: the expected information of an answer about the target."""

@@ -1,0 +1,1 @@
+"""Tables: variables, questions, schemas, evidence, coding, and file formats."""

@@ -1,0 +1,1 @@
+"""Inference with a trained network: packed weights, marginal predictions, answers, draws."""

@@ -1,0 +1,1 @@
+"""The network: set encoder, tail, posterior, decoder, and likelihood heads."""

@@ -1,0 +1,1 @@
+"""Training: preparation, batches, objectives, the loop, validation, calibration, checkpoints."""
