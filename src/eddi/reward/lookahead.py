@@ -140,8 +140,7 @@ def information_about_others(context: RewardContext, settings: EnumerationSettin
     if not others:
         return total
     head = context.predictor.target_head(others)
-    order = torch.cat([part.variables for part in head.heads.heads()])  # that of `kl_by_variable`
-    columns = np.array(others)[order.cpu().numpy()]
+    columns = np.array(others)[head.order.cpu().numpy()]
     before = head(context.features)
     for answers in context.candidate_answers(settings):
         after = head(context.features_after(answers))
