@@ -2,8 +2,9 @@
 
 A likelihood turns the network's outputs for its variables into distributions over coded values. To add
 one, subclass `Likelihood`, implement its four abstract methods, and map a `Kind` to it in
-`network.decoder_likelihoods` or `marginals.marginal_likelihoods`. All methods are batched over any
-leading shape.
+`network.decoder_likelihoods` or `marginals.marginal_likelihoods`. A marginal likelihood has no learned
+parameters besides ``calibration_params``, which that of a quantity needs: `Marginals.subset` builds it
+again for some of the variables. All methods are batched over any leading shape.
 """
 
 import math
