@@ -8,7 +8,7 @@ again for some of the variables. All methods are batched over any leading shape.
 """
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -36,7 +36,7 @@ class VariableSpec:
     scale: float = 1.0
 
 
-class Likelihood(nn.Module):
+class Likelihood(nn.Module, ABC):
     """The distributions of a group of variables of one kind, given the network's outputs."""
 
     has_levels: ClassVar[bool] = False
