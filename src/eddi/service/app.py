@@ -49,17 +49,17 @@ def build(settings: Settings) -> FastAPI:
     path = Path(settings.model)
     questionnaire = Questionnaire.load(path, settings.targets, stop=stop) if settings.model else None
     store = open_store(settings.store)
-    workshop = Workshop.of(store, settings)
+    workshop = Workshop.from_settings(store, settings)
     metrics = Metrics()
     batcher = Batcher(
-        most=settings.batch,
+        max_batch_size=settings.batch,
         window_s=settings.window_ms / 1000,
-        waiting=settings.waiting,
+        max_waiting=settings.waiting,
         on_batch=metrics.batch_size.observe,
     )
     if questionnaire is not None:
         batcher.next_step(questionnaire.interview())  # the first step is the slowest
-        workshop.catalogue.serve(path, questionnaire)
+        workshop.catalogue.publish_at_startup(path, questionnaire)
     service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
     return assemble(service, workshop, settings)
 

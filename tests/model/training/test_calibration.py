@@ -145,3 +145,16 @@ def test_only_rows_with_a_value_count_for_the_groups_of_a_variable(network):
     calibrate(network, replace(batch, weights=weights.repeat(4, 1)[:N_ROWS]), 100)
     assert network.marginals.group_edges[:, REAL].isinf().all()
     assert network.marginals.group_edges[:, COUNT].isfinite().all()
+
+
+def test_rounding_does_not_change_the_interval_of_a_count(network):
+    batch = draw_batch(network, error_factor=1.0)  # without evidence, so all predictions are equal
+    calibrate(network, batch, N_ROWS)
+    outputs = predict(network, batch)[:1]
+    tail_mass = network.marginals.interval_tail_mass(outputs[None])
+    ends = [
+        network.marginals.quantile(outputs, level * factor)[0, COUNT].item()
+        for level in (tail_mass, 1 - tail_mass)
+        for factor in (1 - 1e-6, 1, 1 + 1e-6)
+    ]
+    assert len(set(ends)) == 2

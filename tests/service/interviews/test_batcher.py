@@ -102,7 +102,7 @@ def test_concurrent_requests_are_batched_whatever_their_target(questionnaire, ma
 
 def test_a_batch_is_not_larger_than_allowed(questionnaire, make_batcher):
     sizes = []
-    batcher = make_batcher(on_batch=sizes.append, most=4)
+    batcher = make_batcher(on_batch=sizes.append, max_batch_size=4)
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(batcher.next_step, make_interviews(questionnaire, 32)))
     assert sum(sizes) == 32
@@ -141,7 +141,7 @@ def test_an_error_of_one_request_does_not_affect_the_others(questionnaire, make_
 
 
 def test_a_full_queue_refuses_requests(questionnaire, make_batcher):
-    batcher = make_batcher(waiting=1, most=2)
+    batcher = make_batcher(max_waiting=1, max_batch_size=2)
     release, has_begun = threading.Event(), threading.Event()
 
     class SlowStrategy(Information):
@@ -180,10 +180,10 @@ def test_an_unusual_answer_is_accepted(questionnaire, make_batcher):
     assert make_batcher().next_step(unusual).is_finite()
 
 
-@pytest.mark.parametrize(("most", "batches"), [(0, []), (1, [1])])
-def test_batches_and_the_queue_can_be_disabled(questionnaire, make_batcher, most, batches):
+@pytest.mark.parametrize(("max_batch_size", "batches"), [(0, []), (1, [1])])
+def test_batches_and_the_queue_can_be_disabled(questionnaire, make_batcher, max_batch_size, batches):
     sizes = []
-    batcher = make_batcher(most=most, on_batch=sizes.append)
+    batcher = make_batcher(max_batch_size=max_batch_size, on_batch=sizes.append)
     [interview] = make_interviews(questionnaire, 1)
     assert_same_as_alone(batcher.next_step(interview), interview)
     assert sizes == batches

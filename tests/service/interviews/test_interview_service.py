@@ -31,8 +31,8 @@ def open_service(store, *questionnaires):
 @pytest.fixture(params=["memory", "sqlite"])
 def service(request, tmp_path, questionnaire):
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/answers.db"
-    with open_service(open_store(url), questionnaire) as opened:
-        yield opened
+    with open_service(open_store(url), questionnaire) as service:
+        yield service
 
 
 def event_kinds(service, key):

@@ -89,17 +89,23 @@ def router(service: InterviewService, keys: Keys | None) -> APIRouter:
     """Return all routes of the API; with ``keys``, requests need one."""
     routes = APIRouter(route_class=JsonRoute)
     _add_interview_routes(routes, service, keys)
+    _add_answer_routes(routes, service, keys)
     _add_questionnaire_routes(routes, service, keys)
     _add_operation_routes(routes, service, keys)
     return routes
 
 
-def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
-    common: dict[str, Any] = {
+def _interview_options(keys: Keys | None) -> dict[str, Any]:
+    """Return the options that all routes of interviews share."""
+    return {
         "tags": ["interviews"],
         "dependencies": require_role(keys, INTERVIEWERS),
         "responses": openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
     }
+
+
+def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    common = _interview_options(keys)
 
     @routes.post("/interviews", status_code=201, summary="Start an interview", **common)
     def begin(
@@ -123,6 +129,18 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         view = service.resume(key)
         _set_etag(response, view)
         return schemas.describe_interview(view)
+
+    @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
+    def forget(key: str) -> None:
+        service.forget(key)
+
+    @routes.post("/ask", summary="One step, without storing anything", **common)
+    def ask(so_far: schemas.AskIn) -> schemas.NextStepOut:
+        return schemas.describe_next_step(service.ask(so_far.model_dump(exclude_unset=True)))
+
+
+def _add_answer_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    common = _interview_options(keys)
 
     @routes.post("/interviews/{key}/answers", summary="Answer a question", **common)
     def add_answer(
@@ -149,14 +167,6 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         view = service.undo(key, after=parse_if_match(if_match), idempotency_key=idempotency_key)
         _set_etag(response, view)
         return schemas.describe_next_step(view)
-
-    @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
-    def forget(key: str) -> None:
-        service.forget(key)
-
-    @routes.post("/ask", summary="One step, without storing anything", **common)
-    def ask(so_far: schemas.AskIn) -> schemas.NextStepOut:
-        return schemas.describe_next_step(service.ask(so_far.model_dump(exclude_unset=True)))
 
 
 def _add_questionnaire_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:

@@ -7,6 +7,7 @@ or the secret key of an interview.
 import logging
 import time
 
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service import logs
@@ -39,7 +40,8 @@ class AccessLog:
             self._record(scope, status, time.perf_counter() - started_at)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "none")
+        matched = scope.get("route")
+        route = matched.path if isinstance(matched, Route) else "none"
         self.metrics.requests.labels(route, str(status)).inc()
         if status >= 500:
             self.metrics.errors.labels(route).inc()
