@@ -37,7 +37,7 @@ def offline(monkeypatch):
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    """An empty EDDI_DATA folder, and an empty cache beside it."""
+    """An empty EDDI_DATA folder, and an empty cache next to it."""
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("EDDI_DATA", str(folder))
