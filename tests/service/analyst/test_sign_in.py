@@ -97,7 +97,7 @@ def test_signing_in_never_redirects_to_another_site(browser, key):
 def test_signing_out_deletes_the_cookie(browser, key):
     sign_in(browser, key(Role.ANALYST))
     page = browser.get("/analyst")
-    token = re.search(r'name="csrf" value="(\w+)"', page.text)[1]
+    token = re.search(r'name="csrf" value="([^"]+)"', page.text)[1]
     assert browser.post("/analyst/sign-out", data={"csrf": "other"}).status_code == 403
     signed_out = browser.post("/analyst/sign-out", data={"csrf": token})
     assert signed_out.headers["location"] == "/analyst/sign-in"

@@ -27,6 +27,7 @@ class JobSpecError(EddiError, ValueError):
 
     status: ClassVar[int] = 422
     title: ClassVar[str] = "This job cannot be started"
+    problem_type: ClassVar[str] = "order"  # clients rely on the name of an earlier version
 
 
 class Workshop:

@@ -57,7 +57,7 @@ def test_an_evaluation_is_submitted_only_with_a_valid_form_token(client, gallery
     digest = gallery.digests["new"]
     text = page(client, f"/models/{digest}/evaluation")
     assert "Not evaluated yet" in text
-    token = re.search(r'name="csrf" value="(\w+)"', text)[1]
+    token = re.search(r'name="csrf" value="([^"]+)"', text)[1]
     foreign = client.post(f"/models/{digest}/evaluation", data={"csrf": "0" * 64})
     assert foreign.status_code == 403
     before = len(gallery.jobs.all())

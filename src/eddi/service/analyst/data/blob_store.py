@@ -19,6 +19,7 @@ class BlobNotFoundError(EddiError, LookupError):
 
     status: ClassVar[int] = 404
     title: ClassVar[str] = "There is no such file"
+    problem_type: ClassVar[str] = "notonshelf"  # clients rely on the name of an earlier version
 
 
 class BlobStore:
