@@ -104,6 +104,15 @@ def people_model():
 
 
 @pytest.fixture(scope="session")
+def small_recipe():
+    """The default recipe with a smaller network that learns in fewer steps."""
+    from eddi.model.recipe import DEFAULT
+
+    sizes = {"identity": 16, "offset": 16, "term": 48, "hidden": (64, 64)}
+    return replace(DEFAULT, **sizes, learning_rate=5e-3, average=100)
+
+
+@pytest.fixture(scope="session")
 def model():
     """A model of people with the default recipe and encoder."""
     return fit_people()

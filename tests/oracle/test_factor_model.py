@@ -1,6 +1,5 @@
 """A linear factor model, whose conditional distributions are known exactly, is recovered."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +16,6 @@ NOISE = np.array([0.3, 0.4, 0.3, 0.5, 0.4, 0.6])
 MEAN = np.array([10.0, -3.0, 0.0, 100.0, 5.0, 1.0])
 COVARIANCE = LOADINGS @ LOADINGS.T + np.diag(NOISE**2)
 NAMES = [f"x{place}" for place in range(6)]
-SMALL = replace(
-    DEFAULT, identity=16, offset=16, term=48, hidden=(64, 64), learning_rate=5e-3, average=100
-)
-RECIPES = {"pnp": (DEFAULT, 1000), "pn": (SMALL, 600), "zi-m": (SMALL, 600), "zi": (SMALL, 600)}
-"""Recipe and number of steps of each set encoder; the default encoder is trained most."""
 
 
 class Limits(NamedTuple):
@@ -58,10 +52,10 @@ def exact_conditional(table, observed, target):
     return mean, np.sqrt(COVARIANCE[target, target] - COVARIANCE[target, observed] @ weights)
 
 
-@pytest.fixture(scope="module", params=RECIPES)
-def case(request):
-    """A fitted estimator, and the limits of its errors."""
-    recipe, max_steps = RECIPES[request.param]
+@pytest.fixture(scope="module", params=LIMITS)
+def case(request, small_recipe):
+    """A fitted estimator, and the limits of its errors; the default encoder has the default recipe."""
+    recipe, max_steps = (DEFAULT, 1000) if request.param == "pnp" else (small_recipe, 600)
     estimator = PartialVAE(recipe=recipe, set_encoder=request.param, random_state=0, max_steps=max_steps)
     return estimator.fit(draw_table(2000, seed=0)), LIMITS[request.param]
 

@@ -13,7 +13,6 @@ import pytest
 from scipy.stats import kendalltau
 
 from eddi import PartialVAE, Schema, Variable
-from eddi.model.recipe import DEFAULT
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.table.evidence import Evidence
@@ -32,11 +31,6 @@ CASES = [
     )
 ]
 """A target, and the answers so far."""
-SMALL = replace(
-    DEFAULT,
-    **{"identity": 16, "offset": 16, "term": 48, "hidden": (64, 64)},
-    **{"learning_rate": 5e-3, "average": 100, "patience": 100},
-)
 REWARDS = {"latent": latent_information, "target": mutual_information}
 ENCODERS = ("zi", "zi-m", "pn", "pnp")
 
@@ -73,12 +67,13 @@ def exact_information(target, answers, question):
 
 
 @pytest.fixture(scope="module", params=ENCODERS)
-def fitted(request):
+def fitted(request, small_recipe):
     states = np.random.default_rng(0).choice(64, size=4_000, p=joint_probabilities())
     schema = Schema(tuple(Variable(name, "binary", levels=("no", "yes")) for name in NAMES))
     table = pd.DataFrame(np.array(["no", "yes"], dtype=object)[STATES[states]], columns=NAMES)
+    recipe = replace(small_recipe, patience=100)
     estimator = PartialVAE(
-        schema, recipe=SMALL, set_encoder=request.param, random_state=0, max_steps=600
+        schema, recipe=recipe, set_encoder=request.param, random_state=0, max_steps=600
     )
     return estimator.fit(table).fitted()
 
