@@ -198,7 +198,7 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     expect(page.get_by_text("Question 2", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed(
     visit, people_file, scheme
 ):

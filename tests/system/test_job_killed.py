@@ -10,12 +10,15 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 
 from eddi import PartialVAE, Schema
 from eddi.partial_vae import load
 from eddi.table import formats
 
 from .server import Server, run_server
+
+pytestmark = pytest.mark.slow
 
 N_STEPS = 1300  # takes three seconds, in which the job can be killed twice; checkpoints are 1 s apart
 HELD_OUT_SHARE = 0.2  # the server's default

@@ -4,10 +4,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import eddi
 
 from .conftest import ENVIRONMENT
+
+pytestmark = pytest.mark.slow
 
 FIT = ("fit", "people.csv", "--recipe", "paper", "--steps", "200")
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "eddi")

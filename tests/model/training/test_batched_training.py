@@ -15,6 +15,8 @@ from eddi.model.training.checkpoint import Progress
 from eddi.table.coding import Coding
 from eddi.table.variable import Kind
 
+pytestmark = pytest.mark.slow
+
 SMALL_PAPER = replace(PAPER, hidden=(16, 8), latent=3, identity=3, term=6, max_steps=120, batch_size=20)
 SMALL_DEFAULT = replace(
     DEFAULT, hidden=(16, 16), latent=3, identity=3, term=6, max_steps=300, batch_size=10
