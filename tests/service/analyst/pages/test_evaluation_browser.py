@@ -81,9 +81,7 @@ def find_violations(page: Page, rules: tuple[str, ...] = RULES) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "rules"),
-    [("light", RULES), ("dark", ("color-contrast",))],
-    ids=["light", pytest.param("dark", marks=pytest.mark.slow)],
+    ("scheme", "rules"), [("light", RULES), ("dark", ("color-contrast",))], ids=["light", "dark"]
 )
 def test_all_pages_are_accessible(visit, addresses, scheme, rules):
     page = visit("/analyst/compare", PHONE if scheme == "dark" else DESKTOP, scheme=scheme)
