@@ -48,6 +48,7 @@ def test_list_prints_json(finished: Path) -> None:
     assert (row["done"], row["runs"], row["quick_done"], row["quick_runs"]) == (0, 4, 4, 4)
 
 
+@pytest.mark.slow
 def test_run_executes_only_missing_runs_and_says_so(finished: Path) -> None:
     (finished / "self-test-quick" / "pnp-1.json").unlink()
     result = eddi_bench("run", "self-test", "--quick", "--results", finished, "--processes", 1)

@@ -35,6 +35,7 @@ def test_best_guesses_are_those_of_transform(path, table, model):
     assert filled.equals(model.transform(table))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_shards")
 def test_draws_are_the_same_in_this_process_and_in_other_processes(path, table):
     own, other = (

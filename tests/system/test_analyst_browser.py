@@ -198,7 +198,8 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     expect(page.get_by_text("Question 2", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed(
     visit, people_file, scheme
 ):
@@ -286,6 +287,7 @@ def test_the_schema_can_be_corrected_with_the_keyboard_alone(visit, people_file)
         page.get_by_role("button", name="Save", exact=True).press("Enter")
 
 
+@pytest.mark.slow
 def test_analysts_sign_in_if_the_server_needs_keys(browser, tmp_path):  # noqa: F811
     issue = [COMMAND, "keys", "issue", "analyst", "--store", "sqlite:///answers.db"]
     issued = subprocess.run(

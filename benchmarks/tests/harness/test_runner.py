@@ -19,6 +19,8 @@ from eddi_benchmarks.harness import runner
 from eddi_benchmarks.harness.experiment import find_experiment
 from eddi_benchmarks.harness.suite import Suite
 
+pytestmark = pytest.mark.slow
+
 # A file of its own, because a worker process must be able to import it.
 MODULE = """
 import os, random, signal, time, warnings

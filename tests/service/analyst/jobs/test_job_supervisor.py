@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+import pytest
 
 from eddi import PartialVAE
 from eddi.model.files.archive import load
@@ -28,6 +29,7 @@ def submit(shop, table, steps=STEPS):
     return shop.fit(table.key, recipe="paper", steps=steps, held_out=0.25, seed=5).key
 
 
+@pytest.mark.slow
 def test_a_killed_job_continues_and_ends_with_the_same_bits(workshop, table, wait_until):
     key = submit(workshop, table)
     folder = workshop.jobs.job_folder(key)

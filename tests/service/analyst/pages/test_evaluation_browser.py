@@ -80,6 +80,7 @@ def find_violations(page: Page, rules: tuple[str, ...] = RULES) -> list[str]:
     return [f"{page.url}: {item['id']}: {item['nodes'][0]['html']}" for item in found["violations"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "rules"), [("light", RULES), ("dark", ("color-contrast",))], ids=["light", "dark"]
 )
