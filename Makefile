@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK := tests/table tests/model tests/reward tests/strategy tests/interview tests/evaluate tests/laws tests/oracle tests/test_layers.py
+QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
 .PHONY: help run test quick check bench clean
 
