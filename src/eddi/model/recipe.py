@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from eddi.errors import SchemaError
 from eddi.table.coding import Scaling
 
-SetEncoderName = Literal["zi", "zi-m", "pn", "pnp"]
+SetEncoderName = Literal["zi", "zi-m", "pn", "pnp", "precision"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Recipe:
         knots: of the curve each quantity has beside its line (PN and PNP), fewer in a small table; 0 for
             none, as in the paper.
         term: size of one variable's term in the code (PN and PNP).
+        factors: number of precision-weighted factors (set encoder "precision").
         hidden: widths between the code and q(z | x_O); the decoder has them reversed. The first is
             the size of the code of ZI and ZI-m, whose first layer is their set encoder.
         tail: what is between: "plain" layers, or "residual" blocks, one for each width.
@@ -51,6 +52,7 @@ class Recipe:
     offset: int
     knots: int
     term: int
+    factors: int
     hidden: tuple[int, ...]
     tail: Literal["plain", "residual"]
     noise: float | None
@@ -85,6 +87,7 @@ PAPER = Recipe(
     offset=0,
     knots=0,
     term=20,
+    factors=24,
     hidden=(100, 50),
     tail="plain",
     noise=0.1 * 2**0.5,  # the paper names no value; this is the one its experiments were run with
@@ -114,6 +117,7 @@ DEFAULT = Recipe(
     offset=64,
     knots=32,
     term=128,
+    factors=24,
     hidden=(192, 192),
     tail="residual",
     noise=None,

@@ -8,7 +8,12 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
 from eddi.table.variable import Kind
 
-FORMS = (VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.REAL), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.REAL))
+FORMS = (
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.CATEGORY, 3),
+    VariableSpec(Kind.REAL),
+)
 
 
 @pytest.fixture

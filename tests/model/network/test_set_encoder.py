@@ -54,7 +54,9 @@ def test_each_level_of_a_category_has_a_term_of_its_own(name):
 
 
 def test_pnp_may_have_an_offset_of_each_variables_own():
-    made = SetEncoder((VariableSpec(Kind.REAL), VariableSpec(Kind.REAL)), "pnp", width=64, identity=4, offset=2)
+    made = SetEncoder(
+        (VariableSpec(Kind.REAL), VariableSpec(Kind.REAL)), "pnp", width=64, identity=4, offset=2
+    )
     slope, offset = made.affine()
     assert torch.allclose(slope, made.identity @ made.layer.weight[:, :4].T)
     assert torch.allclose(offset, made.layer.bias + made.own @ made.layer.weight[:, 4:].T)

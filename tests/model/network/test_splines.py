@@ -10,7 +10,12 @@ from eddi.model.network.splines import FEWEST, Splines, n_knots
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
-FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.ORDINAL, 5), VariableSpec(Kind.CATEGORY, 3))
+FORMS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.ORDINAL, 5),
+    VariableSpec(Kind.CATEGORY, 3),
+)
 
 
 def rows(n: int, seed: int = 0) -> Evidence:

@@ -31,13 +31,14 @@ def migrate(data: ModelData, version: int) -> ModelData:
 
 
 def _migrate_5(data: ModelData) -> ModelData:
-    """Format 6 renames weights, and describes the strategy of a certificate by its settings."""
+    """Format 6 renames weights, adds factors, and describes a certificate's strategy by its settings."""
     weights = {_rename_weight(name): weight for name, weight in data.weights.items()}
     certificates = [
         {**certificate, "strategy": _parse_strategy(certificate["strategy"])}
         for certificate in data.metadata.get("certificates", [])
     ]
-    return ModelData({**data.metadata, "certificates": certificates}, weights)
+    recipe = {**data.metadata["recipe"], "factors": 0}
+    return ModelData({**data.metadata, "recipe": recipe, "certificates": certificates}, weights)
 
 
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
