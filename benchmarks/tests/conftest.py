@@ -1,4 +1,4 @@
-"""What the tests of the benchmarks share: a folder of datasets that are small and made up."""
+"""Fixtures of the benchmark tests: a folder of small artificial datasets."""
 
 import gzip
 import struct
@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from eddi_benchmarks import download
+from eddi_benchmarks.data import download
+from eddi_benchmarks.data.exact_network import Conditional, ExactNetwork
 
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small networks on a busy machine are many times slower with several threads than with one."""
+    """Use one thread: on a busy machine, several make small networks many times slower."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -22,10 +23,10 @@ def one_thread():
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch):
-    """No test asks the world for a file."""
+    """No test downloads anything."""
 
     def refuse(request, _schemes):
-        raise URLError(f"tests have no network, so {request.full_url} is out of reach")
+        raise URLError(f"tests have no network access, so {request.full_url} cannot be opened")
 
     monkeypatch.setattr(download, "open_url", refuse)
 
@@ -42,7 +43,7 @@ def data(tmp_path, monkeypatch):
 
 @pytest.fixture
 def yacht(data):
-    """A made-up table of 40 rows under the name of yacht: two related numbers and a whole one."""
+    """An artificial table of 40 rows named yacht: two correlated numbers and an integer."""
     random = np.random.default_rng(0)
     first = random.normal(size=40)
     rows = zip(first, 2 * first + 0.1 * random.normal(size=40), random.integers(0, 9, 40), strict=True)
@@ -54,7 +55,7 @@ def yacht(data):
 
 @pytest.fixture
 def mnist(data):
-    """Three training images and two test images of 28 x 28 under the name of mnist."""
+    """Three training and two test images of 28 x 28 pixels, named mnist."""
     folder = data / "mnist"
     folder.mkdir()
     for part, n_images in (("train", 3), ("t10k", 2)):
@@ -64,6 +65,26 @@ def mnist(data):
         header = struct.pack(">BBBBI", 0, 0, 8, 1, n_images)
         _zip(folder / f"{part}-labels-idx1-ubyte.gz", header + bytes(range(7, 7 + n_images)))
     return folder
+
+
+@pytest.fixture(scope="session")
+def illness():
+    """A network of an illness, a reliable and an unreliable test, a habit, and an unrelated coin."""
+
+    def given(parent, if_no, if_yes):
+        return (parent,), np.array([[1 - if_no, 1 - if_yes], [if_no, if_yes]])
+
+    levels = dict.fromkeys(("habit", "ill", "reliable", "unreliable", "coin"), ("no", "yes"))
+    return ExactNetwork.from_conditionals(
+        levels,
+        [
+            Conditional("habit", (), np.array([0.5, 0.5])),
+            Conditional("ill", *given("habit", 0.2, 0.6)),
+            Conditional("reliable", *given("ill", 0.05, 0.95)),
+            Conditional("unreliable", *given("ill", 0.4, 0.6)),
+            Conditional("coin", (), np.array([0.5, 0.5])),
+        ],
+    )
 
 
 def _zip(path, content):

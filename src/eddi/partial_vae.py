@@ -313,7 +313,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _adapt_recipe(self, recipe: Recipe, n_rows: int) -> Recipe:
         """The recipe for a table of this size, with the user's number of steps."""
-        adapted = recipes.for_rows(recipe, n_rows)
+        adapted = recipes.adapt_to_rows(recipe, n_rows)
         return adapted if self.max_steps is None else replace(adapted, max_steps=int(self.max_steps))
 
     def _seed(self) -> int:

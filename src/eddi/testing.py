@@ -1,10 +1,10 @@
-"""Contract suites: does your strategy, stopping rule, likelihood or store keep the promises ours keep?
+"""Contract tests for your own strategies, stopping rules, likelihoods and stores.
 
-A plug-in is an object you pass. In a test of your own, hand it to the check of its kind:
+Pass your object to the check of its kind, in a test of your own:
 
     from eddi.testing import check_strategy
 
-    def test_my_strategy_keeps_the_contract():
+    def test_my_strategy_fulfils_the_contract():
         check_strategy(MyStrategy())
 """
 
@@ -40,310 +40,358 @@ from eddi.table.evidence import Evidence
 
 TARGET = ("risk",)
 N_ROWS = 7
-ROUNDING = 1e-5
+N_LIKELIHOOD_ROWS = 64
+TOLERANCE = 1e-5  # of probabilities in float32
+MIN_KL = -1e-2  # a divergence is never negative, but quadrature has an error
 N_THREADS = 8
-BIG = 1_000_000  # characters in one fact: a long text, not a film
-HARD_FACTS: tuple[dict[str, Any], ...] = (
+N_EVENTS_PER_THREAD = 5
+LONG_TEXT = 1_000_000  # characters in a single fact
+VALID_FACTS: tuple[dict[str, Any], ...] = (
     {},
     {"question": "Wie geht's? \N{GRINNING FACE} \u202e\u05d0", "\u00fc": "\ud800\u0000'\"\\%s :name"},
     {"nested": [{"a": [1, [], {}, None, True]}], "": ""},
     {"exact": [0.1, 1e-320, -0.0, 2**70, 1.7976931348623157e308]},
-    {"big": "\N{SNOWMAN}" * BIG},
+    {"long": "\N{SNOWMAN}" * LONG_TEXT},
 )
-NOT_FACTS: tuple[Any, ...] = ({"x": math.nan}, {"x": {1}}, {"x": (1, 2)}, {1: "x"}, {"x": b""}, [1])
-NOT_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME_LENGTH + 1))
+INVALID_FACTS: tuple[Any, ...] = ({"x": math.nan}, {"x": {1}}, {"x": (1, 2)}, {1: "x"}, {"x": b""}, [1])
+INVALID_NAMES = ("", "a\nb", "a\u0000b", "\ud800", "x" * (MAX_NAME_LENGTH + 1))
 
 
 class ContractError(EddiError, AssertionError):
-    """A plug-in does not keep what its kind promises."""
+    """An object does not fulfil the contract of its kind; the message says what is required."""
 
 
 def check_strategy(strategy: Strategy, model: eddi.PartialVAE | None = None) -> None:
-    """One score a row and question, the same when asked again, and an interview that ends.
+    """Check that scores are valid and reproducible, and that an interview with them ends.
 
     Args:
-        strategy: yours.
-        model: what to score with; a small one of mixed kinds, with the target "risk", where None.
+        strategy: the strategy to check.
+        model: a fitted model with a declared target; by default a small model with variables of every
+            kind and the target "risk".
 
     Raises:
-        ContractError: a promise is broken; the message names it.
+        ContractError: a requirement is not met.
     """
-    estimator, target = (model, model.target_) if model else (_model(), TARGET)
+    estimator, target = (model, model.target_) if model else (_example_model(), TARGET)
     fitted = estimator.fitted()
-    evidence = _some_rows(fitted)
-    before = evidence.values.copy()
+    evidence = _draw_rows(fitted)
+    values = evidence.values.copy()
     scores = strategy.score(fitted, evidence, target)
     n_questions = len(fitted.schema.questions)
-    _promise(
+    _require(
         scores.shape == (N_ROWS, n_questions),
         f"scores must be [rows, questions] = ({N_ROWS}, {n_questions}), got {tuple(scores.shape)}",
     )
-    _promise(not torch.isnan(scores).any(), "a score must be a number; -inf means never, NaN nothing")
+    _require(
+        not torch.isnan(scores).any(),
+        "scores must not be NaN; use -inf for a question that is never asked",
+    )
     again = strategy.score(fitted, evidence, target)
-    _promise(torch.equal(scores, again), "the same rows must score the same when asked again")
-    _promise(bool((evidence.values == before).all()), "scoring must leave the evidence as it was")
-    nobody = strategy.score(fitted, evidence[:0], target)
-    _promise(nobody.shape == (0, n_questions), "no rows must give scores of shape (0, questions)")
-    _check_it_ends(strategy, fitted, target)
+    _require(torch.equal(scores, again), "the scores of the same rows must be the same each time")
+    _require(bool((evidence.values == values).all()), "score must not change the evidence")
+    empty = strategy.score(fitted, evidence[:0], target)
+    _require(
+        empty.shape == (0, n_questions),
+        f"the scores of no rows must have the shape (0, {n_questions}), got {tuple(empty.shape)}",
+    )
+    _check_interview(strategy, fitted, target)
 
 
-def _check_it_ends(strategy: Strategy, model: Model, target: Sequence[str]) -> None:
+def _check_interview(strategy: Strategy, model: Model, target: Sequence[str]) -> None:
     interview = eddi.Interview(model, target, strategy=strategy)
     n_questions = len(model.schema.questions)
     asked: list[str] = []
     while (question := interview.ask()) is not None and len(asked) <= n_questions:
-        _promise(question.name not in asked, f"{question.name!r} was asked twice")
+        _require(question.name not in asked, f"{question.name!r} was asked twice in one interview")
         asked.append(question.name)
         interview.tell(question, eddi.UNKNOWN)
-    _promise(len(asked) <= n_questions, "an interview must end when all was asked")
+    _require(len(asked) <= n_questions, "an interview must end after all questions were asked")
 
 
 def check_stopping_rule(rule: StoppingRule) -> None:
-    """One truth a row, from how interviews stand, and a budget above 0.
+    """Check that a rule decides for every row, and that its budget is positive.
 
     Raises:
-        ContractError: a promise is broken; the message names it.
+        ContractError: a requirement is not met.
     """
-    model = _model().fitted()
-    evidence = _some_rows(model)
+    model = _example_model().fitted()
+    evidence = _draw_rows(model)
     situation = Situation(
         n_asked=evidence.observed.sum(1),
         best=np.linspace(0.0, 1.0, N_ROWS),
         predict=lambda: model.predict_evidence(evidence, TARGET),
     )
     reached = np.asarray(rule.reached(situation))
-    _promise(reached.shape == (N_ROWS,), f"reached must be [rows] = ({N_ROWS},), got {reached.shape}")
-    _promise(reached.dtype == np.bool_, f"reached must be true or false, got {reached.dtype}")
-    _promise(rule.budget > 0, f"the budget must be above 0, got {rule.budget}")
+    _require(reached.shape == (N_ROWS,), f"reached must be [rows] = ({N_ROWS},), got {reached.shape}")
+    _require(reached.dtype == np.bool_, f"reached must be boolean, got {reached.dtype}")
+    _require(rule.budget > 0, f"the budget must be above 0, got {rule.budget}")
 
 
 def check_likelihood(likelihood: Likelihood, n_variables: int) -> None:
-    """Its four verbs tell of one and the same distribution, for any outputs of the decoder.
+    """Check that all methods of a likelihood describe the same distributions, for random outputs.
 
     Args:
-        likelihood: yours, for a group of ``n_variables`` variables.
-        n_variables: how many variables it serves.
+        likelihood: the likelihood to check.
+        n_variables: the number of variables that it was created for.
 
     Raises:
-        ContractError: a promise is broken; the message names it.
+        ContractError: a requirement is not met.
     """
     random = torch.Generator().manual_seed(0)
-    outputs = torch.randn((64, likelihood.n_outputs), generator=random)
-    level = torch.rand((64, n_variables), generator=random).clamp(0.02, 0.98)
+    shape = (N_LIKELIHOOD_ROWS, n_variables)
+    outputs = torch.randn((N_LIKELIHOOD_ROWS, likelihood.n_outputs), generator=random)
+    level = torch.rand(shape, generator=random).clamp(0.02, 0.98)
     drawn = likelihood.quantile(outputs, level)
-    shape = tuple(level.shape)
-    _promise(tuple(drawn.shape) == shape, f"quantile must give [..., variables] = {shape}")
+    _require_shape("quantile", drawn, shape)
     log_prob = likelihood.log_prob(outputs, drawn)
-    _promise(tuple(log_prob.shape) == shape, f"log_prob must give [..., variables] = {shape}")
-    _promise(torch.isfinite(log_prob).all(), "what was drawn must be possible: log_prob is not finite")
-    reached = likelihood.cdf(outputs, drawn)
-    _promise(
-        bool((reached >= level - ROUNDING).all()),
-        "the cdf at a quantile must reach its level: quantile is the cdf's inverse",
+    _require_shape("log_prob", log_prob, shape)
+    _require(torch.isfinite(log_prob).all(), "log_prob must be finite at quantiles")
+    cdf = likelihood.cdf(outputs, drawn)
+    _require_shape("cdf", cdf, shape)
+    _require(
+        bool((cdf >= level - TOLERANCE).all()),
+        "the cdf at a quantile must reach its level: quantile is the inverse of cdf",
     )
     mean, variance = likelihood.moments(outputs)
-    _promise(torch.isfinite(mean).all() and bool((variance >= 0).all()), "moments must be numbers")
+    _require(
+        torch.isfinite(mean).all() and bool((variance >= 0).all()),
+        "moments must be a finite mean and a variance of 0 or more",
+    )
+    _require_shape("predictive_scale", likelihood.predictive_scale(outputs), shape)
     if likelihood.has_levels:
         total = likelihood.probabilities(outputs).sum(-1)
-        _promise(torch.allclose(total, torch.ones(shape), atol=1e-4), "probabilities must sum to 1")
+        _require(torch.allclose(total, torch.ones(shape), atol=1e-4), "probabilities must sum to 1")
+    _check_output_rows(likelihood, n_variables)
+    _check_kl(likelihood, outputs, shape)
+
+
+def _check_output_rows(likelihood: Likelihood, n_variables: int) -> None:
+    rows = [row for place in range(n_variables) for row in likelihood.output_rows([place])]
+    _require(
+        sorted(rows) == list(range(likelihood.n_outputs)),
+        f"output_rows must give each of the {likelihood.n_outputs} outputs to one variable, got {rows}",
+    )
+
+
+def _check_kl(likelihood: Likelihood, outputs: Tensor, shape: tuple[int, ...]) -> None:
+    divergence = likelihood.kl(outputs, outputs.flip(0))
+    _require_shape("kl", divergence, shape)
+    _require(bool((divergence >= MIN_KL).all()), "kl must not be negative")
+    _require(
+        bool((likelihood.kl(outputs, outputs).abs() < TOLERANCE).all()),
+        "the kl of a distribution from itself must be 0",
+    )
+
+
+def _require_shape(method: str, result: Tensor, shape: tuple[int, ...]) -> None:
+    found = tuple(result.shape)
+    _require(found == shape, f"{method} must return [rows, variables] = {shape}, got {found}")
 
 
 def check_store(make_store: Callable[[], Store]) -> None:
-    """Events in order and without gaps, one winner of a race, nothing lost, facts gone when forgotten.
+    """Check order, concurrent writes, invalid input, forgetting and durability of a store.
 
-    Whether ``verify`` finds what somebody changed behind the store's back is for your own tests, for
-    only they can reach behind it. What is in the store already does not matter.
+    The store may already contain other streams. Whether ``verify`` detects changes made behind the
+    store's back depends on where it keeps its data, so your own tests must check that.
 
     Args:
-        make_store: opens your store; called again, it opens the same place anew (or, where nothing
-            outlives the object, gives the same object).
+        make_store: opens the store. Each call must open the same data again, or return the same object
+            if the data does not outlive it.
 
     Raises:
-        ContractError: a promise is broken; the message names it.
+        ContractError: a requirement is not met.
     """
-    store, place = make_store(), f"check/{uuid.uuid4().hex}"
-    for number, check in enumerate((_check_order, _check_facts, _check_refusals, _check_names)):
-        check(store, f"{place}/{number}")
+    store, prefix = make_store(), f"check/{uuid.uuid4().hex}"
+    for number, check in enumerate((_check_order, _check_facts, _check_invalid, _check_names)):
+        check(store, f"{prefix}/{number}")
     others = [make_store() for _ in range(2)]
-    _check_one_winner([store, *others], f"{place}/race")
-    _check_no_gaps([store, *others], f"{place}/crowd")
-    _check_forgetting(store, f"{place}/secret")
-    before = {stream: store.read(stream) for stream in store.streams(place)}
-    for each in (store, *others):
-        each.close()
+    _check_conflicts([store, *others], f"{prefix}/race")
+    _check_concurrent_appends([store, *others], f"{prefix}/concurrent")
+    _check_forgetting(store, f"{prefix}/secret")
+    before = {stream: store.read(stream) for stream in store.streams(prefix)}
+    for opened_store in (store, *others):
+        opened_store.close()
     again = make_store()
-    after = {stream: again.read(stream) for stream in again.streams(place)}
-    _promise(after == before, "a store opened again must hold what it held")
-    faults = [str(fault) for fault in again.verify() if fault.stream.startswith(place)]
-    _promise(not faults, f"verify must find nothing where nothing was changed, got {faults}")
+    after = {stream: again.read(stream) for stream in again.streams(prefix)}
+    _require(after == before, "a store that is opened again must contain the same events")
+    faults = [str(fault) for fault in again.verify() if fault.stream.startswith(prefix)]
+    _require(not faults, f"verify must report no fault in unchanged streams, got {faults}")
     again.close()
 
 
 def _check_order(store: Store, stream: str) -> None:
-    _promise(store.read(stream) == [], "an unknown stream must read as empty")
-    told = [store.append(stream, f"kind {n}", {"n": n}, after=n) for n in range(5)]
-    _promise([event.number for event in told] == [1, 2, 3, 4, 5], "numbers must be 1, 2, 3 ...")
-    _promise(store.read(stream) == told, "read must give what append gave, in order")
-    _promise(store.read(stream, after=3) == told[3:], "read(after=3) must begin with event 4")
-    _promise(store.read(stream, after=10**30) == [], "read(after=) beyond the end must be empty")
+    _require(store.read(stream) == [], "read must return no events for an unknown stream")
+    events = [store.append(stream, f"kind {n}", {"n": n}, after=n) for n in range(5)]
+    _require(
+        [event.number for event in events] == [1, 2, 3, 4, 5], "events must be numbered 1, 2, 3 ..."
+    )
+    _require(store.read(stream) == events, "read must return the appended events in order")
+    _require(store.read(stream, after=3) == events[3:], "read(after=3) must start with event 4")
+    _require(store.read(stream, after=10**30) == [], "read(after=) beyond the end must return no events")
     for after in (0, 4, 6, -1, 10**30):
-        words = f"append(after={after}) to a stream of 5 events must raise StoreConflict"
-        _refuses(partial(store.append, stream, "late", {}, after=after), StoreConflict, words)
-    _promise(store.read(stream) == told, "a refused event must leave nothing behind")
-    _check_chain(told)
+        append = partial(store.append, stream, "late", {}, after=after)
+        _require_error(append, StoreConflict, f"append(after={after}) to a stream of 5 events")
+    _require(store.read(stream) == events, "an append that fails must not change the stream")
+    _check_chain(events)
 
 
 def _check_chain(events: Sequence[Event]) -> None:
     before = ""
     for event in events:
-        _promise(event.before == before, "an event must carry the hash of the one before it")
-        digest = (
-            event.digest
-            if event.is_forgotten
-            else compute_digest(event.salt, canonical_json(event.facts))
-        )
+        _require(event.before == before, "an event must have the hash of the previous event")
+        facts = canonical_json(event.facts)
+        digest = event.digest if event.is_forgotten else compute_digest(event.salt, facts)
         parts = {"at": event.at, "before": event.before, "digest": digest}
-        seal = compute_hash(event.stream, event.number, event.kind, **parts)
-        _promise(event.hash == seal, "a hash must be what eddi.store.chain.compute_hash gives")
+        expected = compute_hash(event.stream, event.number, event.kind, **parts)
+        _require(event.hash == expected, "a hash must be that of eddi.store.chain.compute_hash")
         before = event.hash
 
 
 def _check_facts(store: Store, stream: str) -> None:
-    for after, facts in enumerate(HARD_FACTS):
-        store.append(stream, "told", facts, after=after)
-    kept = [event.facts for event in store.read(stream)]
-    _promise(kept == [*HARD_FACTS], "facts must read back as they were written, whatever they say")
-    signs = [math.copysign(1, event.facts["exact"][2]) for event in store.read(stream, after=3)[:1]]
-    _promise(signs == [-1], "numbers must read back to the last bit")
-    mine: dict[str, Any] = {"list": [1]}
-    store.append(f"{stream}/mine", "told", mine, after=0)
-    mine["list"].append(2)
-    (event,) = store.read(f"{stream}/mine")
-    _promise(event.facts == {"list": [1]}, "what happens to facts later must not change what is kept")
+    for after, facts in enumerate(VALID_FACTS):
+        store.append(stream, "answered", facts, after=after)
+    stored = [event.facts for event in store.read(stream)]
+    _require(stored == [*VALID_FACTS], "read must return the facts exactly as they were appended")
+    (exact,) = (facts["exact"] for facts in stored if "exact" in facts)
+    _require(math.copysign(1, exact[2]) == -1, "read must return numbers exactly, including -0.0")
+    facts = {"list": [1]}
+    store.append(f"{stream}/copy", "answered", facts, after=0)
+    facts["list"].append(2)
+    (event,) = store.read(f"{stream}/copy")
+    _require(event.facts == {"list": [1]}, "facts that change after append must not change the event")
 
 
-def _check_refusals(store: Store, stream: str) -> None:
-    for facts in NOT_FACTS:
-        words = f"append must refuse the facts {facts!r} with FactsError"
-        _refuses(partial(store.append, stream, "told", facts, after=0), FactsError, words)
-    for name in NOT_NAMES:
-        words = f"append must refuse the stream {name[:9]!r} with FactsError"
-        _refuses(partial(store.append, name, "told", {}, after=0), FactsError, words)
-        _promise(store.read(name) == [], f"the stream {name[:9]!r} must read as empty")
-    words = f"append must refuse the kind {FORGOTTEN!r} with FactsError"
-    _refuses(lambda: store.append(stream, FORGOTTEN, {}, after=0), FactsError, words)
-    _promise(store.read(stream) == [], "a refused event must leave nothing behind")
+def _check_invalid(store: Store, stream: str) -> None:
+    for facts in INVALID_FACTS:
+        append = partial(store.append, stream, "answered", facts, after=0)
+        _require_error(append, FactsError, f"append of the facts {facts!r}")
+    for name in INVALID_NAMES:
+        append = partial(store.append, name, "answered", {}, after=0)
+        _require_error(append, FactsError, f"append to a stream with the name {name[:9]!r}")
+        _require(store.read(name) == [], f"read must return no events for the stream {name[:9]!r}")
+    append = partial(store.append, stream, FORGOTTEN, {}, after=0)
+    _require_error(append, FactsError, f"append of an event of kind {FORGOTTEN!r}")
+    _require(store.read(stream) == [], "an append that fails must not change the stream")
 
 
-def _check_names(store: Store, place: str) -> None:
-    names = [f"{place}/{end}" for end in ("B", "a", "a%b", "a_b", "ab", "\u00e9", "\N{GRINNING FACE}")]
+def _check_names(store: Store, prefix: str) -> None:
+    ends = ("B", "a", "a%b", "a_b", "ab", "\u00e9", "\N{GRINNING FACE}")
+    names = [f"{prefix}/{end}" for end in ends]
     for name in reversed(names):
         store.append(name, "opened", {}, after=0)
-    _promise([*store.streams(f"{place}/")] == names, f"streams must come in order: {names}")
-    _promise([*store.streams(f"{place}/a_")] == [f"{place}/a_b"], "a prefix means itself, no pattern")
-    _promise([*store.streams(f"{place}/b")] == [], "capital and small letters must differ")
-    _promise([*store.streams("\u0000")] == [], "a prefix that no stream can have must find none")
+    _require([*store.streams(f"{prefix}/")] == names, f"streams must be sorted by code point: {names}")
+    _require(
+        [*store.streams(f"{prefix}/a_")] == [f"{prefix}/a_b"],
+        "streams must not use the prefix as a pattern",
+    )
+    _require([*store.streams(f"{prefix}/b")] == [], "streams must distinguish upper and lower case")
+    _require(
+        [*store.streams("\u0000")] == [], "streams must be empty for a prefix that no name can have"
+    )
 
 
-def _check_one_winner(stores: Sequence[Store], stream: str) -> None:
-    def tries(n: int, after: int) -> Event | None:
+def _check_conflicts(stores: Sequence[Store], stream: str) -> None:
+    def append(writer: int, after: int) -> Event | None:
         try:
-            return stores[n % len(stores)].append(stream, "told", {"by": n}, after=after)
+            return stores[writer % len(stores)].append(stream, "answered", {"by": writer}, after=after)
         except StoreConflict:
             return None
 
     with ThreadPoolExecutor(N_THREADS) as threads:
         for after in range(5):
-            ends = [*threads.map(lambda n, after=after: tries(n, after), range(N_THREADS))]
-            won = [event for event in ends if event is not None]
-            _promise(len(won) == 1, f"of {N_THREADS} who add at once one must win, got {len(won)}")
-            _promise(stores[0].read(stream, after=after) == won, "the winner's event must be kept")
+            results = threads.map(lambda writer, after=after: append(writer, after), range(N_THREADS))
+            events = [event for event in results if event is not None]
+            _require(
+                len(events) == 1,
+                f"of {N_THREADS} simultaneous appends exactly one must succeed, got {len(events)}",
+            )
+            found = stores[0].read(stream, after=after)
+            _require(found == events, "the event of the append that succeeded must be stored")
 
 
-def _check_no_gaps(stores: Sequence[Store], stream: str) -> None:
-    n_each = 5
-
-    def adds(n: int) -> list[int]:
+def _check_concurrent_appends(stores: Sequence[Store], stream: str) -> None:
+    def append_several(writer: int) -> list[int]:
+        store = stores[writer % len(stores)]
         numbers: list[int] = []
-        while len(numbers) < n_each:
-            store = stores[n % len(stores)]
+        while len(numbers) < N_EVENTS_PER_THREAD:
             try:
                 after = len(store.read(stream))
-                numbers.append(store.append(stream, "told", {"by": n}, after=after).number)
+                numbers.append(store.append(stream, "answered", {"by": writer}, after=after).number)
             except StoreConflict:
                 continue
         return numbers
 
     with ThreadPoolExecutor(N_THREADS) as threads:
-        given = sorted(number for numbers in threads.map(adds, range(N_THREADS)) for number in numbers)
-    whole = [*range(1, N_THREADS * n_each + 1)]
-    _promise(given == whole, "every number must be given once, whoever asks")
-    _promise([event.number for event in stores[0].read(stream)] == whole, "no event may be lost")
+        by_writer = [*threads.map(append_several, range(N_THREADS))]
+    numbers = sorted(number for numbers in by_writer for number in numbers)
+    expected = [*range(1, N_THREADS * N_EVENTS_PER_THREAD + 1)]
+    _require(numbers == expected, "concurrent appends must get every number exactly once")
+    stored = [event.number for event in stores[0].read(stream)]
+    _require(stored == expected, "no event of concurrent appends may be lost")
 
 
 def _check_forgetting(store: Store, stream: str) -> None:
-    _refuses(lambda: store.forget(stream), StreamNotFoundError, "forgetting nothing must be refused")
-    told = [store.append(stream, "told", {"secret": n}, after=n) for n in range(3)]
-    store.append(f"{stream}-not", "told", {"stays": True}, after=0)
+    _require_error(partial(store.forget, stream), StreamNotFoundError, "forget of an unknown stream")
+    events = [store.append(stream, "answered", {"secret": n}, after=n) for n in range(3)]
+    store.append(f"{stream}-not", "answered", {"stays": True}, after=0)
     store.forget(stream)
-    *left, last = store.read(stream)
-    _promise([event.facts for event in left] == [{}, {}, {}], "facts must be gone when forgotten")
-    _promise(
-        all(event.is_forgotten for event in left), "a forgotten event must say so, without its salt"
+    *erased, last = store.read(stream)
+    _require(
+        [event.facts for event in erased] == [{}, {}, {}], "forget must erase the facts of a stream"
     )
-    _promise([event.hash for event in left] == [event.hash for event in told], "hashes must stay")
-    _promise((last.kind, last.number) == (FORGOTTEN, 4), f"the last event must be {FORGOTTEN!r}")
-    _check_chain([*left, last])
+    _require(all(event.is_forgotten for event in erased), "forget must erase the salt of every event")
+    hashes = [event.hash for event in events]
+    _require([event.hash for event in erased] == hashes, "forget must not change the hashes")
+    _require(
+        (last.kind, last.number) == (FORGOTTEN, 4), f"forget must append an event of kind {FORGOTTEN!r}"
+    )
+    _check_chain([*erased, last])
     store.forget(stream)
-    _promise(store.read(stream) == [*left, last], "forgetting again must change nothing")
-    words = "append to a forgotten stream must raise StreamForgottenError"
+    _require(store.read(stream) == [*erased, last], "forgetting a stream again must change nothing")
     for after in (0, 4):
-        _refuses(
-            partial(store.append, stream, "told", {}, after=after),
-            StreamForgottenError,
-            words,
-        )
+        append = partial(store.append, stream, "answered", {}, after=after)
+        _require_error(append, StreamForgottenError, "append to a forgotten stream")
     (other,) = store.read(f"{stream}-not")
-    _promise(other.facts == {"stays": True}, "other streams must not be touched")
+    _require(other.facts == {"stays": True}, "forget must not change other streams")
 
 
-def _refuses(act: Callable[[], object], error: type[StoreError], words: str) -> None:
+def _require_error(action: Callable[[], object], error: type[StoreError], name: str) -> None:
+    requirement = f"the contract is not fulfilled: {name} must raise {error.__name__}"
     try:
-        act()
+        action()
     except error:
         return
     except Exception as other:
-        raise ContractError(f"the contract is broken: {words}, got {other!r}.") from other
-    raise ContractError(f"the contract is broken: {words}.")
+        raise ContractError(f"{requirement}, got {other!r}.") from other
+    raise ContractError(f"{requirement}, but raised nothing.")
 
 
-def _promise(kept: bool | Tensor, what: str) -> None:
-    if not kept:
-        raise ContractError(f"the contract is broken: {what}.")
+def _require(condition: bool | Tensor, requirement: str) -> None:
+    if not condition:
+        raise ContractError(f"the contract is not fulfilled: {requirement}.")
 
 
 @cache
-def _model() -> eddi.PartialVAE:
-    """A small model of variables of every kind; the same one for whoever asks again."""
+def _example_model() -> eddi.PartialVAE:
+    """A small model with variables of every kind; fitted once per process."""
     random = np.random.default_rng(0)
-    lean = random.normal(size=(120, 6))
-    lean += lean[:, :1]
+    latent = random.normal(size=(120, 6))
+    latent += latent[:, :1]
     table = {
-        "age": 50 + 10 * lean[:, 1],
-        "visits": np.floor(np.exp(lean[:, 2])),
-        "smoker": np.where(lean[:, 3] > 0, "yes", "no"),
-        "pain": np.digitize(lean[:, 4], [-1, 0, 1]),
-        "town": np.array(["Aber", "Bala", "Caer"])[np.digitize(lean[:, 5], [-0.5, 0.5])],
-        "risk": lean[:, 0],
+        "age": 50 + 10 * latent[:, 1],
+        "visits": np.floor(np.exp(latent[:, 2])),
+        "smoker": np.where(latent[:, 3] > 0, "yes", "no"),
+        "pain": np.digitize(latent[:, 4], [-1, 0, 1]),
+        "town": np.array(["Aber", "Bala", "Caer"])[np.digitize(latent[:, 5], [-0.5, 0.5])],
+        "risk": latent[:, 0],
     }
     return eddi.PartialVAE(target="risk", max_steps=50, random_state=0, device="cpu").fit(table)
 
 
-def _some_rows(model: Model) -> Evidence:
-    """Rows drawn from the model itself, of which half is hidden, the target among it."""
+def _draw_rows(model: Model) -> Evidence:
+    """Rows drawn from the model, with half of the values and all targets hidden."""
     n_variables = len(model.schema.variables)
-    nothing = Evidence.empty(N_ROWS, n_variables)
-    rows = model.coding.encode(model.draw_tables(nothing, 1, seed=0)[0])
+    drawn = model.draw_tables(Evidence.empty(N_ROWS, n_variables), 1, seed=0)[0]
     hidden = np.random.default_rng(1).random((N_ROWS, n_variables)) < 0.5
     hidden[:, model.schema.positions(model.target)] = True
-    return rows.hide(hidden)
+    return model.coding.encode(drawn).hide(hidden)

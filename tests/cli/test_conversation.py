@@ -97,7 +97,7 @@ def test_unknown_and_declined_are_recorded_separately(converse):
 
 def test_a_question_mark_explains_the_question_and_asks_again(converse):
     interview, shown = converse("?", "yes", "q")
-    assert "'smoker' is expected to tell" in shown
+    assert "'smoker' is expected to give" in shown
     assert "Next best: 'body'" in shown
     assert values(interview) == [{"smoker": "yes"}]
 

@@ -25,7 +25,7 @@ def folder(model, people, tmp_path, monkeypatch):
 @pytest.fixture
 def stream_all_files(monkeypatch):
     """Treat every Parquet file as too large for memory."""
-    monkeypatch.setattr(streaming, "LARGE", 10)
+    monkeypatch.setattr(streaming, "MAX_CELLS_IN_MEMORY", 10)
 
 
 def impute(*arguments):

@@ -33,7 +33,7 @@ def run(*arguments: object, **environment: str) -> Result:
 def test_invalid_options_are_reported(model_file: Path, used_port: int) -> None:
     cases: list[tuple[list[object], str]] = [
         (["nothing.eddi"], "nothing.eddi"),
-        ([model_file], "has no target of its own. Give --target"),
+        ([model_file], "was trained without a target. Give --target"),
         ([model_file, "--target", "mood"], "the target 'mood' is not a variable"),
         ([model_file, "-t", "stage", "--store", "mongo://x"], "a store URL cannot start with 'mongo'"),
         ([model_file, "-t", "stage", "--port", used_port], "Choose another --host or --port"),
@@ -59,4 +59,4 @@ def test_a_port_in_use_is_replaced_by_a_free_one(used_port: int) -> None:
 
 def test_every_option_is_a_setting() -> None:
     options = {"target", "store", "host", "port", "after", "budget", "risk", "within"}
-    assert options <= set(Settings.__dataclass_fields__)
+    assert options <= set(Settings.model_fields)

@@ -48,7 +48,7 @@ def test_a_large_file_gives_the_same_error_as_a_table_in_memory(people, monkeypa
     pq.write_table(formats.read(people(40, seed=3)), "people.parquet", row_group_size=9)
     arguments = ("people.parquet", "-t", "pain", "--steps", "2")
     in_memory = json.loads(run(*arguments, "--json").stdout)
-    monkeypatch.setattr(streaming, "LARGE", 10)
+    monkeypatch.setattr(streaming, "MAX_CELLS_IN_MEMORY", 10)
     streamed = json.loads(run(*arguments, "--json").stdout)
     assert streamed["rmse"] == pytest.approx(in_memory["rmse"])
     assert streamed["n_rows"] == len(in_memory["truth"])

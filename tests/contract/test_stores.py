@@ -72,12 +72,12 @@ class Alarmed(MemoryStore):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Forgetful, "read must give what append gave"),
+        (Forgetful, "read must return the appended events in order"),
         (Careless, r"append\(after=4\) to a stream of 5 events must raise StoreConflict"),
-        (Racy, "of 8 who add at once one must win, got 8"),
-        (Gossip, "facts must be gone"),
-        (Unsorted, "streams must come in order"),
-        (Alarmed, "verify must find nothing"),
+        (Racy, "of 8 simultaneous appends exactly one must succeed, got 8"),
+        (Gossip, "forget must erase the facts"),
+        (Unsorted, "streams must be sorted by code point"),
+        (Alarmed, "verify must report no fault"),
     ],
 )
 def test_a_store_that_breaks_a_promise_is_named(kind: Callable[[], Store], words: str) -> None:
@@ -89,5 +89,5 @@ def test_a_store_that_breaks_a_promise_is_named(kind: Callable[[], Store], words
 def test_a_store_that_loses_everything_when_closed_is_named() -> None:
     first, *_ = stores = [MemoryStore() for _ in range(2)]
     calls = iter([first, first, first, stores[1]])
-    with pytest.raises(ContractError, match="opened again must hold what it held"):
+    with pytest.raises(ContractError, match="opened again must contain the same events"):
         check_store(lambda: next(calls))

@@ -1,4 +1,4 @@
-"""The plain facts of an interview survive JSON, and what is no record is refused."""
+"""The record of an interview, and its JSON document."""
 
 import json
 
@@ -19,11 +19,11 @@ RECORD = Record(
 )
 
 
-def test_a_record_survives_json():
+def test_a_record_is_unchanged_by_a_round_trip_through_json():
     assert Record.from_document(json.loads(json.dumps(RECORD.to_document()))) == RECORD
 
 
-def test_an_answer_is_a_question_its_values_and_why_some_are_missing():
+def test_the_document_of_an_answer_has_question_values_and_reasons_for_missing_values():
     assert RECORD.to_document()["answers"][1] == {
         "question": "blood panel",
         "values": {"ldl": 3.1},
@@ -31,24 +31,24 @@ def test_an_answer_is_a_question_its_values_and_why_some_are_missing():
     }
 
 
-def test_a_record_knows_what_is_closed_known_and_declined():
-    assert RECORD.closed() == {"age", "blood panel", "smoker"}
-    assert RECORD.known() == {"age", "ldl"}
-    assert RECORD.declined() == {"smoker"}
+def test_a_record_lists_answered_questions_and_answered_and_declined_variables():
+    assert RECORD.answered_questions() == {"age", "blood panel", "smoker"}
+    assert RECORD.answered_variables() == {"age", "ldl"}
+    assert RECORD.declined_variables() == {"smoker"}
 
 
-def test_growing_and_shrinking_leave_the_old_record_alone():
+def test_adding_and_removing_an_answer_do_not_change_the_original_record():
     longer = RECORD.plus(Answer("sex", {"sex": "f"}))
     assert len(longer.answers) == 4
     assert longer.minus_last() == RECORD
     assert longer.key == RECORD.key
 
 
-def test_every_interview_has_a_key_of_its_own():
+def test_every_record_has_its_own_key():
     assert Record(("risk",)).key != Record(("risk",)).key
 
 
-def test_one_target_may_be_written_without_a_list():
+def test_a_single_target_may_be_given_as_a_string():
     assert Record.from_document({"key": "k", "target": "risk", "answers": []}).target == ("risk",)
 
 
@@ -65,6 +65,6 @@ def test_one_target_may_be_written_without_a_list():
         {"key": "k", "target": ["risk"], "answers": [{"question": "a", "without": {"a": "lost"}}]},
     ],
 )
-def test_what_is_no_record_is_refused_in_words(document):
+def test_a_document_that_is_not_a_record_is_refused(document):
     with pytest.raises(AnswerError, match=r"not the record of an interview.*Record.to_document"):
         Record.from_document(document)

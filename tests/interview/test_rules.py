@@ -1,4 +1,4 @@
-"""Which question next: budgets, pinned questions, prerequisites."""
+"""Which questions are open: budgets, questions that are always asked, and prerequisites."""
 
 from dataclasses import replace
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from eddi import DECLINED, UNKNOWN, Interview, Schema, Stop
-from eddi.interview.rules import choose
-from eddi.strategy import FixedOrder
+from eddi.interview.rules import InterviewRules
+from eddi.strategy import FixedOrder, Information, Random
+from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
 ORDER = ("age", "visits", "smoker", "pain", "town", "weight", "colour")
@@ -17,8 +18,8 @@ VALUES = {
 }
 
 
-def asked(model, *, stop=None, order=ORDER, values=VALUES):
-    """The questions of an interview that wants to ask in this order."""
+def ask_all(model, *, stop=None, order=ORDER, values=VALUES):
+    """The questions of an interview with a fixed order, as far as the rules allow it."""
     interview = Interview(model, "stage", strategy=FixedOrder(order), stop=stop)
     names = []
     while (question := interview.ask()) is not None:
@@ -28,58 +29,60 @@ def asked(model, *, stop=None, order=ORDER, values=VALUES):
 
 
 @pytest.fixture(scope="session")
-def priced(people_schema):
-    """People's schema with a price for each question."""
+def with_costs(people_schema):
+    """Builds the schema of people with other costs: `with_costs(age=5)`."""
 
-    def price(schema: Schema = people_schema, **costs: float) -> Schema:
+    def build(schema: Schema = people_schema, **costs: float) -> Schema:
         for name, cost in costs.items():
             schema = schema.with_question(name, cost=cost)
         return schema
 
-    return price
+    return build
 
 
-def test_a_budget_of_three_tenths_buys_three_tenths(worded, priced):
-    schema = priced(**dict.fromkeys(ORDER, 0.1))
-    assert asked(worded(schema), stop=Stop(budget=0.3)) == list(ORDER[:3])
+def test_rounding_does_not_reduce_a_budget(worded, with_costs):
+    schema = with_costs(**dict.fromkeys(ORDER, 0.1))
+    assert ask_all(worded(schema), stop=Stop(budget=0.3)) == list(ORDER[:3])
 
 
-def test_what_is_too_dear_is_passed_over_for_what_is_not(worded, priced):
-    schema = priced(age=5, visits=2, smoker=9)
-    names = asked(worded(schema), stop=Stop(budget=8))
+def test_a_question_that_is_too_expensive_is_skipped_for_a_cheaper_one(worded, with_costs):
+    schema = with_costs(age=5, visits=2, smoker=9)
+    names = ask_all(worded(schema), stop=Stop(budget=8))
     assert names == ["age", "visits", "pain"]
 
 
-def test_a_budget_that_buys_nothing_asks_nothing(worded, priced):
-    assert asked(worded(priced(**dict.fromkeys(ORDER, 5))), stop=Stop(budget=4)) == []
+def test_no_question_is_asked_if_the_budget_covers_none(worded, with_costs):
+    assert ask_all(worded(with_costs(**dict.fromkeys(ORDER, 5))), stop=Stop(budget=4)) == []
 
 
-def test_an_answer_that_brought_nothing_was_paid_for_too(worded, priced):
-    silent = {**VALUES, "age": UNKNOWN, "visits": DECLINED}
-    schema = priced(**dict.fromkeys(ORDER, 2))
-    assert asked(worded(schema), stop=Stop(budget=6), values=silent) == ["age", "visits", "smoker"]
+def test_a_question_without_an_answer_still_costs(worded, with_costs):
+    values = {**VALUES, "age": UNKNOWN, "visits": DECLINED}
+    schema = with_costs(**dict.fromkeys(ORDER, 2))
+    assert ask_all(worded(schema), stop=Stop(budget=6), values=values) == ["age", "visits", "smoker"]
 
 
-def test_a_pinned_question_is_asked_even_when_it_is_enough(worded, people_schema):
+def test_questions_marked_always_are_asked_after_the_stopping_rule_ends_the_interview(
+    worded, people_schema
+):
     schema = people_schema.with_question("colour", always=True).with_question("town", always=True)
-    assert asked(worded(schema), stop=Stop(after=2)) == ["age", "visits", "town", "colour"]
+    assert ask_all(worded(schema), stop=Stop(after=2)) == ["age", "visits", "town", "colour"]
 
 
-def test_a_pinned_question_comes_in_its_turn_where_nothing_stops(worded, people_schema):
-    assert asked(worded(people_schema.with_question("pain", always=True))) == list(ORDER)
+def test_questions_marked_always_are_asked_in_order_if_no_rule_ends_the_interview(worded, people_schema):
+    assert ask_all(worded(people_schema.with_question("pain", always=True))) == list(ORDER)
 
 
-def test_money_is_kept_for_pinned_questions(worded, priced):
-    schema = priced(**dict.fromkeys(ORDER, 2)).with_question("colour", always=True, cost=3)
-    assert asked(worded(schema), stop=Stop(budget=6)) == ["age", "colour"]
+def test_the_cost_of_questions_marked_always_is_reserved(worded, with_costs):
+    schema = with_costs(**dict.fromkeys(ORDER, 2)).with_question("colour", always=True, cost=3)
+    assert ask_all(worded(schema), stop=Stop(budget=6)) == ["age", "colour"]
 
 
-def test_a_pinned_question_is_asked_beyond_the_budget(worded, priced):
-    schema = priced(age=1).with_question("colour", always=True, cost=50)
-    assert asked(worded(schema), stop=Stop(budget=2)) == ["colour"]
+def test_questions_marked_always_may_exceed_the_budget(worded, with_costs):
+    schema = with_costs(age=1).with_question("colour", always=True, cost=50)
+    assert ask_all(worded(schema), stop=Stop(budget=2)) == ["colour"]
 
 
-def test_a_pinned_question_that_was_declined_is_not_asked_again(worded, people_schema):
+def test_questions_marked_always_are_not_asked_again_once_declined(worded, people_schema):
     model = worded(people_schema.with_question("colour", always=True))
     interview = Interview(model, "stage", stop=Stop(after=0))
     assert interview.ask().name == "colour"
@@ -87,35 +90,35 @@ def test_a_pinned_question_that_was_declined_is_not_asked_again(worded, people_s
     assert interview.ask() is None
 
 
-def test_a_question_waits_for_what_it_requires(worded, people_schema):
+def test_a_question_is_asked_after_its_prerequisite_is_met(worded, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
-    assert asked(worded(schema)) == ["visits", "smoker", "age", "pain", "town", "weight", "colour"]
+    assert ask_all(worded(schema)) == ["visits", "smoker", "age", "pain", "town", "weight", "colour"]
 
 
-@pytest.mark.parametrize("said", ["no", UNKNOWN, DECLINED])
-def test_a_question_whose_requirement_fails_is_never_asked(worded, people_schema, said):
+@pytest.mark.parametrize("answer", ["no", UNKNOWN, DECLINED])
+def test_a_question_is_never_asked_if_its_prerequisite_is_not_met(worded, people_schema, answer):
     schema = people_schema.with_question("age", requires={"smoker": "yes"}, always=True)
-    names = asked(worded(schema), values={**VALUES, "smoker": said})
+    names = ask_all(worded(schema), values={**VALUES, "smoker": answer})
     assert names == ["visits", "smoker", "pain", "town", "weight", "colour"]
 
 
-def test_requirements_chain(worded, people_schema):
+def test_prerequisites_may_have_prerequisites(worded, people_schema):
     schema = people_schema.with_question("age", requires={"pain": ("mild", "strong")})
     schema = schema.with_question("pain", requires={"smoker": "yes"})
     model = worded(schema)
-    assert asked(model)[:4] == ["visits", "smoker", "pain", "age"]
-    assert "age" not in asked(model, values={**VALUES, "pain": "none"})
-    without = asked(model, values={**VALUES, "smoker": "no"})
-    assert not {"pain", "age"} & set(without)
+    assert ask_all(model)[:4] == ["visits", "smoker", "pain", "age"]
+    assert "age" not in ask_all(model, values={**VALUES, "pain": "none"})
+    names = ask_all(model, values={**VALUES, "smoker": "no"})
+    assert not {"pain", "age"} & set(names)
 
 
-def test_all_requirements_must_hold(worded, people_schema):
+def test_all_prerequisites_must_be_met(worded, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes", "town": ("Aber", "Bala")})
-    assert asked(worded(schema))[:4] == ["visits", "smoker", "pain", "town"]
-    assert "age" not in asked(worded(schema), values={**VALUES, "town": "Conwy"})
+    assert ask_all(worded(schema))[:4] == ["visits", "smoker", "pain", "town"]
+    assert "age" not in ask_all(worded(schema), values={**VALUES, "town": "Conwy"})
 
 
-def test_an_undone_answer_no_longer_meets_a_requirement(worded, people_schema):
+def test_undoing_an_answer_closes_the_questions_that_require_it(worded, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
     interview = Interview(worded(schema), "stage")
     interview.tell("smoker", "yes")
@@ -124,27 +127,71 @@ def test_an_undone_answer_no_longer_meets_a_requirement(worded, people_schema):
     assert "age" not in interview.rewards()
 
 
-def test_what_cannot_be_asked_yet_may_be_volunteered(worded, people_schema):
+def test_an_answer_may_be_volunteered_before_its_prerequisite_is_met(worded, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
     interview = Interview(worded(schema), "stage")
     interview.tell("age", 61)
-    assert interview.record.known() == {"age"}
+    assert interview.record.answered_variables() == {"age"}
 
 
-def test_the_best_open_question_is_chosen_or_none():
-    scores = np.array([[1.0, 3.0, 2.0], [1.0, 3.0, 2.0], [0.0, -1.0, -2.0]])
-    open_ = np.array([[True, False, True], [False, False, False], [False, True, True]])
-    assert choose(scores, open_).tolist() == [2, -1, 1]
-
-
-def test_what_is_marked_never_is_not_asked_but_may_be_volunteered(worded, people_schema):
-    model = worded(_never(people_schema, "age", "town"))
-    assert asked(model) == [name for name in ORDER if name not in ("age", "town")]
+def test_questions_marked_never_are_not_asked_but_may_be_answered(worded, people_schema):
+    model = worded(mark_never(people_schema, "age", "town"))
+    assert ask_all(model) == [name for name in ORDER if name not in ("age", "town")]
     interview = Interview(model, "stage", strategy=FixedOrder(ORDER))
     interview.tell("age", 61)
     assert interview.record.answers[0].question == "age"
 
 
-def _never(schema: Schema, *names: str) -> Schema:
+def mark_never(schema: Schema, *names: str) -> Schema:
     questions = tuple(Question(name, (name,), never=True) for name in names)
     return replace(schema, explicit_questions=questions)
+
+
+def build_rules(model, *, strategy=None, stop=None):
+    return InterviewRules(model.fitted(), ("stage",), strategy or Information(), stop or Stop())
+
+
+def test_open_questions_do_not_depend_on_the_other_rows(worded, with_costs, people):
+    schema = with_costs(age=5, pain=2).with_question("town", always=True)
+    schema = schema.with_question("weight", requires={"smoker": "yes"})
+    model = worded(schema)
+    rules = build_rules(model, stop=Stop(budget=6))
+    evidence = model.evidence(people(12, seed=2, holes=0.6))
+    random = np.random.default_rng(0)
+    closed, spent = random.random((12, 8)) < 0.2, random.uniform(0, 6, 12)
+    in_batch = rules.open_questions(evidence, closed, spent)
+    assert 0 < in_batch.mean() < 1
+    for row in range(12):
+        alone = rules.open_questions(evidence[[row]], closed[[row]], spent[[row]])
+        assert (alone[0] == in_batch[row]).all()
+
+
+def test_questions_without_prerequisites_that_do_not_reveal_the_target_are_unconditional(
+    worded, people_schema
+):
+    schema = mark_never(people_schema, "town").with_question("age", requires={"smoker": "yes"})
+    rules = build_rules(worded(schema))
+    names = np.array([question.name for question in rules.model.schema.questions])
+    assert set(names[~rules.askable]) == {"stage", "town"}
+    assert set(names[~rules.unconditional]) == {"stage", "town", "age"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "has_bonus"),
+    [
+        ({}, True),
+        ({"stop": Stop(after=1)}, False),
+        ({"stop": Stop(budget=1)}, False),  # every question costs 1
+        ({"stop": Stop(budget=2)}, True),
+        ({"strategy": Random()}, False),
+    ],
+)
+def test_the_lookahead_bonus_needs_a_strategy_with_lookahead_and_two_questions(model, rules, has_bonus):
+    assert (build_rules(model, **rules).first_question_bonus is not None) == has_bonus
+
+
+def test_an_empty_batch_has_no_open_questions(model):
+    open_ = build_rules(model).open_questions(
+        Evidence.empty(0, 8), np.zeros((0, 8), dtype=bool), np.zeros(0)
+    )
+    assert open_.shape == (0, 8)

@@ -1,4 +1,4 @@
-"""Laws every model keeps, whatever the evidence."""
+"""Laws of models, for both recipes, every set encoder and any evidence."""
 
 import numpy as np
 import pytest
@@ -10,143 +10,142 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.table.evidence import Evidence
+from eddi.table.variable import Kind
 
 N_VARIABLES = 8
-TOPS = (None, None, 1, 3, 2, None, 4, 2)  # the last level of each of people's variables
+LAST_LEVELS = (None, None, 1, 3, 2, None, 4, 2)  # of the variables of people; None for a quantity
 NAMES = ("age", "visits", "pain", "town")
+ENCODERS = ("zi", "zi-m", "pn", "pnp")
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
-def coded(draw):
-    """One row of coded values that people's variables can take."""
+def coded_rows(draw):
+    """One row of coded values that the variables of people can have."""
     numbers = st.floats(-3, 3, width=32)
-    cells = [draw(numbers if top is None else st.integers(0, top)) for top in TOPS]
-    return np.array([cells], dtype=np.float32)
+    values = [draw(numbers if last is None else st.integers(0, last)) for last in LAST_LEVELS]
+    return np.array([values], dtype=np.float32)
 
 
-seen = st.lists(st.booleans(), min_size=N_VARIABLES, max_size=N_VARIABLES).map(
+masks = st.lists(st.booleans(), min_size=N_VARIABLES, max_size=N_VARIABLES).map(
     lambda flags: np.array([flags])
 )
-garbage = st.lists(
+garbage_rows = st.lists(
     st.one_of(st.floats(width=32), st.sampled_from([np.nan, np.inf, -np.inf, 1e38])),
     min_size=N_VARIABLES,
     max_size=N_VARIABLES,
-).map(lambda cells: np.array([cells], dtype=np.float32))
+).map(lambda values: np.array([values], dtype=np.float32))
 
 
-@pytest.fixture(params=["default", "paper"])
-def any_model(request, people_model):
-    return people_model(recipe=request.param)
+@pytest.fixture(
+    params=[(recipe, name) for recipe in ("default", "paper") for name in ENCODERS], ids="-".join
+)
+def fitted(request, people_model):
+    recipe, set_encoder = request.param
+    return people_model(set_encoder, recipe).fitted()
 
 
-def everything(model, evidence):
-    """All that is believed, as one array."""
-    beliefs = model.predict_evidence(evidence, NAMES)
-    parts = [[b.mean, b.sd, *b.interval.T] for b in beliefs.values()]
-    chances = [b.probabilities.T for b in beliefs.values() if b.probabilities is not None]
-    return np.concatenate([*map(np.array, parts), *chances])  # [facts, rows]
-
-
-@quick
-@given(row=coded(), observed=seen, rubbish=garbage)
-def test_unseen_values_never_matter(any_model, row, observed, rubbish):
-    clean = Evidence(row, observed)
-    dirty = Evidence(np.where(observed, row, rubbish), observed)
-    assert torch.equal(any_model.code(clean), any_model.code(dirty))
-    assert np.array_equal(everything(any_model, clean), everything(any_model, dirty), equal_nan=True)
+def predict_all(model, evidence):
+    """All numbers of the predictions of some variables [numbers, rows]."""
+    predictions = model.predict_evidence(evidence, NAMES).values()
+    moments = [np.array([p.mean, p.sd, *p.interval.T]) for p in predictions]
+    probabilities = [p.probabilities.T for p in predictions if p.probabilities is not None]
+    return np.concatenate([*moments, *probabilities])
 
 
 @quick
-@given(row=coded(), observed=seen, payload=st.integers(1, 2**22 - 1))
-def test_what_kind_of_nan_a_hole_holds_never_matters(any_model, row, observed, payload):
+@given(row=coded_rows(), observed=masks, garbage=garbage_rows)
+def test_unobserved_values_have_no_effect(fitted, row, observed, garbage):
+    evidence = Evidence(row, observed)
+    changed = Evidence(np.where(observed, row, garbage), observed)
+    assert torch.equal(fitted.code(evidence), fitted.code(changed))
+    expected = predict_all(fitted, evidence)
+    assert np.array_equal(predict_all(fitted, changed), expected, equal_nan=True)
+
+
+@quick
+@given(row=coded_rows(), observed=masks, payload=st.integers(1, 2**22 - 1))
+def test_the_bits_of_a_nan_have_no_effect(fitted, row, observed, payload):
     nan = np.array([0x7FC00000 | payload], dtype=np.uint32).view(np.float32)[0]
-    plain = Evidence.of(np.where(observed, row, np.nan))
-    odd = Evidence.of(np.where(observed, row, nan))
-    assert np.array_equal(plain.values, odd.values)
-    assert torch.equal(any_model.code(plain), any_model.code(odd))
+    evidence = Evidence.of(np.where(observed, row, np.nan))
+    changed = Evidence.of(np.where(observed, row, nan))
+    assert np.array_equal(evidence.values, changed.values)
+    assert torch.equal(fitted.code(evidence), fitted.code(changed))
 
 
 @quick
-@given(row=coded(), order=st.permutations(range(N_VARIABLES)), n_told=st.integers(0, N_VARIABLES))
-def test_the_order_of_answers_never_matters(any_model, row, order, n_told):
-    told = order[:n_told]
-    evidence = Evidence.empty(1, N_VARIABLES)
-    for variable in told:
-        flags = np.zeros((1, N_VARIABLES), bool)
-        flags[0, variable] = True
-        evidence = evidence.reveal(Evidence(row, flags))
-    flags = np.isin(np.arange(N_VARIABLES), told)[None]
-    at_once = Evidence(row, flags)
-    assert np.array_equal(evidence.values, at_once.values)
-    assert np.array_equal(evidence.observed, at_once.observed)
-    assert torch.equal(any_model.code(evidence), any_model.code(at_once))
+@given(row=coded_rows(), order=st.permutations(range(N_VARIABLES)), n=st.integers(0, N_VARIABLES))
+def test_the_order_of_answers_has_no_effect(fitted, row, order, n):
+    answered = order[:n]
+    one_by_one = Evidence.empty(1, N_VARIABLES)
+    for variable in answered:
+        one_by_one = one_by_one.reveal(Evidence(row, (np.arange(N_VARIABLES) == variable)[None]))
+    at_once = Evidence(row, np.isin(np.arange(N_VARIABLES), answered)[None])
+    assert np.array_equal(one_by_one.values, at_once.values)
+    assert np.array_equal(one_by_one.observed, at_once.observed)
+    assert torch.equal(fitted.code(one_by_one), fitted.code(at_once))
 
 
 @quick
-@given(row=coded(), order=st.permutations(range(N_VARIABLES)))
-def test_adding_answers_one_by_one_in_any_order_gives_the_code_of_all(any_model, row, order):
-    code = any_model.code(Evidence.empty(1, N_VARIABLES))
+@given(row=coded_rows(), order=st.permutations(range(N_VARIABLES)))
+def test_the_terms_of_answers_in_any_order_add_up_to_the_code(fitted, row, order):
+    code = fitted.code(Evidence.empty(1, N_VARIABLES))
     for variable in order:
-        code = code + any_model.term(torch.from_numpy(row[:, [variable]]), [variable])[:, 0]
-    whole = any_model.code(Evidence(row, np.ones((1, N_VARIABLES), bool)))
-    assert torch.allclose(code, whole, atol=1e-4)
+        code = code + fitted.term(torch.from_numpy(row[:, [variable]]), [variable])[:, 0]
+    complete = fitted.code(Evidence(row, np.ones((1, N_VARIABLES), bool)))
+    assert torch.allclose(code, complete, atol=1e-4)
 
 
 @quick
 @given(
-    rows=st.lists(coded(), min_size=2, max_size=6),
-    masks=st.lists(seen, min_size=6, max_size=6),
+    rows=st.lists(coded_rows(), min_size=2, max_size=6),
+    observed=st.lists(masks, min_size=6, max_size=6),
     place=st.integers(0, 5),
 )
-def test_a_rows_prediction_is_the_same_alone_and_in_a_batch(any_model, rows, masks, place):
-    evidence = Evidence(np.concatenate(rows), np.concatenate(masks[: len(rows)]))
+def test_the_prediction_of_a_row_does_not_depend_on_its_batch(fitted, rows, observed, place):
+    evidence = Evidence(np.concatenate(rows), np.concatenate(observed[: len(rows)]))
     place %= len(rows)
-    together = everything(any_model, evidence)[:, place]
-    alone = everything(any_model, evidence[place : place + 1])[:, 0]
-    assert np.allclose(together, alone, rtol=1e-5, atol=1e-4, equal_nan=True)
+    in_batch = predict_all(fitted, evidence)[:, place]
+    alone = predict_all(fitted, evidence[place : place + 1])[:, 0]
+    assert np.allclose(in_batch, alone, rtol=1e-5, atol=1e-4, equal_nan=True)
 
 
 @quick
-@given(row=coded(), observed=seen)
-def test_a_prediction_is_always_a_distribution(any_model, row, observed):
-    beliefs = any_model.predict_evidence(Evidence(row, observed), NAMES)
-    for place, belief in enumerate(beliefs.values()):
-        if belief.probabilities is None:
-            assert np.isfinite(belief.mean).all()
-            assert np.array_equal(belief.sd > 0, ~observed[:, place])  # what is shown is known
-            assert (belief.interval[:, 0] <= belief.interval[:, 1]).all()
+@given(row=coded_rows(), observed=masks)
+def test_a_prediction_is_a_distribution(fitted, row, observed):
+    predictions = fitted.predict_evidence(Evidence(row, observed), NAMES)
+    for name, prediction in predictions.items():
+        if prediction.probabilities is None:
+            is_observed = observed[:, fitted.schema.position(name)]
+            assert np.isfinite(prediction.mean).all()
+            assert np.array_equal(prediction.sd > 0, ~is_observed)
+            assert (prediction.interval[:, 0] <= prediction.interval[:, 1]).all()
         else:
-            assert (belief.probabilities >= 0).all()
-            assert np.allclose(belief.probabilities.sum(-1), 1, atol=1e-5)
+            assert (prediction.probabilities >= 0).all()
+            assert np.allclose(prediction.probabilities.sum(-1), 1, atol=1e-5)
 
 
-@quick
+@settings(quick, max_examples=25)
 @given(
-    name=st.sampled_from(["zi", "zi-m", "pn", "pnp"]),
-    kinds=st.lists(
-        st.sampled_from(["real", "count", "binary", "ordinal", "category"]), min_size=1, max_size=6
-    ),
+    set_encoder=st.sampled_from(ENCODERS),
+    kinds=st.lists(st.sampled_from(list(Kind)), min_size=1, max_size=6),
     recipe=st.sampled_from([DEFAULT, PAPER]),
     data=st.data(),
 )
-def test_any_mixture_of_kinds_has_finite_gradients(name, kinds, recipe, data):
-    from eddi.table.variable import Kind
-
-    specs = [
-        VariableSpec(
-            Kind(kind),
-            data.draw(st.integers(2, 5)) if kind in ("ordinal", "category") else 2 * (kind == "binary"),
-        )
-        for kind in kinds
-    ]
+def test_any_mixture_of_kinds_has_finite_gradients(set_encoder, kinds, recipe, data):
+    n_levels = {
+        Kind.BINARY: st.just(2),
+        Kind.ORDINAL: st.integers(2, 5),
+        Kind.CATEGORY: st.integers(2, 5),
+    }
+    specs = [VariableSpec(kind, data.draw(n_levels.get(kind, st.just(0)))) for kind in kinds]
+    row = [float(data.draw(st.integers(0, max(1, spec.n_levels - 1)))) for spec in specs]
     torch.manual_seed(0)
-    network = Network(specs, name, recipe)
-    values = torch.tensor(
-        [[float(data.draw(st.integers(0, max(1, f.n_levels - 1)))) for f in specs]] * 2
-    )
+    network = Network(specs, set_encoder, recipe)
+    values = torch.tensor([row] * 2)
     outputs = network.decode(network.posterior(network.code(values, torch.ones_like(values))).mean)
-    network.log_prob(outputs, values).sum().backward()
+    log_prob = network.log_prob(outputs, values)
+    log_prob.sum().backward()
+    assert log_prob.shape == (2, len(specs))
     assert all(p.grad is None or torch.isfinite(p.grad).all() for p in network.parameters())
-    assert network.log_prob(outputs, values).shape == (2, len(specs))

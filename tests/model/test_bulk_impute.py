@@ -1,4 +1,4 @@
-"""Holes filled shard by shard are filled the same on every engine, in memory and on disk."""
+"""Imputation shard by shard gives the same values on every engine, in memory and on disk."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ import pytest
 from eddi.engine import Engine
 from eddi.errors import ModelFileError
 from eddi.model import bulk_impute
-from eddi.model.bulk_impute import Filling
+from eddi.model.bulk_impute import BulkImputation
 from eddi.table import formats
 from eddi.table.streaming import ParquetStream
 
@@ -30,58 +30,65 @@ def small_shards(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_guesses_are_those_of_transform_whatever_the_shards(path, table, model):
-    (filled,) = Filling(path).tables(table)
+def test_best_guesses_are_those_of_transform(path, table, model):
+    (filled,) = BulkImputation(path).fill_table(table)
     assert filled.equals(model.transform(table))
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_draws_are_the_same_in_this_process_and_in_others(path, table):
-    here, there = (
-        Filling(path, n_draws=2, seed=7, engine=Engine(name, 2)).tables(table)
+def test_draws_are_the_same_in_this_process_and_in_other_processes(path, table):
+    own, other = (
+        BulkImputation(path, n_draws=2, seed=7, engine=Engine(name, 2)).fill_table(table)
         for name in ("this", "processes")
     )
-    assert all(a.equals(b) for a, b in zip(here, there, strict=True))
-    assert not here[0].equals(here[1])
+    assert all(a.equals(b) for a, b in zip(own, other, strict=True))
+    assert not own[0].equals(own[1])
 
 
-def test_another_seed_draws_other_numbers(path, table):
-    first, second = (Filling(path, n_draws=1, seed=seed).tables(table)[0] for seed in (0, 1))
+def test_another_seed_gives_other_draws(path, table):
+    first, second = (BulkImputation(path, n_draws=1, seed=seed).fill_table(table)[0] for seed in (0, 1))
     assert not first.equals(second)
 
 
-def test_shards_do_not_repeat_each_others_draws(path, people, monkeypatch):
-    one = (
+def test_shards_have_different_draws(path, people, monkeypatch):
+    row = (
         formats.read(people(1, seed=3))
         .drop_columns(["age"])
         .append_column("age", pa.nulls(1, pa.float64()))
     )
     monkeypatch.setattr(bulk_impute, "SHARD_CELLS", 8)
-    ages = Filling(path, n_draws=1).tables(pa.concat_tables([one] * 4))[0].column("age").to_pylist()
+    ages = (
+        BulkImputation(path, n_draws=1)
+        .fill_table(pa.concat_tables([row] * 4))[0]
+        .column("age")
+        .to_pylist()
+    )
     assert len(set(ages)) == 4
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_a_file_is_filled_as_a_table_in_memory_is(path, table, tmp_path):
+def test_a_file_is_filled_like_a_table_in_memory(path, table, tmp_path):
     table = table.drop_columns(["visits"]).append_column(
         "visits", table.column("visits").cast(pa.int32())
     )
-    pq.write_table(table, tmp_path / "holes.parquet", row_group_size=33)
+    pq.write_table(table, tmp_path / "incomplete.parquet", row_group_size=33)
     out = tmp_path / "filled.parquet"
-    Filling(path).files(ParquetStream(tmp_path / "holes.parquet"), [out])
-    (whole,) = Filling(path).tables(table)
-    assert formats.read(out).equals(whole)
+    BulkImputation(path).fill_file(ParquetStream(tmp_path / "incomplete.parquet"), [out])
+    (in_memory,) = BulkImputation(path).fill_table(table)
+    assert formats.read(out).equals(in_memory)
     assert ParquetStream(out).group_sizes == [50, 50, 20]
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_a_hole_in_a_late_row_decides_a_columns_type_in_all(path, people, model, tmp_path):
-    table = formats.read(people(120, seed=5, holes=0.0))
+def test_a_missing_value_in_the_last_row_changes_the_type_of_the_whole_column(
+    path, people, model, tmp_path
+):
+    table = formats.read(people(120, seed=5, missing=0.0))
     ages = [*map(int, table.column("age").to_pylist()[:-1]), None]
     table = table.set_column(1, "age", pa.array(ages, pa.int64()))
-    pq.write_table(table, tmp_path / "holes.parquet")
+    pq.write_table(table, tmp_path / "incomplete.parquet")
     out = tmp_path / "filled.parquet"
-    Filling(path).files(ParquetStream(tmp_path / "holes.parquet"), [out])
+    BulkImputation(path).fill_file(ParquetStream(tmp_path / "incomplete.parquet"), [out])
     assert formats.read(out).equals(model.transform(table))
     assert formats.read(out).schema.field("age").type == pa.float64()
 
@@ -89,18 +96,18 @@ def test_a_hole_in_a_late_row_decides_a_columns_type_in_all(path, people, model,
 @pytest.mark.usefixtures("small_shards")
 def test_progress_counts_shards(path, table):
     calls = []
-    Filling(path, on_progress=lambda *call: calls.append(call)).tables(table)
+    BulkImputation(path, on_progress=lambda *call: calls.append(call)).fill_table(table)
     assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_a_model_that_is_not_there_is_told(tmp_path, table):
+def test_a_missing_model_file_is_an_error(tmp_path, table):
     with pytest.raises(ModelFileError, match="no model file"):
-        Filling(tmp_path / "nobody.eddi").tables(table)
+        BulkImputation(tmp_path / "missing.eddi").fill_table(table)
 
 
-def test_what_was_observed_is_untouched(path, table):
-    (filled,) = Filling(path).tables(table)
-    old, new = (np.array(each.column("age").to_numpy()) for each in (table, filled))
-    known = ~np.isnan(old)
-    np.testing.assert_array_equal(new[known], old[known])
-    assert not np.isnan(new).any()
+def test_observed_values_do_not_change(path, table):
+    (filled,) = BulkImputation(path).fill_table(table)
+    before, after = (np.array(t.column("age").to_numpy()) for t in (table, filled))
+    observed = ~np.isnan(before)
+    np.testing.assert_array_equal(after[observed], before[observed])
+    assert not np.isnan(after).any()

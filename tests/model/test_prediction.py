@@ -1,4 +1,4 @@
-"""Predictions in the user's own words."""
+"""Predictions in the units and levels of the table."""
 
 import numpy as np
 import pytest
@@ -25,24 +25,24 @@ def test_the_best_guess_of_a_quantity_is_its_mean():
     assert AGE.value.tolist() == [40.0, 50.0]
 
 
-def test_the_best_guess_of_levels_is_the_most_likely_one_in_the_users_words():
+def test_the_best_guess_of_levels_is_the_most_likely_level():
     assert TOWN.value.tolist() == ["Bala", "Aber"]
 
 
-def test_levels_keep_their_own_type():
-    chances = np.array([[0.1, 0.9]])
-    nothing = np.zeros(1)
+def test_levels_keep_their_type():
+    probabilities = np.array([[0.1, 0.9]])
+    zero = np.zeros(1)
     for levels, best in [((False, True), True), ((1, 2), 2), (("a", 1), 1)]:
         variable = Variable("v", "category", levels=levels)
-        found = Prediction(variable, nothing, nothing, nothing, chances).value[0]
+        found = Prediction(variable, zero, zero, zero, probabilities).value[0]
         assert found == best
         assert isinstance(found.item() if hasattr(found, "item") else found, type(best))
 
 
 def test_one_row_of_a_prediction_is_a_prediction():
-    one = TOWN[1]
-    assert one.value == "Aber"
-    assert one.probabilities.tolist() == [0.7, 0.2, 0.1]
+    row = TOWN[1]
+    assert row.value == "Aber"
+    assert row.probabilities.tolist() == [0.7, 0.2, 0.1]
     assert AGE[0].interval.tolist() == [30.0, 50.0]
     assert AGE[0].sd == 5.0
 
@@ -53,13 +53,13 @@ def test_a_prediction_has_the_length_and_shape_of_its_rows():
     assert AGE[[1, 0, 1]].shape == (3,)
 
 
-def test_as_an_array_a_prediction_is_its_best_guesses():
+def test_a_prediction_as_an_array_has_the_best_guesses():
     assert np.asarray(AGE).tolist() == [40.0, 50.0]
     assert np.asarray(AGE, dtype=np.float32).dtype == np.float32
     assert np.asarray(TOWN).tolist() == ["Bala", "Aber"]
 
 
-def test_an_array_of_a_prediction_can_be_changed_without_changing_it():
+def test_changing_the_array_does_not_change_the_prediction():
     np.array(AGE)[0] = 0
     assert AGE.mean[0] == 40.0
 
@@ -73,10 +73,10 @@ def test_predictions_are_found_by_name_in_order():
         both["risk"]
 
 
-def test_as_an_array_numbers_beside_words_stay_numbers():
+def test_numbers_next_to_text_stay_numbers_in_an_array():
     both = np.asarray(Predictions({"age": AGE, "town": TOWN}))
     assert both.tolist() == [[40.0, "Bala"], [50.0, "Aber"]]
 
 
-def test_as_an_array_numbers_alone_are_plain_floats():
+def test_numbers_alone_are_floats_in_an_array():
     assert np.asarray(Predictions({"a": AGE, "b": AGE})).dtype == np.float64

@@ -21,7 +21,11 @@ FORMS = (
 MIXED = torch.tensor(
     [[0.7, 2.0, 3.0, 1.0, -0.4, 0.0], [-1.3, 0.0, 0.0, 0.0, 2.2, 3.0]], dtype=torch.float64
 )
-NUMBERS = (VariableSpec(Kind.REAL), VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2))  # all kinds the paper has
+NUMBERS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.BINARY, 2),
+)  # all kinds the paper has
 SUBSETS = torch.tensor(list(product([0.0, 1.0], repeat=len(FORMS))), dtype=torch.float64)
 
 

@@ -1,6 +1,5 @@
-"""What an answer opens, against going through all pairs of answers by hand."""
+"""The lookahead gain of a question, against an enumeration of all pairs of answers by hand."""
 
-import copy
 import dataclasses
 
 import numpy as np
@@ -10,17 +9,20 @@ import torch
 
 from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
-from eddi.reward.lookahead import Ahead
-from eddi.reward.mutual_information import Care, information
+from eddi.reward.lookahead import TwoStepLookahead, first_question_gain
+from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
 NAMES = ("left", "right", "hint", "noise", "differ")
-WITHOUT_DOUBT = Ahead(n_candidates=9, doubt=0.0, care=Care(n_points=2, n_draws=16))
+ANY_GAIN = TwoStepLookahead(
+    n_candidates=9, min_gain=0.0, settings=EnumerationSettings(n_points=2, n_draws=16)
+)
+"""Computes the gain of every question, however small it is."""
 
 
-def bits(n_rows, seed):
-    """Whether two fair bits differ, a weak hint at it, and a bit that has nothing to do with it."""
+def make_bits(n_rows, seed):
+    """Whether two fair bits differ, a weak hint at it, and a bit that is independent of it."""
     random = np.random.default_rng(seed)
     left, right, noise = random.integers(2, size=(3, n_rows))
     differ = left ^ right
@@ -34,7 +36,7 @@ SCHEMA = Schema(tuple(Variable(name, "binary", levels=(0, 1)) for name in NAMES)
 
 def fit(schema):
     model = PartialVAE(schema, "differ", recipe=RECIPE, max_steps=500, random_state=0)
-    return model.fit(bits(2000, 0))
+    return model.fit(make_bits(2000, 0)).fitted()
 
 
 @pytest.fixture(scope="module")
@@ -42,133 +44,142 @@ def xor():
     return fit(SCHEMA)
 
 
-def chances_of(model, known, name):
-    """By what the model itself says, answers given by name."""
-    values, observed = np.zeros((1, 5), np.float32), np.zeros((1, 5), bool)
-    for each, value in known.items():
-        values[0, NAMES.index(each)], observed[0, NAMES.index(each)] = value, True
-    return model.predict_evidence(Evidence(values, observed), [name])[name].probabilities[0]
+def to_evidence(answers):
+    return Evidence.of([[answers.get(name, np.nan) for name in NAMES]])
 
 
-def reward(model, known, question):
-    before = chances_of(model, known, "differ")
+def predict_probabilities(model, answers, name):
+    """The model's own prediction of a variable after answers given by name [levels]."""
+    return model.predict_evidence(to_evidence(answers), [name])[name].probabilities[0]
+
+
+def reward_by_hand(model, answers, question):
+    before = predict_probabilities(model, answers, "differ")
     total = 0.0
-    for answer, chance in enumerate(chances_of(model, known, question)):
-        after = chances_of(model, {**known, question: answer}, "differ")
-        total += chance * (after * np.log(after / before)).sum()
+    for answer, probability in enumerate(predict_probabilities(model, answers, question)):
+        after = predict_probabilities(model, {**answers, question: answer}, "differ")
+        total += probability * (after * np.log(after / before)).sum()
     return total
 
 
-def opened_by_hand(model, known, question):
-    others = [name for name in NAMES[:-1] if name not in known and name != question]
-    best_other = max(reward(model, known, other) for other in others)
+def gain_by_hand(model, answers, question):
+    others = [name for name in NAMES[:-1] if name not in answers and name != question]
+    best_other = max(reward_by_hand(model, answers, other) for other in others)
     best_after = sum(
-        chance * max(reward(model, {**known, question: answer}, other) for other in others)
-        for answer, chance in enumerate(chances_of(model, known, question))
+        probability
+        * max(reward_by_hand(model, {**answers, question: answer}, other) for other in others)
+        for answer, probability in enumerate(predict_probabilities(model, answers, question))
     )
     return best_after - best_other
 
 
-def evidence_of(known):
-    numbers = [known.get(name, np.nan) for name in NAMES]
-    return Evidence.of([numbers])
-
-
-@pytest.mark.parametrize("known", [{}, {"noise": 1}, {"hint": 0}])
-def test_what_is_opened_is_what_all_pairs_of_answers_say(xor, known):
-    (found,) = WITHOUT_DOUBT.opened(xor, evidence_of(known), ["differ"])
+@pytest.mark.parametrize("answers", [{}, {"noise": 1}, {"hint": 0}])
+def test_the_gain_equals_an_enumeration_of_all_pairs_of_answers(xor, answers):
+    (gain,) = ANY_GAIN.gain(xor, to_evidence(answers), ["differ"])
     for place, name in enumerate(NAMES[:-1]):
-        if name not in known:
-            expected = max(0.0, opened_by_hand(xor, known, name))
-            assert float(found[place]) == pytest.approx(expected, rel=1e-3, abs=1e-4), name
+        if name not in answers:
+            expected = max(0.0, gain_by_hand(xor, answers, name))
+            assert float(gain[place]) == pytest.approx(expected, rel=1e-3, abs=1e-4), name
 
 
-def test_half_of_an_exclusive_or_opens_the_other_half(xor):
-    nothing = Evidence.empty(1, 5)
-    (rewards,) = information(xor, nothing, ["differ"], n_draws=1, seed=0)
-    (opened,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
+def test_each_half_of_an_exclusive_or_has_a_gain_and_no_reward(xor):
+    no_answers = Evidence.empty(1, 5)
+    (rewards,) = mutual_information(xor, no_answers, ["differ"], n_draws=1, seed=0)
+    (gain,) = ANY_GAIN.gain(xor, no_answers, ["differ"])
     assert (rewards[:2] < 0.02).all()
-    assert (opened[:2] > 0.4).all()
-    assert (opened[2:] < 0.05).all()
+    assert (gain[:2] > 0.4).all()
+    assert (gain[2:] < 0.05).all()
 
 
-def test_what_is_known_and_the_target_open_nothing(xor):
-    (opened,) = WITHOUT_DOUBT.opened(xor, evidence_of({"left": 1, "noise": 0}), ["differ"])
-    assert opened[[0, 3, 4]].tolist() == [0, 0, 0]
+def test_observed_variables_and_the_target_have_no_gain(xor):
+    (gain,) = ANY_GAIN.gain(xor, to_evidence({"left": 1, "noise": 0}), ["differ"])
+    assert gain[[0, 3, 4]].tolist() == [0, 0, 0]
 
 
-def test_doubt_takes_its_share_of_what_greedy_would_have(xor):
-    nothing = Evidence.empty(1, 5)
-    (freely,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
-    (doubted,) = dataclasses.replace(WITHOUT_DOUBT, doubt=0.5).opened(xor, nothing, ["differ"])
-    first = max(NAMES[:-1], key=lambda name: reward(xor, {}, name))
+def test_min_gain_subtracts_a_share_of_the_information_of_two_greedy_questions(xor):
+    no_answers = Evidence.empty(1, 5)
+    (any_gain,) = ANY_GAIN.gain(xor, no_answers, ["differ"])
+    (gain,) = dataclasses.replace(ANY_GAIN, min_gain=0.5).gain(xor, no_answers, ["differ"])
+    greedy = max(NAMES[:-1], key=lambda name: reward_by_hand(xor, {}, name))
+    others = [name for name in NAMES[:-1] if name != greedy]
     after = [
-        chance * max(reward(xor, {first: answer}, name) for name in NAMES[:-1] if name != first)
-        for answer, chance in enumerate(chances_of(xor, {}, first))
+        probability * max(reward_by_hand(xor, {greedy: answer}, name) for name in others)
+        for answer, probability in enumerate(predict_probabilities(xor, {}, greedy))
     ]
-    expected = float(freely[0]) - 0.5 * (reward(xor, {}, first) + sum(after))
-    assert first == "hint"
-    assert float(doubted[0]) == pytest.approx(expected, rel=1e-3)
+    expected = float(any_gain[0]) - 0.5 * (reward_by_hand(xor, {}, greedy) + sum(after))
+    assert greedy == "hint"
+    assert float(gain[0]) == pytest.approx(expected, rel=1e-3)
 
 
-def test_a_question_of_several_variables_opens_too():
+def test_a_question_that_reveals_several_variables_has_a_gain_too():
     model = fit(SCHEMA.with_question("first", reveals=["left", "noise"]))
-    names = [question.name for question in model.schema_.questions]
-    nothing = Evidence.empty(1, 5)
-    (opened,) = WITHOUT_DOUBT.opened(model, nothing, ["differ"])
-    # The answer of "right" opens the question that reveals "left" among others, and the other way round.
-    assert float(opened[names.index("first")]) == pytest.approx(
-        float(opened[names.index("right")]), rel=0.15
+    names = [question.name for question in model.schema.questions]
+    (gain,) = ANY_GAIN.gain(model, Evidence.empty(1, 5), ["differ"])
+    # "first" reveals "left", so it and "right" make each other informative.
+    assert float(gain[names.index("first")]) == pytest.approx(
+        float(gain[names.index("right")]), rel=0.15
     )
-    assert opened[names.index("first")] > 0.4
+    assert gain[names.index("first")] > 0.4
 
 
-def test_rows_in_a_batch_and_alone_are_alike(xor):
-    seen = Evidence.of([[left, np.nan, hint, np.nan, np.nan] for left in (0, 1) for hint in (0, 1)] * 20)
-    ahead = dataclasses.replace(WITHOUT_DOUBT, n_candidates=2)
-    together = ahead.opened(xor, seen, ["differ"])
+def test_a_row_has_the_same_gain_alone_and_in_a_batch(xor):
+    numbers = [[left, np.nan, hint, np.nan, np.nan] for left in (0, 1) for hint in (0, 1)]
+    evidence = Evidence.of(numbers * 20)
+    lookahead = dataclasses.replace(ANY_GAIN, n_candidates=2)
+    in_batch = lookahead.gain(xor, evidence, ["differ"])
     for row in (0, 1, 3, 79):
-        alone = ahead.opened(xor, seen[row : row + 1], ["differ"])
-        torch.testing.assert_close(together[row], alone[0], rtol=1e-3, atol=1e-5)
+        alone = lookahead.gain(xor, evidence[row : row + 1], ["differ"])
+        torch.testing.assert_close(in_batch[row], alone[0], rtol=1e-3, atol=1e-5)
 
 
-def test_what_is_never_asked_is_not_opened(xor):
-    other = copy.copy(xor)
+def test_a_question_that_is_never_asked_gives_no_gain_to_the_question_before_it(xor):
     never = Question("right", ("right",), never=True)
-    other.schema_ = dataclasses.replace(SCHEMA, explicit_questions=(never,))
-    (opened,) = WITHOUT_DOUBT.opened(other, Evidence.empty(1, 5), ["differ"])
-    names = [question.name for question in other.schema_.questions]
-    assert opened[names.index("left")] < 0.05
-    assert opened[names.index("right")] > 0.4  # it may be volunteered
+    schema = dataclasses.replace(SCHEMA, explicit_questions=(never,))
+    other = dataclasses.replace(xor, schema=schema)
+    (gain,) = ANY_GAIN.gain(other, Evidence.empty(1, 5), ["differ"])
+    names = [question.name for question in schema.questions]
+    assert gain[names.index("left")] < 0.05
+    assert gain[names.index("right")] > 0.4  # its answer may be volunteered
 
 
-def test_only_candidates_are_looked_behind(xor):
-    nothing = Evidence.empty(1, 5)
-    (one,) = dataclasses.replace(WITHOUT_DOUBT, n_candidates=1).opened(xor, nothing, ["differ"])
-    (all_,) = WITHOUT_DOUBT.opened(xor, nothing, ["differ"])
-    assert one[:2].tolist() == [0, 0]  # the hint tells more at once
-    assert (all_[:2] > 0).all()
+def test_only_candidates_have_a_gain(xor):
+    no_answers = Evidence.empty(1, 5)
+    single_candidate = dataclasses.replace(ANY_GAIN, n_candidates=1)
+    (gain_of_one,) = single_candidate.gain(xor, no_answers, ["differ"])
+    (gain_of_all,) = ANY_GAIN.gain(xor, no_answers, ["differ"])
+    assert gain_of_one[:2].tolist() == [0, 0]  # the hint has the highest reward
+    assert (gain_of_all[:2] > 0).all()
+
+
+def test_the_gain_of_the_first_question_is_computed_once_for_a_model(xor, monkeypatch):
+    first = first_question_gain(xor, ["differ"])
+    expected = TwoStepLookahead().gain(xor, Evidence.empty(1, 5), ["differ"])[0]
+    assert torch.equal(first, expected)
+    monkeypatch.setattr(TwoStepLookahead, "gain", None)
+    assert first_question_gain(xor, ["differ"]) is first
 
 
 @pytest.fixture(scope="module")
 def product():
-    """Whether the product of two quantities is above 0, and a third that has nothing to do with it."""
+    """Whether the product of two quantities is above 0, and a third quantity independent of it."""
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(2000, 3)), columns=["a", "b", "c"])
     table["above"] = (table.a * table.b > 0).astype(int)
-    return PartialVAE(target="above", recipe=RECIPE, max_steps=500, random_state=0).fit(table)
+    model = PartialVAE(target="above", recipe=RECIPE, max_steps=500, random_state=0)
+    return model.fit(table).fitted()
 
 
-def test_what_few_answers_claim_is_what_all_answers_say(product):
-    seen = product.evidence(
+def test_a_gain_found_with_few_answers_is_computed_with_all_answers(product):
+    evidence = product.evidence(
         pd.DataFrame({"a": [np.nan, 1.2], "b": np.nan, "c": [0.1, np.nan]}), optional=["above"]
     )
-    glance = Ahead(doubt=0.0).opened(product, seen, ["above"])
-    all_answers = Ahead(doubt=0.0, care=Care(n_draws=8)).opened(product, seen, ["above"])
-    claimed = glance > 0
-    assert claimed[0, 0]
-    torch.testing.assert_close(glance[claimed], all_answers[claimed], rtol=1e-4, atol=1e-5)
+    coarse = TwoStepLookahead(min_gain=0.0)
+    fine = TwoStepLookahead(min_gain=0.0, settings=EnumerationSettings(n_draws=8))
+    found, expected = (lookahead.gain(product, evidence, ["above"]) for lookahead in (coarse, fine))
+    has_gain = found > 0
+    assert has_gain[0, 0]
+    torch.testing.assert_close(found[has_gain], expected[has_gain], rtol=1e-4, atol=1e-5)
 
 
-def test_no_rows_are_no_rows(xor):
-    assert WITHOUT_DOUBT.opened(xor, Evidence.empty(0, 5), ["differ"]).shape == (0, 5)
+def test_an_empty_batch_has_an_empty_gain(xor):
+    assert ANY_GAIN.gain(xor, Evidence.empty(0, 5), ["differ"]).shape == (0, 5)

@@ -1,4 +1,4 @@
-"""Real servers on free ports, in a thread each, around one small model of people."""
+"""Real servers on free ports, each in a thread, for one small model of people."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ TARGET = "stage"
 
 @pytest.fixture(scope="session")
 def model_file(tmp_path_factory, model):
-    """The model of people as a file."""
+    """The file of the model of people."""
     path = tmp_path_factory.mktemp("served") / "people.eddi"
     model.save(path)
     return path
@@ -25,13 +25,13 @@ def model_file(tmp_path_factory, model):
 
 @pytest.fixture(scope="session")
 def questionnaire(model_file):
-    """The people's questionnaire, about their stage."""
+    """The questionnaire about the stage of people."""
     return Questionnaire.load(model_file, TARGET)
 
 
 @contextmanager
-def running(settings):
-    """A real server in a thread; gives a client for it, which knows the server as ``client.app``."""
+def run_server(settings):
+    """Run a real server in a thread, and yield a client for it with the application as ``client.app``."""
     app = build(settings)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
@@ -51,17 +51,17 @@ def running(settings):
 
 @pytest.fixture(scope="session")
 def serving(model_file):
-    """Serves the people's questionnaire while a block runs: `with serving(rate=1) as client`."""
+    """Serves the questionnaire while a block runs: `with serving(rate=1) as client`."""
 
     def serve(**settings):
-        given = {"model": str(model_file), "target": TARGET, "store": "memory:", "rate": 0.0, **settings}
-        return running(Settings(**given))
+        defaults = {"model": str(model_file), "target": TARGET, "store": "memory:", "rate": 0.0}
+        return run_server(Settings(**{**defaults, **settings}))
 
     return serve
 
 
 @pytest.fixture(scope="session")
 def client(serving):
-    """A client of one server that many tests share."""
+    """The client of a server that many tests share."""
     with serving() as shared:
         yield shared

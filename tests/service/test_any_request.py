@@ -1,4 +1,4 @@
-"""Whatever anyone sends, the server never fails: requests made up from its own OpenAPI."""
+"""The server never fails, whatever a client sends: requests generated from its OpenAPI description."""
 
 import hypothesis
 import pytest
@@ -9,7 +9,16 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
-QUESTIONS = ["", "age", "visits", "smoker", "pain", "town", "weight", "colour"]  # "" for any text
+QUESTIONS = [
+    "",
+    "age",
+    "visits",
+    "smoker",
+    "pain",
+    "town",
+    "weight",
+    "colour",
+]  # "" for the generated text
 ROUTES = [
     ("POST", "/interviews"),
     ("GET", "/interviews/{key}"),
@@ -40,19 +49,21 @@ ROUTES = [
     ("GET", "/metrics"),
 ]
 
-BODILESS = [("POST", "/jobs/{key}/resume")]
+WITHOUT_BODY = [("POST", "/jobs/{key}/resume")]
 
 
 @pytest.fixture(scope="module")
-def described(client):
+def openapi(client):
     return schemathesis.openapi.from_url(str(client.base_url.join("/openapi.json")))
 
 
-def sent(client, described, method, path, *, n_examples, begun=False, mode=GenerationMode.POSITIVE):
-    """Send made-up requests to a route; with ``begun``, to questions of interviews that exist."""
+def send_requests(
+    client, openapi, method, path, *, n_examples, to_interview=False, mode=GenerationMode.POSITIVE
+):
+    """Send generated requests to a route; with ``to_interview``, to an interview that exists."""
 
     @hypothesis.given(
-        case=described[path][method].as_strategy(generation_mode=mode), question=sampled_from(QUESTIONS)
+        case=openapi[path][method].as_strategy(generation_mode=mode), question=sampled_from(QUESTIONS)
     )
     @hypothesis.settings(
         max_examples=n_examples,
@@ -62,7 +73,7 @@ def sent(client, described, method, path, *, n_examples, begun=False, mode=Gener
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     def send(case, question):
-        if begun:
+        if to_interview:
             case.path_parameters = {"key": client.post("/interviews").json()["id"]}
             if question and isinstance(case.body, dict) and "question" in case.body:
                 case.body["question"] = question
@@ -71,26 +82,28 @@ def sent(client, described, method, path, *, n_examples, begun=False, mode=Gener
     send()
 
 
-def test_all_routes_are_tried(described):
-    found = {(one.ok().method.upper(), one.ok().path) for one in described.get_all_operations()}
-    assert found == set(ROUTES)
+def test_all_routes_are_tested(openapi):
+    operations = [operation.ok() for operation in openapi.get_all_operations()]
+    assert {(operation.method.upper(), operation.path) for operation in operations} == set(ROUTES)
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_no_request_makes_the_server_fail(client, described, method, path):
-    sent(client, described, method, path, n_examples=25 if method == "POST" else 10)
+def test_no_request_makes_the_server_fail(client, openapi, method, path):
+    send_requests(client, openapi, method, path, n_examples=25 if method == "POST" else 10)
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [route for route in ROUTES if "/interviews/{key}" in route[1]]
 )
-def test_no_request_to_a_real_interview_makes_the_server_fail(client, described, method, path):
-    sent(client, described, method, path, n_examples=60 if method == "POST" else 10, begun=True)
+def test_no_request_to_a_real_interview_makes_the_server_fail(client, openapi, method, path):
+    send_requests(
+        client, openapi, method, path, n_examples=60 if method == "POST" else 10, to_interview=True
+    )
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [route for route in ROUTES if route[0] in ("POST", "PUT") and route not in BODILESS],
+    [route for route in ROUTES if route[0] in ("POST", "PUT") and route not in WITHOUT_BODY],
 )
-def test_no_request_of_a_wrong_shape_makes_the_server_fail(client, described, method, path):
-    sent(client, described, method, path, n_examples=25, mode=GenerationMode.NEGATIVE)
+def test_no_invalid_request_makes_the_server_fail(client, openapi, method, path):
+    send_requests(client, openapi, method, path, n_examples=25, mode=GenerationMode.NEGATIVE)

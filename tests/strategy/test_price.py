@@ -1,4 +1,6 @@
-"""A question is asked while it is worth its price."""
+"""Questions are asked only while they are worth their price."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,11 +9,12 @@ import torch
 from eddi import Interview
 from eddi.errors import StrategyError
 from eddi.strategy import Information, Priced
-from eddi.table.evidence import Evidence
+
+TARGET = ("stage",)
 
 
-class Worth:
-    """Scores that are known."""
+class ConstantScores:
+    """A strategy that gives every row the same scores."""
 
     def __init__(self, *scores):
         self.scores = scores
@@ -20,27 +23,28 @@ class Worth:
         return torch.tensor([self.scores] * len(evidence))
 
 
-def test_the_score_is_what_is_left_after_the_price(model):
+def test_the_price_is_subtracted_from_the_score(fitted, no_answers):
     nats = (0.5, 0.2, 0.1, 0.0, 0.3, 0.3, 0.3, 0.0)  # every question costs 1
-    scores = Priced(Worth(*nats), price=0.2).score(model, Evidence.empty(2, 8), ("stage",))
+    scores = Priced(ConstantScores(*nats), price=0.2).score(fitted, no_answers(2), TARGET)
     expected = [0.3, -np.inf, -np.inf, -np.inf, 0.1, 0.1, 0.1, -np.inf]
     torch.testing.assert_close(scores, torch.tensor([expected] * 2))
 
 
-def test_a_dear_question_must_tell_more(model):
-    dear = model.schema_.with_question("age", cost=10)
-    priced = type("Dear", (), {"schema_": dear})
-    scores = Priced(Worth(*[0.5] * 8), price=0.1).score(priced, Evidence.empty(1, 8), ("stage",))
-    assert scores[0, 0] == -torch.inf
-    assert (scores[0, 1:] > 0).all()
+def test_an_expensive_question_needs_more_information(fitted, no_answers):
+    expensive = replace(fitted, schema=fitted.schema.with_question("age", cost=10))
+    place = [question.name for question in expensive.schema.questions].index("age")
+    strategy = Priced(ConstantScores(*[0.5] * 8), price=0.1)
+    scores = strategy.score(expensive, no_answers(1), TARGET)[0]
+    assert scores[place] == -torch.inf
+    assert (scores > 0).sum() == 7
 
 
-def test_an_interview_ends_when_nothing_is_worth_its_price(model):
+def test_an_interview_ends_when_no_question_is_worth_its_price(model):
     assert Interview(model, "stage", strategy=Priced(Information(), price=100)).ask() is None
     assert Interview(model, "stage", strategy=Priced(Information(), price=0)).ask() is not None
 
 
 @pytest.mark.parametrize("price", [-1, float("inf"), float("nan")])
-def test_a_price_is_a_number_of_nats(price):
+def test_an_invalid_price_is_refused(price):
     with pytest.raises(StrategyError, match="price must be 0 or more nats"):
         Priced(Information(), price)

@@ -1,4 +1,4 @@
-"""When it is enough: each rule, and rules combined."""
+"""Each stopping rule, and combinations of rules."""
 
 import math
 
@@ -8,88 +8,97 @@ import pytest
 from eddi import Stop
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
-from eddi.strategy.stopping import Situation, Sure
+from eddi.strategy.stopping import (
+    ConfidenceThreshold,
+    RiskControlledStop,
+    Situation,
+    is_risk_controlled,
+    max_questions,
+)
 from eddi.table.variable import Variable
 
 SD = np.array([0.5, 1.0, 2.0])
-CHANCES = np.array([[0.5, 0.5], [0.2, 0.8], [0.05, 0.95]])
+PROBABILITIES = np.array([[0.5, 0.5], [0.2, 0.8], [0.05, 0.95]])
 RISK = Prediction(Variable("risk", "real"), np.zeros(3), SD, np.stack([-2 * SD, 2 * SD], axis=1))
-ILL = Prediction(Variable("ill", "binary", ("no", "yes")), SD, SD, np.zeros((3, 2)), CHANCES)
-TOWN = Prediction(Variable("town", "category", ("a", "b")), SD * np.nan, SD, np.zeros((3, 2)), CHANCES)
+ILL = Prediction(Variable("ill", "binary", ("no", "yes")), SD, SD, np.zeros((3, 2)), PROBABILITIES)
+TOWN = Prediction(
+    Variable("town", "category", ("a", "b")), SD * np.nan, SD, np.zeros((3, 2)), PROBABILITIES
+)
 
 
-def situation(**beliefs):
-    asked, best = np.array([0, 3, 5]), np.array([0.5, 0.01, -np.inf])
-    return Situation(asked, best, lambda: beliefs)
+def situation(**predictions):
+    n_asked, best = np.array([0, 3, 5]), np.array([0.5, 0.01, -np.inf])
+    return Situation(n_asked, best, lambda: predictions)
 
 
-def reached(rule, **beliefs):
-    return rule.reached(situation(**(beliefs or {"risk": RISK}))).tolist()
+def reached(rule, **predictions):
+    """Whether each of three interviews ends."""
+    return rule.reached(situation(**(predictions or {"risk": RISK}))).tolist()
 
 
-def test_by_default_it_is_never_enough():
+def test_a_rule_without_conditions_never_ends_an_interview():
     assert reached(Stop()) == [False, False, False]
     assert Stop().budget == math.inf
 
 
-def test_after_so_many_questions():
+def test_a_rule_can_end_interviews_after_a_number_of_questions():
     assert reached(Stop(after=3)) == [False, True, True]
     assert reached(Stop(after=0)) == [True, True, True]
 
 
-def test_once_no_question_is_worth_its_price():
+def test_a_rule_can_end_interviews_when_no_question_has_a_sufficient_reward():
     assert reached(Stop(reward_below=0.1)) == [False, True, True]
 
 
-def test_once_the_standard_deviation_is_small():
+def test_a_rule_can_end_interviews_when_the_standard_deviation_is_small():
     assert reached(Stop(sd_below=1.5)) == [True, True, False]
 
 
-def test_once_the_interval_is_narrow():
+def test_a_rule_can_end_interviews_when_the_interval_is_narrow():
     assert reached(Stop(interval_below=3.0)) == [True, False, False]
 
 
-def test_once_a_level_is_likely():
+def test_a_rule_can_end_interviews_when_a_level_is_likely():
     assert reached(Stop(probability_above=0.8), ill=ILL) == [False, True, True]
 
 
-def test_certainty_is_asked_of_every_target():
+def test_a_condition_on_the_prediction_must_hold_for_every_target():
     other = Prediction(RISK.variable, RISK.mean, SD[::-1], RISK.interval)
     assert reached(Stop(sd_below=1.5), risk=RISK, other=other) == [False, True, False]
 
 
-def test_any_condition_of_one_rule_is_enough():
+def test_any_condition_of_a_rule_ends_an_interview():
     assert reached(Stop(after=5, sd_below=0.7)) == [True, False, True]
 
 
-def test_rules_joined_by_or_end_with_the_first():
+def test_rules_joined_by_or_end_an_interview_when_either_does():
     assert reached(Stop(after=5) | Stop(sd_below=0.7)) == [True, False, True]
 
 
-def test_rules_joined_by_and_end_with_the_last():
+def test_rules_joined_by_and_end_an_interview_when_both_do():
     assert reached(Stop(after=3) & Stop(sd_below=1.5)) == [False, True, False]
 
 
-def test_combinations_combine_again():
+def test_combined_rules_can_be_combined_again():
     both = Stop(after=3) & Stop(sd_below=1.5)
     assert reached(both | Stop(after=5)) == [False, True, True]
     assert reached(both & Stop(reward_below=0.001)) == [False, False, False]
 
 
-def test_the_smallest_budget_holds_however_rules_are_combined():
+def test_the_smallest_budget_applies_however_rules_are_combined():
     assert (Stop(budget=5) | Stop(budget=3)).budget == 3
     assert (Stop(budget=5) & Stop(after=3)).budget == 5
 
 
-def test_belief_is_worked_out_only_where_a_rule_asks_for_it():
-    unasked = Situation(np.array([1]), np.array([1.0]), lambda: pytest.fail("nobody asked"))
-    assert Stop(after=1, reward_below=0.1).reached(unasked).tolist() == [True]
+def test_predictions_are_computed_only_if_a_rule_needs_them():
+    state = Situation(np.array([1]), np.array([1.0]), lambda: pytest.fail("not needed"))
+    assert Stop(after=1, reward_below=0.1).reached(state).tolist() == [True]
 
 
 @pytest.mark.parametrize(
-    ("words", "rule"),
+    ("message", "conditions"),
     [
-        ("the budget must be above 0, got 0. Nothing could be asked", {"budget": 0}),
+        ("the budget must be above 0, got 0. No question could be asked", {"budget": 0}),
         ("the budget must be above 0, got nan", {"budget": math.nan}),
         ("after must be 0 or more questions, got -1", {"after": -1}),
         (r"probability_above must be in \(0, 1\], got 1.5", {"probability_above": 1.5}),
@@ -97,57 +106,103 @@ def test_belief_is_worked_out_only_where_a_rule_asks_for_it():
         ("interval_below must be above 0, got -1", {"interval_below": -1}),
     ],
 )
-def test_a_rule_that_cannot_work_is_refused(words, rule):
-    with pytest.raises(StopError, match=words):
-        Stop(**rule)
+def test_a_rule_that_cannot_work_is_refused(message, conditions):
+    with pytest.raises(StopError, match=message):
+        Stop(**conditions)
 
 
-def test_a_quantity_has_no_likeliest_level():
+def test_probability_above_is_refused_for_a_quantity():
     with pytest.raises(StopError, match=r"'risk' is real. Use sd_below or interval_below"):
         reached(Stop(probability_above=0.9))
 
 
 @pytest.mark.parametrize("rule", ["sd_below", "interval_below"])
-def test_a_category_has_no_spread(rule):
+def test_conditions_on_width_are_refused_for_a_category(rule):
     with pytest.raises(StopError, match=f"{rule} needs a target with an order; 'town' is a category"):
         reached(Stop(**{rule: 1.0}), town=TOWN)
 
 
-def test_sure_is_a_likely_level():
-    assert reached(Sure(0.8), ill=ILL) == [False, True, True]
-    assert reached(Sure(0.8), town=TOWN) == [False, True, True]
+def test_the_confidence_of_a_decision_about_levels_is_the_highest_probability():
+    assert reached(ConfidenceThreshold(0.8), ill=ILL) == [False, True, True]
+    assert reached(ConfidenceThreshold(0.8), town=TOWN) == [False, True, True]
 
 
-def test_sure_is_a_quantity_that_is_probably_near_its_mean():
-    chance = math.erf(1 / math.sqrt(2))  # within one standard deviation
-    assert reached(Sure(chance - 1e-9, within=1.0)) == [True, True, False]
+def test_the_confidence_of_a_decision_about_a_quantity_is_the_probability_within_the_margin():
+    probability = math.erf(1 / math.sqrt(2))  # within one standard deviation
+    assert reached(ConfidenceThreshold(probability - 1e-9, within=1.0)) == [True, True, False]
     certain = Prediction(RISK.variable, RISK.mean, np.zeros(3), RISK.interval)
-    assert reached(Sure(1.0, within=1.0), risk=certain) == [True, True, True]
+    assert reached(ConfidenceThreshold(1.0, within=1.0), risk=certain) == [True, True, True]
 
 
-def test_above_certainty_it_is_never_enough():
-    assert reached(Sure(math.inf), ill=ILL) == [False, False, False]
+def test_a_confidence_threshold_above_one_is_never_reached():
+    assert reached(ConfidenceThreshold(math.inf), ill=ILL) == [False, False, False]
 
 
-def test_sure_of_every_target():
-    assert reached(Sure(0.6, within=1.0), risk=RISK, ill=ILL) == [False, True, False]
+def test_the_confidence_threshold_must_be_reached_for_every_target():
+    assert reached(ConfidenceThreshold(0.6, within=1.0), risk=RISK, ill=ILL) == [False, True, False]
 
 
-def test_a_risk_must_be_settled_before_it_can_end_anything():
-    with pytest.raises(StopError, match="must be settled for a model"):
+def test_a_risk_must_be_resolved_before_it_can_end_an_interview():
+    with pytest.raises(
+        StopError,
+        match=r"Stop\(risk=0.05\) depends on a model. Give it to an interview, which resolves it",
+    ):
         reached(Stop(risk=0.05))
 
 
 @pytest.mark.parametrize(
-    ("rules", "words"),
+    ("conditions", "message"),
     [
         ({"risk": 0.0}, "risk must be in"),
         ({"risk": 1.0}, "risk must be in"),
         ({"risk": 0.1, "confidence": 1.0}, "confidence must be in"),
         ({"risk": 0.1, "within": 0.0}, "within must be above 0"),
-        ({"within": 1.0}, "within goes with risk"),
+        ({"within": 1.0}, "within needs risk"),
     ],
 )
-def test_a_promise_that_makes_no_sense_is_refused(rules, words):
-    with pytest.raises(StopError, match=words):
-        Stop(**rules)
+def test_an_impossible_guarantee_is_refused(conditions, message):
+    with pytest.raises(StopError, match=message):
+        Stop(**conditions)
+
+
+def test_a_risk_controlled_rule_is_resolved_once_and_only_when_needed():
+    calls = []
+
+    def resolve(rule):
+        calls.append(rule)
+        return ConfidenceThreshold(0.8)
+
+    rule = Stop(risk=0.05, budget=7)
+    controlled = RiskControlledStop(rule, resolve)
+    assert controlled.budget == 7
+    assert max_questions(controlled) == math.inf
+    assert calls == []
+    assert reached(controlled, ill=ILL) == [False, True, True]
+    assert reached(controlled, ill=ILL) == [False, True, True]
+    assert calls == [rule]
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Stop(), math.inf),
+        (Stop(after=3, sd_below=1), 3),
+        (Stop(after=3) | Stop(after=5), 3),
+        (Stop(after=3) & Stop(after=5), 5),
+        (Stop(after=3) & Stop(sd_below=1), math.inf),
+        (Stop(after=3) | ConfidenceThreshold(0.9), 3),
+        (RiskControlledStop(Stop(risk=0.1, after=4), lambda rule: rule), 4),
+    ],
+)
+def test_the_maximum_number_of_questions_follows_from_the_rule(rule, expected):
+    assert max_questions(rule) == expected
+
+
+def test_a_rule_is_risk_controlled_if_any_part_of_it_has_a_certified_threshold():
+    threshold = ConfidenceThreshold(0.9)
+    assert is_risk_controlled(threshold)
+    assert is_risk_controlled(Stop(after=3) & (Stop(budget=2) | threshold))
+    assert is_risk_controlled(RiskControlledStop(Stop(risk=0.1), lambda _: threshold))
+    assert not is_risk_controlled(Stop(after=3) | Stop(sd_below=1))
+    # No threshold could be certified, so the rule without its risk is left.
+    assert not is_risk_controlled(RiskControlledStop(Stop(risk=0.1), lambda _: Stop()))

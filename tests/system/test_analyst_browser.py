@@ -12,15 +12,15 @@ from playwright.sync_api import Page, expect
 from .conftest import COMMAND, ENVIRONMENT
 from .test_browser import (
     CHROMIUM,
-    DESK,
-    LEAST_TARGET,
+    DESKTOP,
+    MIN_TARGET_SIZE,
     NARROW,
     PHONE,
     SECONDS_TO_START,
-    _address,
+    _read_address,
+    accessibility_violations,
     answer,
     browser,  # noqa: F401  # a fixture
-    faults,
 )
 
 SECONDS_TO_TRAIN = 240  # on a busy machine, where people who are interviewed go first
@@ -36,7 +36,7 @@ def workshop_at(folder: Path, **environment: str):
     with talk.open("w", encoding="utf-8") as out:
         process = subprocess.Popen(command, cwd=folder, env=environment, stderr=out)
     try:
-        yield _address(process, talk)
+        yield _read_address(process, talk)
     finally:
         process.terminate()
         process.wait(SECONDS_TO_START)
@@ -70,7 +70,7 @@ def visit(browser, site):  # noqa: F811  # the fixture that was imported
     """Opens pages: `visit(PHONE, scheme="dark", scripts=False)`; nothing may go wrong on them."""
     contexts, wrong = [], []
 
-    def open_table(size=DESK, *, scheme="light", scripts=True) -> Page:
+    def open_table(size=DESKTOP, *, scheme="light", scripts=True) -> Page:
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=scheme,
@@ -87,7 +87,7 @@ def visit(browser, site):  # noqa: F811  # the fixture that was imported
         page.goto("/analyst")
         return page
 
-    yield opened
+    yield open_table
     for context in contexts:
         context.close()
     assert wrong == []
@@ -137,7 +137,7 @@ def seen(page: Page, words: str, *, scripts: bool = True) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "scripts"), [(DESK, True), (PHONE, False)], ids=["desk", "phone without scripts"]
+    ("size", "scripts"), [(DESKTOP, True), (PHONE, False)], ids=["desk", "phone without scripts"]
 )
 def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page = bring(visit(size, scripts=scripts), people_file)
@@ -181,7 +181,7 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page.goto(f"/q/{name}")
     page.get_by_role("button", name="Begin").click()
     answer(page)
-    expect(page.get_by_role("heading", name="What we believe now")).to_be_visible()
+    expect(page.get_by_role("heading", name="Our estimate now")).to_be_visible()
     page.goto(interview)
     expect(page.get_by_text("Question 2", exact=True)).to_be_visible()
     # And back to the first.
@@ -196,9 +196,9 @@ def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_curve_grows_while_it_trains_and_training_is_cancelled_and_resumed(visit, people_file, scheme):
-    page = bring(visit(PHONE if scheme == "dark" else DESK, scheme=scheme), people_file)
+    page = bring(visit(PHONE if scheme == "dark" else DESKTOP, scheme=scheme), people_file)
     page.get_by_label("Role of weight").select_option("target")
-    found = faults(page)
+    found = accessibility_violations(page)
     train(page, steps=100_000)
     line = page.locator("polyline.curve").first
     expect(line).to_be_visible(timeout=SECONDS_TO_TRAIN * 1000)
@@ -208,10 +208,10 @@ def test_a_curve_grows_while_it_trains_and_training_is_cancelled_and_resumed(vis
     expect(line).not_to_have_attribute("points", first, timeout=wait)  # by itself, on the same page
     assert page.evaluate("window.same")
     expect(page.locator("[data-part=left]")).to_contain_text(re.compile(r"\d+% done\. About"))
-    found += faults(page)
+    found += accessibility_violations(page)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1, name="Cancelled")).to_be_visible()
-    found += faults(page)
+    found += accessibility_violations(page)
     page.get_by_role("button", name="Go on with it").click()
     seen(page, "Training")
     page.get_by_role("button", name="Cancel").click()
@@ -219,21 +219,21 @@ def test_a_curve_grows_while_it_trains_and_training_is_cancelled_and_resumed(vis
     assert found == []
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, DESK], ids=["narrow", "phone", "desk"])
+@pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desk"])
 def test_pages_fit_their_width_and_axe_finds_nothing(visit, people_file, size):
     page = bring(visit(size, scheme="dark" if size == PHONE else "light"), people_file)
     page.get_by_label("Role of weight").select_option("target")
     more(page, "age").get_by_label("Least").fill("old")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()
-    found = [*faults(page), *misfits(page, size)]
+    found = [*accessibility_violations(page), *misfits(page, size)]
     table = page.url.removesuffix("/schema")
     for where in ("", "/schema", "/fit", "/forget"):
         page.goto(table + where)
-        found += [*faults(page), *misfits(page, size)]
+        found += [*accessibility_violations(page), *misfits(page, size)]
     for where in ("/analyst", "/analyst/tables", "/analyst/jobs/000000000000"):
         page.goto(where)
-        found += [*faults(page), *misfits(page, size)]
+        found += [*accessibility_violations(page), *misfits(page, size)]
     assert found == []
 
 
@@ -244,7 +244,7 @@ def misfits(page: Page, size: tuple[int, int]) -> list[str]:
         .filter(e => e.type !== 'hidden' && e.checkVisibility())
         .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
         .filter(([, r]) => r.width && Math.min(r.width, r.height) < least).map(([html]) => html)""",
-        LEAST_TARGET,
+        MIN_TARGET_SIZE,
     )
     wide = page.evaluate("document.documentElement.scrollWidth")
     return [*small, *([f"{page.url} is {wide} wide"] if wide > size[0] else [])]
@@ -259,11 +259,11 @@ def test_a_table_that_is_none_is_explained_where_it_was_chosen(visit, tmp_path):
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("#file-error")).to_contain_text("Nothing is left to model.")
     expect(page.get_by_label("A file")).to_be_focused()
-    assert faults(page) == []
+    assert accessibility_violations(page) == []
 
 
 def test_the_keyboard_is_enough_to_correct_a_line(visit, people_file):
-    page = bring(visit(DESK), people_file)
+    page = bring(visit(DESKTOP), people_file)
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id.startsWith('role-')"):
@@ -290,11 +290,11 @@ def test_analysts_sign_in_where_keys_are_needed(browser, tmp_path):  # noqa: F81
         page.set_default_timeout(SECONDS_TO_TRAIN * 1000)
         page.goto("/analyst/tables")
         expect(page.get_by_role("heading", name="Sign in to the workshop")).to_be_visible()
-        found = faults(page)
+        found = accessibility_violations(page)
         page.get_by_label("Your key").fill("eddi_wrong")
         page.get_by_role("button", name="Sign in").click()
         expect(page.locator("#key-error")).to_be_visible()
-        found += faults(page)
+        found += accessibility_violations(page)
         page.get_by_label("Your key").fill(said.stdout.strip())
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Bring a table")).to_be_visible()

@@ -1,4 +1,4 @@
-"""An operator at a real browser: is the service well, what goes on, and who may look."""
+"""An operator in a real browser: health, metrics, and who may see them."""
 
 import subprocess
 
@@ -8,44 +8,44 @@ from playwright.sync_api import expect
 from .conftest import COMMAND, ENVIRONMENT
 from .test_browser import (
     CHROMIUM,
-    DESK,
+    DESKTOP,
     PHONE,
     SECONDS_TO_ANSWER,
+    accessibility_violations,
     begin,
     browser,
-    faults,
     model_file,
     served,
 )
 
 __all__ = ["browser", "model_file"]  # fixtures
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-get install chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 
 @pytest.fixture(scope="module")
-def guarded(model_file, tmp_path_factory):
-    """A server that asks for keys: its address, and a key of each role."""
+def protected_site(model_file, tmp_path_factory):
+    """A server that requires keys: its address, and a key for each role."""
     store = f"sqlite:///{tmp_path_factory.mktemp('operator') / 'answers.db'}"
-    keys = {role: issued(role, store) for role in ("respondent", "operator")}
-    words = ("--target", "stage", "--store", store)
-    with served(model_file, *words, EDDI_KEYS="required") as address:
+    keys = {role: issue_key(role, store) for role in ("respondent", "operator")}
+    arguments = ("--target", "stage", "--store", store)
+    with served(model_file, *arguments, EDDI_KEYS="required") as address:
         yield address, keys
 
 
-def issued(role, store):
+def issue_key(role, store):
     command = [COMMAND, "keys", "issue", role, "--store", store]
-    made = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
-    return made.stdout.strip()
+    result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    return result.stdout.strip()
 
 
 @pytest.fixture
-def look(browser, guarded):
-    """Opens a browser for who holds that key: `look(role, PHONE, scripts=False)`."""
-    address, keys = guarded
+def open_as(browser, protected_site):
+    """Opens a browser with the key of a role: `open_as(role, PHONE, scripts=False)`."""
+    address, keys = protected_site
     contexts = []
 
-    def open_table(role=None, size=DESK, *, scripts=True):
+    def open_page(role=None, size=DESKTOP, *, scripts=True):
         headers = {"Authorization": f"Bearer {keys[role]}"} if role else {}
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
@@ -57,25 +57,25 @@ def look(browser, guarded):
         contexts.append(context)
         return context.new_page()
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_an_operator_sees_what_goes_on(look, scripts):
-    operator = look("operator", scripts=scripts)
+def test_an_operator_sees_the_number_of_interviews(open_as, scripts):
+    operator = open_as("operator", scripts=scripts)
     assert operator.goto("/healthz").ok
     assert operator.goto("/readyz").ok
-    before = opened_interviews(operator)
-    respondent = look("respondent", PHONE, scripts=scripts)
+    before = count_interviews(operator)
+    respondent = open_as("respondent", PHONE, scripts=scripts)
     respondent.goto("/")
     begin(respondent)
-    assert opened_interviews(operator) == before + 1
+    assert count_interviews(operator) == before + 1
 
 
-def opened_interviews(page):
-    """How many interviews /metrics says were opened."""
+def count_interviews(page):
+    """Return the number of started interviews from /metrics."""
     assert page.goto("/metrics").ok
     lines = page.locator("body").inner_text().splitlines()
     counts = [
@@ -85,10 +85,10 @@ def opened_interviews(page):
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 401), ("respondent", 403)])
-@pytest.mark.parametrize("size", [PHONE, DESK])
-def test_others_are_told_in_words_that_they_may_not(look, role, status, size):
-    page = look(role, size)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_other_roles_see_a_page_that_refuses_them(open_as, role, status, size):
+    page = open_as(role, size)
     assert page.goto("/metrics").status == status
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert faults(page) == []
+    assert accessibility_violations(page) == []

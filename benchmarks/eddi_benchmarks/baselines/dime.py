@@ -1,11 +1,11 @@
-"""DIME: what each answer is worth, regressed from the fall of the loss (Gadgil, Covert & Lee 2024).
+"""DIME: dynamic feature selection by estimated conditional mutual information (Gadgil et al. 2024).
 
 "Estimating conditional mutual information for dynamic feature selection", ICLR 2024. A value network
-learns, for every question, by how much the predictor's loss will fall with the answer; at the optimum
-that is its conditional mutual information with the target. For levels a value lies between 0 and
-the entropy of the present prediction, as information does. Both networks learn together on walks that
-take the best value, or with chance epsilon anything; epsilon falls from stage to stage, and a stage ends
-when validation rows no longer gain.
+learns by how much the answer to each question will reduce the predictor's loss. At the optimum this is
+the conditional mutual information of the answer and the target. For a target with levels, a value is
+bounded by the entropy of the current prediction, as information is. Both networks are trained on
+interviews that ask the question of highest value, or with probability epsilon a random one. Epsilon
+falls from stage to stage, and a stage ends when the validation loss stops improving.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from eddi_benchmarks.baselines.masked import (
-    Course,
+    InterviewStates,
     Layout,
     MaskedNetwork,
-    Pace,
     Rows,
-    States,
-    improve,
-    predictor,
-    pretrain,
+    Task,
+    TrainingSettings,
+    interview_loss,
+    make_predictor,
+    pretrain_predictor,
     random_states,
-    states,
-    walked_loss,
+    train_stage,
+    visited_states,
 )
 
 
@@ -43,80 +43,84 @@ class Dime:
         cls,
         train: Rows,
         valid: Rows,
+        *,
         layout: Layout,
         n_steps: int,
-        *,
         seed: int,
-        pace: Pace,
-        chances: tuple[float, ...] = (0.5, 0.2, 0.05),
+        settings: TrainingSettings,
+        epsilons: tuple[float, ...] = (0.5, 0.2, 0.05),
     ) -> "Dime":
-        """Learn to ask ``n_steps`` questions; ``chances`` are the epsilons."""
-        torch.manual_seed(seed)  # of the weights and of dropout
-        course = Course(layout, n_steps, pace, torch.Generator().manual_seed(seed))
-        made = cls(MaskedNetwork(layout, layout.n_questions, pace), predictor(layout, pace), layout)
-        pretrain(made.predictor, train, valid, course)
-        made._value_everything(train, valid, course)
-        for chance in chances:
+        """Learn to ask ``n_steps`` questions; ``epsilons`` are the exploration rates of the stages."""
+        torch.manual_seed(seed)  # for the weights and dropout
+        task = Task(layout, n_steps, settings, torch.Generator().manual_seed(seed))
+        value = MaskedNetwork(layout, layout.n_questions, settings)
+        model = cls(value, make_predictor(layout, settings), layout)
+        pretrain_predictor(model.predictor, train, valid, task)
+        model._pretrain_values(train, valid, task)
+        for epsilon in epsilons:
 
-            def loss(batch: Rows, chance: float = chance) -> Tensor:
-                return made.together(batch, chance, course)
+            def loss(batch: Rows, epsilon: float = epsilon) -> Tensor:
+                return model.joint_loss(batch, epsilon, task)
 
-            def judge() -> float:
-                return walked_loss(made.predictor, made.scores, valid, course)
+            def validate() -> float:
+                return interview_loss(model.predictor, model.scores, valid, task)
 
-            improve([made.value, made.predictor], train, loss, judge, course)
-        return made
+            train_stage([model.value, model.predictor], train, loss, validate, task)
+        return model
 
     def scores(self, columns: Tensor, mask: Tensor) -> Tensor:
-        """By how much each answer is expected to lower the loss [rows, questions]."""
+        """The expected reduction of the loss by each answer [rows, questions]."""
         values = self.value(columns, mask)
         if not self.layout.n_levels:
             return functional.softplus(values)
         with torch.no_grad():
-            beliefs = functional.log_softmax(self.predictor(columns, mask), dim=-1)
-        entropy = -(beliefs.exp() * beliefs).sum(-1, keepdim=True)  # [rows, 1] nats
+            log_probabilities = functional.log_softmax(self.predictor(columns, mask), dim=-1)
+        entropy = -(log_probabilities.exp() * log_probabilities).sum(-1, keepdim=True)  # [rows, 1] nats
         bounded: Tensor = values.sigmoid() * entropy
         return bounded
 
-    def together(self, batch: Rows, chance: float, course: Course) -> Tensor:
-        """The predictor's loss along an exploring walk, and the squared error of the values on it."""
+    def joint_loss(self, batch: Rows, epsilon: float, task: Task) -> Tensor:
+        """The predictor's loss plus the squared error of the values, in exploring interviews."""
 
-        def exploring(columns: Tensor, mask: Tensor) -> Tensor:
+        def explore(columns: Tensor, mask: Tensor) -> Tensor:
             scores = self.scores(columns, mask)
-            anything = torch.rand(scores.shape, generator=course.random)
-            explores = torch.rand((len(scores), 1), generator=course.random) < chance
-            return torch.where(explores, anything, scores)
+            random_scores = torch.rand(scores.shape, generator=task.random)
+            is_random = torch.rand((len(scores), 1), generator=task.random) < epsilon
+            return torch.where(is_random, random_scores, scores)
 
-        found = states(batch, exploring, course, self.value)
-        then, now = self._losses(found)
-        return (then + now).mean() / 2 + self.error(found, (then - now).detach())
+        states = visited_states(batch, explore, task, self.value)
+        before, after = self._losses(states)
+        return (before + after).mean() / 2 + self.value_error(states, (before - after).detach())
 
-    def error(self, found: States, fall: Tensor) -> Tensor:
-        """The squared error of the values as predictions of the loss's ``fall``."""
-        values = self.scores(found.rows.columns, found.before).gather(1, found.asked[:, None])[:, 0]
-        return (values - fall).square().mean()
+    def value_error(self, states: InterviewStates, reduction: Tensor) -> Tensor:
+        """The mean squared error of the values as predictions of the loss ``reduction`` [states]."""
+        values = self.scores(states.rows.columns, states.before)
+        return (values.gather(1, states.asked[:, None])[:, 0] - reduction).square().mean()
 
-    def _losses(self, found: States) -> tuple[Tensor, Tensor]:
+    def _losses(self, states: InterviewStates) -> tuple[Tensor, Tensor]:
         """The predictor's loss before and after the answer [states]."""
-        columns, truth = found.rows.columns, found.rows.truth
+        columns, truth = states.rows.columns, states.rows.truth
         before, after = (
             self.layout.losses(self.predictor(columns, mask), truth)
-            for mask in (found.before, found.after)
+            for mask in (states.before, states.after)
         )
         return before, after
 
     @torch.no_grad()
-    def _fall(self, found: States) -> Tensor:
-        before, after = self._losses(found)
+    def _loss_reduction(self, states: InterviewStates) -> Tensor:
+        before, after = self._losses(states)
         return before - after
 
-    def _value_everything(self, train: Rows, valid: Rows, course: Course) -> None:
-        """A first idea of all values, from random states, before they are followed anywhere."""
-        held_out = random_states(valid, course.random)
-        fall = self._fall(held_out)
+    def _pretrain_values(self, train: Rows, valid: Rows, task: Task) -> None:
+        """Train the values on random states before interviews use them."""
+        valid_states = random_states(valid, task.random)
+        valid_reduction = self._loss_reduction(valid_states)
 
         def loss(batch: Rows) -> Tensor:
-            found = random_states(batch, course.random)
-            return self.error(found, self._fall(found))
+            states = random_states(batch, task.random)
+            return self.value_error(states, self._loss_reduction(states))
 
-        improve([self.value], train, loss, lambda: float(self.error(held_out, fall)), course)
+        def validate() -> float:
+            return float(self.value_error(valid_states, valid_reduction))
+
+        train_stage([self.value], train, loss, validate, task)

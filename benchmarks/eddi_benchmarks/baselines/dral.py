@@ -1,14 +1,13 @@
-"""DRAL: asking by matrix factorisation, in the way of Lewenberg et al. (AAAI 2017).
+"""DRAL: active learning by matrix factorisation, after Lewenberg et al. (AAAI 2017).
 
-A person is a new row of the table. The next question is the one after whose answer the target's
-predictive variance (for a Gaussian: its entropy) is expected to be least. Expectation: over answers
-drawn from what the model now predicts. After each of them the model is taken anew with the person
-in it.
+A respondent is a new row of the table. The next question minimises the expected predictive variance of
+the target (for a Gaussian: its entropy) after the answer. The expectation is over answers drawn from
+the current prediction; after each of them the model is retrained with the respondent's row.
 
-What is ours: inference is the Gibbs sampler of `matrix_factorisation`; each supposed answer
-continues the person's chain for some sweeps instead of starting one; the row's factor is integrated
-out of predictions, so that few sweeps say much; and all candidates of a step share their random
-numbers, so that they differ by what they tell alone.
+Our choices: inference by the Gibbs sampler of `matrix_factorisation`; each simulated answer continues
+the respondent's chain for some sweeps instead of starting a new one; predictions integrate out the
+row's factor, so that few sweeps suffice; and all candidate questions of a step share their random
+numbers, so that they differ only by their information.
 """
 
 from collections.abc import Sequence
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 from eddi_benchmarks.baselines.matrix_factorisation import (
     Cells,
     State,
-    begin,
-    chain,
-    predict,
+    initial_state,
+    predict_cell,
+    sample_chain,
     with_new_row,
 )
 
@@ -32,113 +31,117 @@ Retrain = Literal["all", "row"]
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How large the factors are, and how long the chains.
+class DralSettings:
+    """The size of the factors and the length of the chains.
 
     Args:
         n_factors: size of a row's and a column's factor.
-        burn_in: sweeps before the first state that counts.
-        n_sweeps: states a belief is the mean of.
-        settle: sweeps not counted after an answer came in.
-        n_answers: answers supposed to each candidate question.
-        retrain: "all" takes rows, columns and noise anew after each supposed answer, as the method
-            says; "row" only the person's factor, which is exact and quick.
+        burn_in: sweeps to discard at the start of training.
+        n_sweeps: sweeps to average predictions over.
+        n_settling: sweeps to discard after an answer.
+        n_answers: simulated answers to each candidate question.
+        retrain: "all" samples rows, columns and noise again after each simulated answer, as published;
+            "row" only the respondent's factor, which is exact and fast.
     """
 
     n_factors: int
     burn_in: int
     n_sweeps: int
-    settle: int
+    n_settling: int
     n_answers: int
     retrain: Retrain
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One interview: what was asked, and what was believed of the target before and after each."""
+class DralInterview:
+    """One interview: the questions asked, and the prediction of the target before and after each."""
 
     order: list[int]  # [steps] columns
-    mean: list[float]  # [steps + 1] in the table's units
+    mean: list[float]  # [steps + 1] in the units of the table
     sd: list[float]
 
 
 @dataclass(frozen=True)
 class Dral:
-    """A matrix factorisation of a table, ready to interview new rows about one column."""
+    """A matrix factorisation of a table that interviews new rows about one column."""
 
-    sizes: Sizes
-    shift: Numbers  # [columns] of the table's units
+    settings: DralSettings
+    shift: Numbers  # [columns] to standardise the table
     scale: Numbers
     cells: Cells
     states: tuple[State, ...]
     seed: int
 
     @classmethod
-    def fit(cls, numbers: Numbers, sizes: Sizes, *, seed: int) -> "Dral":
-        """From a table of numbers in which NaN means not observed."""
+    def fit(cls, numbers: Numbers, settings: DralSettings, *, seed: int) -> "Dral":
+        """Learn from a table of numbers in which NaN means not observed."""
         shift, scale = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        cells = Cells.of((numbers - shift) / scale)
+        cells = Cells.from_numbers((numbers - shift) / scale)
         random = np.random.default_rng(seed)
-        first = begin(cells, sizes.n_factors, random)
-        states = list(chain(first, cells, sizes.burn_in + sizes.n_sweeps, random))
-        return cls(sizes, shift, scale, cells, tuple(states[sizes.burn_in :]), seed)
+        start = initial_state(cells, settings.n_factors, random)
+        states = list(sample_chain(start, cells, settings.burn_in + settings.n_sweeps, random))
+        return cls(settings, shift, scale, cells, tuple(states[settings.burn_in :]), seed)
 
-    def interview(self, truth: Numbers, target: int) -> Asked:
-        """Ask a row everything but the target, the most telling first; ``truth`` answers."""
+    def interview(self, truth: Numbers, target: int) -> DralInterview:
+        """Ask a row everything except the target, the most informative question first."""
         truth = (truth - self.shift) / self.scale
-        person = np.full_like(truth, np.nan)
+        row = np.full_like(truth, np.nan)
         open_columns = [d for d in range(len(truth)) if d != target and not np.isnan(truth[d])]
         order: list[int] = []
-        states = self._after(person, self.states, step=0)
-        beliefs = [_mixture(states, person, target)]
+        states = self._retrain(row, self.states, step=0)
+        predictions = [_predict(states, row, target)]
         while open_columns:
-            column = self._choose(states, person, target, open_columns)
+            column = self._choose(states, row, target, open_columns)
             open_columns.remove(column)
             order.append(column)
-            person[column] = truth[column]
-            states = self._after(person, states, step=len(order))
-            beliefs.append(_mixture(states, person, target))
-        mean = [float(m * self.scale[target] + self.shift[target]) for m, _ in beliefs]
-        return Asked(order, mean, [float(np.sqrt(v) * self.scale[target]) for _, v in beliefs])
+            row[column] = truth[column]
+            states = self._retrain(row, states, step=len(order))
+            predictions.append(_predict(states, row, target))
+        mean = [float(m * self.scale[target] + self.shift[target]) for m, _ in predictions]
+        sd = [float(np.sqrt(v) * self.scale[target]) for _, v in predictions]
+        return DralInterview(order, mean, sd)
 
-    def _choose(
-        self, states: Sequence[State], person: Numbers, target: int, columns: Sequence[int]
-    ) -> int:
+    def _choose(self, states: Sequence[State], row: Numbers, target: int, columns: Sequence[int]) -> int:
         if len(columns) == 1:
             return columns[0]
-        variances = [self.expected_variance(states, person, target, column) for column in columns]
+        variances = [self.expected_variance(states, row, target, column) for column in columns]
         return columns[int(np.argmin(variances))]
 
     def expected_variance(
-        self, states: Sequence[State], person: Numbers, target: int, column: int
+        self, states: Sequence[State], row: Numbers, target: int, column: int
     ) -> float:
-        """The target's variance to be expected after an answer in ``column``, standardised."""
-        random = np.random.default_rng([self.seed, int((~np.isnan(person)).sum())])
-        picked = random.integers(len(states), size=self.sizes.n_answers)
-        noise = random.standard_normal(self.sizes.n_answers)
-        found = []
-        for place, (which, away) in enumerate(zip(picked, noise, strict=True)):
-            mean, variance = predict(states[which], person, column)
-            supposed = person.copy()
-            supposed[column] = mean + away * np.sqrt(variance)
-            after = self._after(supposed, states, step=1000 + place)
-            found.append(_mixture(after, supposed, target)[1])
-        return float(np.mean(found))
+        """The expected variance of the standardised target after an answer in ``column``."""
+        random = np.random.default_rng([self.seed, _n_observed(row)])
+        chosen_states = random.integers(len(states), size=self.settings.n_answers)
+        noise = random.standard_normal(self.settings.n_answers)
+        variances = []
+        for i, (state, deviation) in enumerate(zip(chosen_states, noise, strict=True)):
+            mean, variance = predict_cell(states[state], row, column)
+            answered = row.copy()
+            answered[column] = mean + deviation * np.sqrt(variance)
+            after = self._retrain(answered, states, step=1000 + i)
+            variances.append(_predict(after, answered, target)[1])
+        return float(np.mean(variances))
 
-    def _after(self, person: Numbers, states: Sequence[State], *, step: int) -> Sequence[State]:
-        """The model once the person has said this much."""
-        if self.sizes.retrain == "row" or np.isnan(person).all():
+    def _retrain(self, row: Numbers, states: Sequence[State], *, step: int) -> Sequence[State]:
+        """The states of the model given the respondent's answers so far."""
+        if self.settings.retrain == "row" or np.isnan(row).all():
             return self.states
-        last = states[-1]
-        if len(last.rows) == len(self.cells.values):
-            last = with_new_row(last)
-        random = np.random.default_rng([self.seed, int((~np.isnan(person)).sum()), step])
-        n = self.sizes.settle + self.sizes.n_sweeps
-        return list(chain(last, self.cells.with_row(person), n, random))[self.sizes.settle :]
+        start = states[-1]
+        if len(start.rows) == len(self.cells.values):
+            start = with_new_row(start)
+        random = np.random.default_rng([self.seed, _n_observed(row), step])
+        n_settling, n_sweeps = self.settings.n_settling, self.settings.n_sweeps
+        chain = sample_chain(start, self.cells.with_row(row), n_settling + n_sweeps, random)
+        return list(chain)[n_settling:]
 
 
-def _mixture(states: Sequence[State], person: Numbers, column: int) -> tuple[float, float]:
+def _n_observed(row: Numbers) -> int:
+    return int((~np.isnan(row)).sum())
+
+
+def _predict(states: Sequence[State], row: Numbers, column: int) -> tuple[float, float]:
     """Mean and variance of a cell over all states."""
-    means, variances = np.array([predict(state, person, column) for state in states]).T
+    means, variances = np.array([predict_cell(state, row, column) for state in states]).T
     return float(means.mean()), float(variances.mean() + means.var())

@@ -1,10 +1,11 @@
-"""GDFS: greedy dynamic feature selection, a policy learned with its predictor (Covert et al. 2023).
+"""GDFS: greedy dynamic feature selection with a learned policy (Covert et al. 2023).
 
-"Learning to maximize mutual information for dynamic feature selection", ICML 2023. Choosing what lowers
-the loss of an optimal predictor most, one step ahead, is choosing by conditional mutual information.
-So a policy network is trained to do the former: its choice is relaxed to a Concrete distribution
-(Maddison et al. 2017), through which the predictor's loss after the choice has a gradient. Temperatures
-fall from stage to stage; a stage ends when validation rows, asked without noise, no longer gain.
+"Learning to maximize mutual information for dynamic feature selection", ICML 2023. Choosing the
+question that most reduces the loss of an optimal predictor in one step is choosing by conditional
+mutual information. A policy network learns this choice: it is relaxed to a Concrete distribution
+(Maddison et al. 2017), so that the predictor's loss after the choice has a gradient. The temperature
+falls from stage to stage. A stage ends when the loss of interviews with validation rows, without noise,
+stops improving.
 """
 
 from dataclasses import dataclass
@@ -14,25 +15,25 @@ from torch import Tensor
 from torch.nn import functional
 
 from eddi_benchmarks.baselines.masked import (
-    Course,
     Layout,
     MaskedNetwork,
-    Pace,
     Rows,
-    improve,
-    open_scores,
-    predictor,
-    pretrain,
-    states,
-    walked_loss,
+    Task,
+    TrainingSettings,
+    close_unavailable,
+    interview_loss,
+    make_predictor,
+    pretrain_predictor,
+    train_stage,
+    visited_states,
 )
 
-LEAST = 1e-20  # a uniform number is at least this, so that its logarithm is finite
+TINY = 1e-20  # lower bound of a uniform number, so that its logarithm is finite
 
 
 @dataclass(frozen=True)
 class Gdfs:
-    """A policy and a predictor."""
+    """A policy network and a predictor."""
 
     policy: MaskedNetwork
     predictor: MaskedNetwork
@@ -42,49 +43,50 @@ class Gdfs:
         cls,
         train: Rows,
         valid: Rows,
+        *,
         layout: Layout,
         n_steps: int,
-        *,
         seed: int,
-        pace: Pace,
+        settings: TrainingSettings,
         temperatures: tuple[float, ...] = (1.0, 0.5, 0.25, 0.1),
     ) -> "Gdfs":
         """Learn to ask ``n_steps`` questions."""
-        torch.manual_seed(seed)  # of the weights and of dropout
-        course = Course(layout, n_steps, pace, torch.Generator().manual_seed(seed))
-        made = cls(MaskedNetwork(layout, layout.n_questions, pace), predictor(layout, pace))
-        pretrain(made.predictor, train, valid, course)
+        torch.manual_seed(seed)  # for the weights and dropout
+        task = Task(layout, n_steps, settings, torch.Generator().manual_seed(seed))
+        policy = MaskedNetwork(layout, layout.n_questions, settings)
+        model = cls(policy, make_predictor(layout, settings))
+        pretrain_predictor(model.predictor, train, valid, task)
         for temperature in temperatures:
 
             def loss(batch: Rows, temperature: float = temperature) -> Tensor:
-                return made.one_ahead(batch, temperature, course)
+                return model.relaxed_loss(batch, temperature, task)
 
-            def judge() -> float:
-                return walked_loss(made.predictor, made.scores, valid, course)
+            def validate() -> float:
+                return interview_loss(model.predictor, model.scores, valid, task)
 
-            improve([made.policy, made.predictor], train, loss, judge, course)
-        return made
+            train_stage([model.policy, model.predictor], train, loss, validate, task)
+        return model
 
     def scores(self, columns: Tensor, mask: Tensor) -> Tensor:
-        """What the policy prefers [rows, questions]."""
+        """The logits of the policy [rows, questions]."""
         return self.policy(columns, mask)  # type: ignore[no-any-return]
 
-    def one_ahead(self, batch: Rows, temperature: float, course: Course) -> Tensor:
-        """The predictor's loss after each relaxed choice, along a walk of the policy's own draws."""
+    def relaxed_loss(self, batch: Rows, temperature: float, task: Task) -> Tensor:
+        """The predictor's loss after each relaxed choice, in interviews with random choices."""
 
-        def drawn(columns: Tensor, mask: Tensor) -> Tensor:
-            return self.scores(columns, mask) + gumbel(mask.shape, course.random)
+        def random_choice(columns: Tensor, mask: Tensor) -> Tensor:
+            return self.scores(columns, mask) + gumbel_noise(mask.shape, task.random)
 
-        found = states(batch, drawn, course, self.policy)
-        rows, before = found.rows, found.before
-        logits = open_scores(self.scores(rows.columns, before), rows, before)
-        noisy = logits + gumbel(logits.shape, course.random)
+        states = visited_states(batch, random_choice, task, self.policy)
+        rows, before = states.rows, states.before
+        logits = close_unavailable(self.scores(rows.columns, before), rows, before)
+        noisy = logits + gumbel_noise(logits.shape, task.random)
         relaxed = functional.softmax(noisy / temperature, dim=-1)  # [states, questions]
         after = self.predictor(rows.columns, torch.maximum(before, relaxed))
-        return course.layout.losses(after, rows.truth).mean()
+        return task.layout.losses(after, rows.truth).mean()
 
 
-def gumbel(shape: torch.Size, random: torch.Generator) -> Tensor:
-    """Standard Gumbel noise: the largest of logits plus it is a draw from their softmax."""
-    uniform = torch.rand(shape, generator=random).clamp(min=LEAST)
-    return -torch.log((-torch.log(uniform)).clamp(min=LEAST))
+def gumbel_noise(shape: torch.Size, random: torch.Generator) -> Tensor:
+    """Standard Gumbel noise: the argmax of logits plus this noise is a draw from their softmax."""
+    uniform = torch.rand(shape, generator=random).clamp(min=TINY)
+    return -torch.log((-torch.log(uniform)).clamp(min=TINY))

@@ -1,7 +1,7 @@
-"""What the discriminative baselines share: networks that take any part of a row, and their training.
+"""What GDFS and DIME share: networks that take any part of a row, interviews, and training.
 
-A row is columns of numbers, 0 (the mean) where nothing is known, beside a mask of the questions asked.
-A question to which a row holds no answer is never asked of it, in training as in an interview.
+A row is a vector of numbers, with 0 (the mean) for missing values, and a mask of the questions asked. A
+question that a row has no answer to is never asked of it, neither in training nor in an interview.
 """
 
 import copy
@@ -12,21 +12,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-Choose = Callable[[Tensor, Tensor], Tensor]
-"""Scores of all questions [rows, questions], from columns and the mask of what was asked."""
+ScoreFunction = Callable[[Tensor, Tensor], Tensor]
+"""Scores of all questions [rows, questions], from the columns and the mask of questions asked."""
 
-NEVER = (
-    -1e9
-)  # the score of a question that is not open; finite, so that a softmax of nothing else is one
+CLOSED_SCORE = -1e9  # of a question that may not be asked; finite, so that a softmax is always defined
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows as a network of fixed width sees them."""
+    """Rows as tensors."""
 
     columns: Tensor  # [rows, columns]
-    answerable: Tensor  # [rows, questions] whether the row holds an answer
-    truth: Tensor  # [rows] the target: a standardised number, or the place of a level
+    answerable: Tensor  # [rows, questions] whether the row has an answer
+    truth: Tensor  # [rows] the target: a standardised number, or the index of a level
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -35,43 +33,43 @@ class Rows:
         return Rows(self.columns[rows], self.answerable[rows], self.truth[rows])
 
     @property
-    def nothing(self) -> Tensor:
+    def empty_mask(self) -> Tensor:
         """The mask before the first question [rows, questions]."""
         return torch.zeros(self.answerable.shape)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which question reveals which columns, and what the target is."""
+    """Which question reveals which columns, and the kind of target."""
 
-    reveals: Tensor  # [questions, columns] of 0 and 1
-    n_levels: int  # of the target; 0 for a quantity
+    reveals: Tensor  # [questions, columns], 0 or 1
+    n_levels: int  # of the target; 0 for a real-valued target
 
     @property
     def n_questions(self) -> int:
         return len(self.reveals)
 
     def losses(self, outputs: Tensor, truth: Tensor) -> Tensor:
-        """Each row's cross entropy, or its squared error [rows]."""
+        """The cross entropy or squared error of each row [rows]."""
         if self.n_levels:
             return functional.cross_entropy(outputs, truth, reduction="none")
         return (outputs[:, 0] - truth).square()
 
 
 @dataclass(frozen=True)
-class Pace:
-    """How large the networks are, and how long they learn.
+class TrainingSettings:
+    """The size of the networks and the length of their training.
 
     Args:
-        width: of the two hidden layers.
-        dropout: share of hidden units that are silent in a training step.
-        batch_size: rows of a step.
-        n_states: of all states that a batch walks through, those a step learns from.
-        learning_rate: of Adam, at first; a fifth of it whenever half the patience was in vain.
-        weight_decay: of the weights.
-        every: steps between two looks at the validation rows.
-        patience: looks without improvement after which a stage of training ends.
-        max_steps: of one stage.
+        width: units in each of the two hidden layers.
+        dropout: dropout rate.
+        batch_size: rows in a training step.
+        n_states: interview states in a training step, of all states that the batch went through.
+        learning_rate: initial learning rate of Adam; it is divided by 5 after half the patience.
+        weight_decay: weight decay of Adam.
+        validate_every: training steps between two validations.
+        patience: validations without improvement after which a stage of training ends.
+        max_steps: maximum number of training steps in a stage.
     """
 
     width: int = 128
@@ -80,72 +78,73 @@ class Pace:
     n_states: int = 512
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
-    every: int = 50
+    validate_every: int = 50
     patience: int = 6
     max_steps: int = 2000
 
 
 @dataclass(frozen=True)
-class Course:
-    """What a baseline learns: to ask so many questions about this target, at this pace."""
+class Task:
+    """What to learn: to ask ``n_steps`` questions about a target."""
 
     layout: Layout
     n_steps: int
-    pace: Pace
+    settings: TrainingSettings
     random: torch.Generator
 
 
 class MaskedNetwork(nn.Module):
-    """Two hidden layers over a masked row and its mask (a value of 0 is not the lack of one)."""
+    """Two hidden layers over a masked row and its mask, which distinguishes a 0 from a missing value."""
 
-    def __init__(self, layout: Layout, n_outputs: int, pace: Pace) -> None:
+    def __init__(self, layout: Layout, n_outputs: int, settings: TrainingSettings) -> None:
         super().__init__()
         n_questions, n_columns = layout.reveals.shape
         self.register_buffer("reveals", layout.reveals)
         self.layers = nn.Sequential(
-            nn.Linear(n_columns + n_questions, pace.width),
+            nn.Linear(n_columns + n_questions, settings.width),
             nn.ReLU(),
-            nn.Dropout(pace.dropout),
-            nn.Linear(pace.width, pace.width),
+            nn.Dropout(settings.dropout),
+            nn.Linear(settings.width, settings.width),
             nn.ReLU(),
-            nn.Dropout(pace.dropout),
-            nn.Linear(pace.width, n_outputs),
+            nn.Dropout(settings.dropout),
+            nn.Linear(settings.width, n_outputs),
         )
 
     def forward(self, columns: Tensor, mask: Tensor) -> Tensor:
-        shown = columns * (mask @ self.reveals)  # type: ignore[operator]
-        return self.layers(torch.cat([shown, mask], dim=-1))  # type: ignore[no-any-return]
+        observed = columns * (mask @ self.reveals)  # type: ignore[operator]
+        return self.layers(torch.cat([observed, mask], dim=-1))  # type: ignore[no-any-return]
 
 
-def predictor(layout: Layout, pace: Pace) -> MaskedNetwork:
-    """A network that says what the target is: logits of its levels, or its mean."""
-    return MaskedNetwork(layout, max(layout.n_levels, 1), pace)
+def make_predictor(layout: Layout, settings: TrainingSettings) -> MaskedNetwork:
+    """A network that predicts the target: the logits of its levels, or its mean."""
+    return MaskedNetwork(layout, max(layout.n_levels, 1), settings)
 
 
-def open_scores(scores: Tensor, rows: Rows, mask: Tensor) -> Tensor:
-    """``scores`` of what may be asked: answerable and not asked yet; the rest `NEVER`."""
-    return scores.masked_fill(~rows.answerable | (mask > 0), NEVER)
+def close_unavailable(scores: Tensor, rows: Rows, mask: Tensor) -> Tensor:
+    """``scores`` with `CLOSED_SCORE` for questions that were asked or have no answer."""
+    return scores.masked_fill(~rows.answerable | (mask > 0), CLOSED_SCORE)
 
 
 @torch.no_grad()
-def walk(rows: Rows, choose: Choose, n_steps: int) -> tuple[Tensor, Tensor]:
-    """Ask every row ``n_steps`` questions.
+def simulate_interviews(rows: Rows, score: ScoreFunction, n_steps: int) -> tuple[Tensor, Tensor]:
+    """Ask every row the ``n_steps`` questions with the highest scores.
 
-    Returns the masks before each question and after the last [steps + 1, rows, questions], and what was
-    asked [steps, rows], -1 where nothing was left.
+    Returns:
+        The masks before each question and after the last [steps + 1, rows, questions], and the
+        questions asked [steps, rows], -1 if none was left.
     """
-    masks, asked = [rows.nothing], []
+    masks, asked = [rows.empty_mask], []
     for _ in range(n_steps):
         mask = masks[-1]
-        best, place = open_scores(choose(rows.columns, mask), rows, mask).max(1)
-        going = best > NEVER
-        asked.append(torch.where(going, place, -1))
-        masks.append(mask + functional.one_hot(place, mask.shape[1]) * going[:, None])
+        best_score, question = close_unavailable(score(rows.columns, mask), rows, mask).max(1)
+        is_open = best_score > CLOSED_SCORE
+        asked.append(torch.where(is_open, question, -1))
+        masks.append(mask + functional.one_hot(question, mask.shape[1]) * is_open[:, None])
     return torch.stack(masks), torch.stack(asked)
 
 
 def random_masks(rows: Rows, random: torch.Generator) -> Tensor:
-    """As many of each row's answers as may be, any number of them equally often, at random."""
+    """Random subsets of each row's answers; every subset size is equally likely."""
     order = torch.rand(rows.answerable.shape, generator=random).argsort(1).argsort(1)
     n_questions = rows.answerable.shape[1]
     n_asked = torch.randint(n_questions + 1, (len(rows), 1), generator=random)
@@ -153,97 +152,101 @@ def random_masks(rows: Rows, random: torch.Generator) -> Tensor:
 
 
 @dataclass(frozen=True)
-class States:
-    """Rows in the middle of an interview, and what each is asked."""
+class InterviewStates:
+    """Rows during an interview, and the question that each is asked."""
 
-    before: Tensor  # [states, questions] the mask of what was asked
+    before: Tensor  # [states, questions] mask of the questions asked
     after: Tensor
     asked: Tensor  # [states]
     rows: Rows
 
 
-def states(batch: Rows, choose: Choose, course: Course, network: nn.Module) -> States:
-    """Some of the states that ``batch`` walks through, chosen at random, in which something was asked.
+def visited_states(batch: Rows, score: ScoreFunction, task: Task, network: nn.Module) -> InterviewStates:
+    """A random selection of the states that interviews of ``batch`` go through.
 
-    On the walk the ``network`` behind ``choose`` drops nothing out, as it will not in an interview.
+    As in a real interview, the ``network`` behind ``score`` uses no dropout here.
     """
     network.eval()
-    masks, asked = walk(batch, choose, course.n_steps)
+    masks, asked = simulate_interviews(batch, score, task.n_steps)
     network.train()
-    going = (asked.flatten() >= 0).nonzero()[:, 0]
-    some = going[torch.randperm(len(going), generator=course.random)[: course.pace.n_states]]
-    before, after = (part.flatten(0, 1)[some] for part in (masks[:-1], masks[1:]))
-    return States(before, after, asked.flatten()[some], batch[some % len(batch)])
+    is_open = (asked.flatten() >= 0).nonzero()[:, 0]
+    order = torch.randperm(len(is_open), generator=task.random)
+    selected = is_open[order[: task.settings.n_states]]
+    before, after = (part.flatten(0, 1)[selected] for part in (masks[:-1], masks[1:]))
+    return InterviewStates(before, after, asked.flatten()[selected], batch[selected % len(batch)])
 
 
-def random_states(rows: Rows, random: torch.Generator) -> States:
-    """Any part of a row known, and any open question asked; rows that have none are left out."""
+def random_states(rows: Rows, random: torch.Generator) -> InterviewStates:
+    """Random subsets of answers, each with a random open question; rows without one are dropped."""
     before = random_masks(rows, random)
-    best, asked = open_scores(torch.rand(before.shape, generator=random), rows, before).max(1)
-    going = best > NEVER
+    scores = close_unavailable(torch.rand(before.shape, generator=random), rows, before)
+    best_score, asked = scores.max(1)
+    is_open = best_score > CLOSED_SCORE
     after = before + functional.one_hot(asked, before.shape[1])
-    return States(before[going], after[going], asked[going], rows[going])
+    return InterviewStates(before[is_open], after[is_open], asked[is_open], rows[is_open])
 
 
-def pretrain(network: MaskedNetwork, train: Rows, valid: Rows, course: Course) -> None:
-    """Teach a predictor to take any part of a row; validation rows have masks of their own."""
-    layout, random = course.layout, course.random
-    masks = random_masks(valid, random)
+def pretrain_predictor(network: MaskedNetwork, train: Rows, valid: Rows, task: Task) -> None:
+    """Train a predictor on random masks."""
+    layout, random = task.layout, task.random
+    valid_masks = random_masks(valid, random)
 
-    def judge() -> float:
-        return float(layout.losses(network(valid.columns, masks), valid.truth).mean())
+    def validate() -> float:
+        return float(layout.losses(network(valid.columns, valid_masks), valid.truth).mean())
 
     def loss(batch: Rows) -> Tensor:
         return layout.losses(network(batch.columns, random_masks(batch, random)), batch.truth).mean()
 
-    improve([network], train, loss, judge, course)
+    train_stage([network], train, loss, validate, task)
 
 
-def walked_loss(network: MaskedNetwork, choose: Choose, rows: Rows, course: Course) -> float:
-    """The predictor's loss along the walk of ``choose``, averaged over rows and steps."""
-    masks, _ = walk(rows, choose, course.n_steps)
-    losses = [course.layout.losses(network(rows.columns, mask), rows.truth).mean() for mask in masks]
+def interview_loss(network: MaskedNetwork, score: ScoreFunction, rows: Rows, task: Task) -> float:
+    """The predictor's loss during interviews, averaged over rows and steps."""
+    masks, _ = simulate_interviews(rows, score, task.n_steps)
+    losses = [task.layout.losses(network(rows.columns, mask), rows.truth).mean() for mask in masks]
     return float(torch.stack(losses).mean())
 
 
-def improve(
+def train_stage(
     networks: Sequence[nn.Module],
     train: Rows,
     loss: Callable[[Rows], Tensor],
-    judge: Callable[[], float],
-    course: Course,
+    validate: Callable[[], float],
+    task: Task,
 ) -> None:
-    """Descend ``loss`` over batches until ``judge`` no longer falls; the best weights stay."""
-    pace = course.pace
-    together = nn.ModuleList(networks)
+    """Minimise ``loss`` over batches until ``validate`` stops improving, and keep the best weights."""
+    settings = task.settings
+    modules = nn.ModuleList(networks)
     optimiser = torch.optim.Adam(
-        together.parameters(), pace.learning_rate, weight_decay=pace.weight_decay
+        modules.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
     )
-    slower = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimiser, factor=0.2, patience=max(pace.patience // 2 - 1, 0)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, factor=0.2, patience=max(settings.patience // 2 - 1, 0)
     )
-    least, best, in_vain = _judged(together, judge), copy.deepcopy(together.state_dict()), 0
-    for step in range(pace.max_steps):
-        picked = torch.randint(len(train), (pace.batch_size,), generator=course.random)
+    best_loss, best_weights = _evaluate(modules, validate), copy.deepcopy(modules.state_dict())
+    n_without_improvement = 0
+    for step in range(settings.max_steps):
+        batch = torch.randint(len(train), (settings.batch_size,), generator=task.random)
         optimiser.zero_grad()
-        loss(train[picked]).backward()  # type: ignore[no-untyped-call]
+        loss(train[batch]).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        if (step + 1) % pace.every:
+        if (step + 1) % settings.validate_every:
             continue
-        found = _judged(together, judge)
-        slower.step(found)
-        in_vain += 1
-        if found < least:
-            least, best, in_vain = found, copy.deepcopy(together.state_dict()), 0
-        if in_vain >= pace.patience:
+        validation_loss = _evaluate(modules, validate)
+        scheduler.step(validation_loss)
+        n_without_improvement += 1
+        if validation_loss < best_loss:
+            best_loss, best_weights = validation_loss, copy.deepcopy(modules.state_dict())
+            n_without_improvement = 0
+        if n_without_improvement >= settings.patience:
             break
-    together.load_state_dict(best)
-    together.eval()
+    modules.load_state_dict(best_weights)
+    modules.eval()
 
 
 @torch.no_grad()
-def _judged(networks: nn.Module, judge: Callable[[], float]) -> float:
-    networks.eval()
-    found = judge()
-    networks.train()
-    return found
+def _evaluate(modules: nn.Module, validate: Callable[[], float]) -> float:
+    modules.eval()
+    loss = validate()
+    modules.train()
+    return loss

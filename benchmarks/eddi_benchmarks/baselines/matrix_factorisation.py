@@ -1,9 +1,9 @@
 """Bayesian probabilistic matrix factorisation by Gibbs sampling (Salakhutdinov & Mnih, ICML 2008).
 
-A cell is a product of its row's and its column's factor, plus noise: x_nd ~ N(u_n . v_d, 1 /
-alpha). Rows' factors are N(mu, Lambda^-1) with a Normal-Wishart prior over mu and Lambda; so are
-the columns'. The published model fixes alpha at 2, for film ratings; here it has a Gamma prior and
-is drawn like the rest, since the noise of a standardised table differs from table to table.
+A cell is the product of the factors of its row and its column plus noise: x_nd ~ N(u_n . v_d, 1 /
+alpha). Row factors are N(mu, Lambda^-1) with a Normal-Wishart prior over mu and Lambda, and so are
+column factors. The published model fixes alpha at 2, for film ratings. Here alpha has a Gamma prior and
+is sampled, because the noise of standardised tables differs from table to table.
 """
 
 from collections.abc import Iterator
@@ -15,32 +15,32 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 Numbers = NDArray[np.float64]
-Bits = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 # Hyperpriors of section 3.2: mu_0 = 0, W_0 = I, nu_0 = the number of factors, beta_0 as below.
-MEAN_ROWS = 2.0  # beta_0: how many factors the prior mean counts as
+PRIOR_STRENGTH = 2.0  # beta_0: the number of observations that the prior mean counts for
 NOISE_SHAPE, NOISE_RATE = 1.0, 1.0  # of the Gamma prior over alpha
-FIRST_SPREAD = 0.3  # sd of the factors a chain begins with
+INITIAL_SD = 0.3  # of the factors at the start of a chain
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A table of numbers with holes: values, zero where unseen, and which are observed."""
+    """A table with missing values: its values, zero where unobserved, and a mask."""
 
     values: Numbers  # [rows, columns]
-    observed: Bits
+    observed: Mask
 
     @classmethod
-    def of(cls, numbers: Numbers) -> "Cells":
+    def from_numbers(cls, numbers: Numbers) -> "Cells":
         """From numbers in which NaN means not observed."""
         observed = ~np.isnan(numbers)
         return cls(np.where(observed, numbers, 0.0), observed)
 
-    def with_row(self, person: Numbers) -> "Cells":
-        """The same table with one row more, in which NaN means not observed."""
-        row = Cells.of(person[None])
+    def with_row(self, row: Numbers) -> "Cells":
+        """The table with one more row, in which NaN means not observed."""
+        new = Cells.from_numbers(row[None])
         return Cells(
-            np.concatenate([self.values, row.values]), np.concatenate([self.observed, row.observed])
+            np.concatenate([self.values, new.values]), np.concatenate([self.observed, new.observed])
         )
 
     @cached_property
@@ -48,16 +48,16 @@ class Cells:
         return Cells(np.ascontiguousarray(self.values.T), np.ascontiguousarray(self.observed.T))
 
     @cached_property
-    def patterns(self) -> list[tuple[Bits, NDArray[np.int64]]]:
-        """Each way in which rows are observed, and those rows: they share a posterior precision."""
-        kinds, which = np.unique(self.observed, axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        return [(kind, np.flatnonzero(which == place)) for place, kind in enumerate(kinds)]
+    def patterns(self) -> list[tuple[Mask, NDArray[np.int64]]]:
+        """Each distinct mask and the rows that have it: they share a posterior precision."""
+        masks, index = np.unique(self.observed, axis=0, return_inverse=True)
+        index = index.reshape(-1)
+        return [(mask, np.flatnonzero(index == i)) for i, mask in enumerate(masks)]
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What rows' (or columns') factors are drawn from, itself a draw."""
+    """The prior of row or column factors, which is itself sampled."""
 
     mean: Numbers  # [factors]
     precision: Numbers  # [factors, factors]
@@ -65,108 +65,127 @@ class Prior:
 
 @dataclass(frozen=True)
 class State:
-    """One draw of everything that is not known."""
+    """One state of the Gibbs sampler."""
 
     rows: Numbers  # u [rows, factors]
     columns: Numbers  # v [columns, factors]
     row_prior: Prior
     column_prior: Prior
-    precision: float  # alpha, of the noise
+    noise_precision: float  # alpha
 
 
-def begin(cells: Cells, n_factors: int, random: np.random.Generator) -> State:
-    """A state to start a chain from."""
+def initial_state(cells: Cells, n_factors: int, random: np.random.Generator) -> State:
+    """A random state to start a chain from."""
     n_rows, n_columns = cells.values.shape
-    rows, columns = (FIRST_SPREAD * random.standard_normal((n, n_factors)) for n in (n_rows, n_columns))
+    rows, columns = (INITIAL_SD * random.standard_normal((n, n_factors)) for n in (n_rows, n_columns))
     prior = Prior(np.zeros(n_factors), np.eye(n_factors))
     return State(rows, columns, prior, prior, 1.0)
 
 
-def chain(state: State, cells: Cells, n_sweeps: int, random: np.random.Generator) -> Iterator[State]:
-    """The states of ``n_sweeps`` sweeps of Gibbs sampling."""
+def sample_chain(
+    state: State, cells: Cells, n_sweeps: int, random: np.random.Generator
+) -> Iterator[State]:
+    """The states after each of ``n_sweeps`` sweeps."""
     for _ in range(n_sweeps):
-        state = sweep(state, cells, random)
+        state = _sweep(state, cells, random)
         yield state
 
 
-def sweep(state: State, cells: Cells, random: np.random.Generator) -> State:
-    """Draw every unknown once from its conditional: priors, rows, columns, noise."""
-    row_prior = draw_prior(state.rows, random)
-    rows = _draw_factors(state.columns, row_prior, state.precision, cells, random)
-    column_prior = draw_prior(state.columns, random)
-    columns = _draw_factors(rows, column_prior, state.precision, cells.transposed, random)
-    precision = _draw_precision(rows, columns, cells, random)
-    return State(rows, columns, row_prior, column_prior, precision)
+def _sweep(state: State, cells: Cells, random: np.random.Generator) -> State:
+    """Sample every unknown once from its conditional: priors, rows, columns, noise."""
+    row_prior = sample_prior(state.rows, random)
+    rows = sample_factors(state.columns, row_prior, state.noise_precision, cells, random)
+    column_prior = sample_prior(state.columns, random)
+    columns = sample_factors(rows, column_prior, state.noise_precision, cells.transposed, random)
+    noise_precision = _sample_noise_precision(rows, columns, cells, random)
+    return State(rows, columns, row_prior, column_prior, noise_precision)
 
 
-def draw_prior(factors: Numbers, random: np.random.Generator) -> Prior:
-    """mu and Lambda given the factors that came from them (equation 14): Normal-Wishart."""
+def sample_prior(factors: Numbers, random: np.random.Generator) -> Prior:
+    """Sample mu and Lambda given the factors (equation 14): Normal-Wishart."""
     n, k = factors.shape
     mean = factors.mean(0)
-    away = factors - mean
-    shrink = MEAN_ROWS * n / (MEAN_ROWS + n)
-    inverse_scale = np.eye(k) + away.T @ away + shrink * np.outer(mean, mean)
-    precision = _draw_wishart(inverse_scale, k + n, random)
-    centre = n * mean / (MEAN_ROWS + n)
-    below = np.linalg.cholesky((MEAN_ROWS + n) * precision)
-    noise = solve_triangular(below, random.standard_normal(k), lower=True, trans="T")
-    return Prior(centre + noise, precision)
+    deviations = factors - mean
+    shrinkage = PRIOR_STRENGTH * n / (PRIOR_STRENGTH + n)
+    inverse_scale = np.eye(k) + deviations.T @ deviations + shrinkage * np.outer(mean, mean)
+    precision = _sample_wishart(inverse_scale, k + n, random)
+    posterior_mean = n * mean / (PRIOR_STRENGTH + n)
+    cholesky = np.linalg.cholesky((PRIOR_STRENGTH + n) * precision)
+    noise = solve_triangular(cholesky, random.standard_normal(k), lower=True, trans="T")
+    return Prior(posterior_mean + noise, precision)
 
 
-def _draw_wishart(inverse_scale: Numbers, freedom: int, random: np.random.Generator) -> Numbers:
+def _sample_wishart(
+    inverse_scale: Numbers, degrees_of_freedom: int, random: np.random.Generator
+) -> Numbers:
     """A Wishart draw by Bartlett's decomposition."""
     k = len(inverse_scale)
     bartlett = np.tril(random.standard_normal((k, k)), -1)
-    bartlett[np.diag_indices(k)] = np.sqrt(random.chisquare(freedom - np.arange(k)))
+    bartlett[np.diag_indices(k)] = np.sqrt(random.chisquare(degrees_of_freedom - np.arange(k)))
     # With inverse_scale = C C', the scale is C'^-1 C^-1, and C'^-1 B (C'^-1 B)' is the draw.
     root = solve_triangular(np.linalg.cholesky(inverse_scale), bartlett, lower=True, trans="T")
     return np.asarray(root @ root.T)
 
 
-def conditional(
-    others: Numbers, prior: Prior, noise_precision: float, values: Numbers
+def factor_posterior(
+    column_factors: Numbers, prior: Prior, noise_precision: float, values: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Mean [..., factors] and precision of factors given the others behind their observed values.
+    """Mean [..., factors] and precision of a row's factor given its observed values.
 
-    ``others`` [seen, factors] are those of the observed cells, ``values`` [..., seen] what they hold.
+    Args:
+        column_factors: column factors of the observed cells [observed, factors].
+        prior: of the row's factor.
+        noise_precision: alpha.
+        values: the observed values [..., observed].
     """
-    precision = prior.precision + noise_precision * others.T @ others
-    pull = prior.precision @ prior.mean + noise_precision * values @ others  # [..., factors]
-    return cho_solve(cho_factor(precision), pull.T).T, precision
+    precision = prior.precision + noise_precision * column_factors.T @ column_factors
+    weighted_sum = (
+        prior.precision @ prior.mean + noise_precision * values @ column_factors
+    )  # [..., factors]
+    return cho_solve(cho_factor(precision), weighted_sum.T).T, precision
 
 
-def _draw_factors(
-    others: Numbers, prior: Prior, noise_precision: float, cells: Cells, random: np.random.Generator
+def sample_factors(
+    column_factors: Numbers,
+    prior: Prior,
+    noise_precision: float,
+    cells: Cells,
+    random: np.random.Generator,
 ) -> Numbers:
-    drawn = np.empty((len(cells.values), others.shape[1]))
-    for seen, rows in cells.patterns:
-        values = cells.values[np.ix_(rows, seen)]
-        mean, precision = conditional(others[seen], prior, noise_precision, values)
+    """Sample the factors of all rows given the column factors [rows, factors]."""
+    factors = np.empty((len(cells.values), column_factors.shape[1]))
+    for observed, rows in cells.patterns:
+        values = cells.values[np.ix_(rows, observed)]
+        mean, precision = factor_posterior(column_factors[observed], prior, noise_precision, values)
         noise = random.standard_normal(mean.shape).T
-        drawn[rows] = (
+        factors[rows] = (
             mean + solve_triangular(np.linalg.cholesky(precision), noise, lower=True, trans="T").T
         )
-    return drawn
+    return factors
 
 
-def _draw_precision(rows: Numbers, columns: Numbers, cells: Cells, random: np.random.Generator) -> float:
+def _sample_noise_precision(
+    rows: Numbers, columns: Numbers, cells: Cells, random: np.random.Generator
+) -> float:
     errors = (cells.values - rows @ columns.T)[cells.observed]
     shape, rate = NOISE_SHAPE + len(errors) / 2, NOISE_RATE + errors @ errors / 2
     return float(random.gamma(shape, 1 / rate))
 
 
 def with_new_row(state: State) -> State:
-    """The state with a row more, whose factor the next sweep draws before it is ever used."""
+    """The state with one more row, whose factor the next sweep samples before using it."""
     return replace(state, rows=np.concatenate([state.rows, state.row_prior.mean[None]]))
 
 
-def predict(state: State, person: Numbers, column: int) -> tuple[float, float]:
-    """Mean and variance of a cell of a row that shows ``person`` (NaN: not observed), in closed form.
+def predict_cell(state: State, row: Numbers, column: int) -> tuple[float, float]:
+    """Mean and variance of a cell given the observed values of its row (NaN: not observed).
 
-    The row's factor is integrated out, so few states say what many draws of it would.
+    The row's factor is integrated out in closed form, so few states suffice.
     """
-    seen = ~np.isnan(person)
-    mean, precision = conditional(state.columns[seen], state.row_prior, state.precision, person[seen])
-    towards = state.columns[column]
-    variance = towards @ np.linalg.solve(precision, towards) + 1 / state.precision
-    return float(mean @ towards), float(variance)
+    observed = ~np.isnan(row)
+    mean, precision = factor_posterior(
+        state.columns[observed], state.row_prior, state.noise_precision, row[observed]
+    )
+    factor = state.columns[column]
+    variance = factor @ np.linalg.solve(precision, factor) + 1 / state.noise_precision
+    return float(mean @ factor), float(variance)

@@ -1,0 +1,1 @@
+"""The decisions suite: our default, the paper's EDDI, GDFS and DIME on many datasets."""

@@ -1,12 +1,12 @@
-"""The decisions suite: one run is one trained model on one split, and every way of asking with it.
+"""The decisions suite: a run is one trained model on one split, and every method that uses it.
 
-- ``ours``: the default Partial VAE; its own questions, those that look ahead, a random order, one order
-  for everybody learned on training rows; and, in a made-up world, the exact chooser on the same rows.
-- ``paper``: the paper's network, training and reward (EDDI-PNP).
-- ``gdfs``, ``dime``: what others have published since.
+- ``ours``: the default Partial VAE with its own strategy, lookahead, a random order, and one fixed order
+  learned on training rows; for a Gaussian mixture also exact inference on the same rows.
+- ``paper``: the network, training and reward of the paper (EDDI-PNP).
+- ``gdfs``, ``dime``: later publications.
 
-A row without an answer to a question is never asked it, by any method, and keeps its last prediction
-when nothing is left. All methods train on the same rows; what tells them when to stop is part of those.
+No method asks a row a question that it has no answer to. A row without open questions keeps its last
+prediction. All methods train on the same rows, which include their validation rows.
 """
 
 import time
@@ -16,99 +16,114 @@ from pathlib import Path
 import numpy as np
 
 import eddi
-from eddi import strategy
+from eddi import PartialVAE, strategy
 from eddi.evaluate.curves import Curves, Numbers
-from eddi.interview.rules import Turns
-from eddi.model.partial_vae import PartialVAE
+from eddi.interview.next_step import InterviewStates, NextSteps
+from eddi.interview.rules import InterviewRules
 from eddi.strategy.base import Strategy
-from eddi.table.evidence import Evidence
-from eddi_benchmarks.baselines.masked import Pace
+from eddi_benchmarks.baselines.masked import TrainingSettings
+from eddi_benchmarks.data.synthetic import GaussianMixture
 from eddi_benchmarks.decisions import problem as problems
-from eddi_benchmarks.decisions.exact import Exact
-from eddi_benchmarks.decisions.peers import Peer
-from eddi_benchmarks.decisions.problem import Problem
-from eddi_benchmarks.decisions.report import sections
-from eddi_benchmarks.experiment import Experiment, ExperimentError, Figures, Settings
-from eddi_benchmarks.paper.combination import plain
+from eddi_benchmarks.decisions.exact import ExactInterviewer
+from eddi_benchmarks.decisions.problem import Problem, load_problem
+from eddi_benchmarks.decisions.report import report_sections
+from eddi_benchmarks.decisions.trained_baseline import TrainedBaseline
+from eddi_benchmarks.harness.experiment import Experiment, ExperimentError
+from eddi_benchmarks.harness.run_result import Measurements, Settings, to_json_values
 
-METRICS = {False: ("rmse", "nll", "coverage"), True: ("accuracy", "nll", "brier", "calibration_error")}
-"""By whether the target is a class."""
-DROPOUT = {False: 0.0, True: 0.1}
-"""Of GDFS and DIME, by the same; chosen on validation rows of Boston, Energy and Yacht."""
-N_ORDERED = 100  # training rows over which the one order for everybody is learned, at most
-N_WEIGHED = 2_000  # rows times questions of it, for the work grows with the square of the questions
-N_COSTS = 25  # points of a frontier
-N_TIMED = 15  # decisions, of which the median counts
+REAL_METRICS = ("rmse", "nll", "coverage")
+CLASS_METRICS = ("accuracy", "nll", "brier", "calibration_error")
+REAL_DROPOUT, CLASS_DROPOUT = 0.0, 0.1
+"""Of GDFS and DIME; chosen on validation rows of Boston, Energy and Yacht."""
+MAX_ORDER_ROWS = 100  # training rows to learn the fixed order from
+MAX_ORDER_CELLS = 2_000  # rows times questions, because the cost is quadratic in the questions
+N_COSTS = 25  # points of a curve against cost
+N_TIMED = 15  # decisions, of which the median is reported
 
 
-def play(settings: Settings, folder: Path) -> Figures:  # noqa: ARG001  # it keeps no files
+def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001  # stores no files
     """Train one model on one split, and interview the held-out rows."""
-    return play_problem(problems.load(settings), settings)
+    return run_on_problem(load_problem(settings), settings)
 
 
-def play_problem(problem: Problem, settings: Settings) -> Figures:
-    """The same for any problem."""
+def run_on_problem(problem: Problem, settings: Settings) -> Measurements:
+    """Run on any problem.
+
+    Raises:
+        ExperimentError: the settings name an unknown model.
+    """
     model = str(settings["model"])
     if model in ("ours", "paper"):
-        seconds, methods = _play_ours(problem, settings)
+        seconds, methods = _run_eddi(problem, settings)
     elif model in ("gdfs", "dime"):
-        seconds, methods = _play_peer(problem, settings)
+        seconds, methods = _run_baseline(problem, settings)
     else:
-        raise ExperimentError(f"there is no model {model!r}. There are ours, paper, gdfs, dime.")
-    if model == "ours" and problem.world is not None:
-        methods |= _play_exact(problem)
+        raise ExperimentError(f"there is no model {model!r}. Use ours, paper, gdfs or dime.")
+    if model == "ours" and problem.mixture is not None:
+        methods |= _run_exact(problem, problem.mixture)
     return {
         "n_rows": {"train": len(problem.train), "test": len(problem.test)},
         "n_questions": len(problem.schema.questions) - 1,
         "n_steps": problem.n_steps,
         "is_class": problem.is_class,
-        "seconds": plain(seconds),
+        "seconds": to_json_values(seconds),
         "methods": methods,
     }
 
 
-def told(curves: Curves, problem: Problem) -> Figures:
-    """A method's curves, as long as the problem's questions; who has nothing left to ask stays."""
+def _measurements(curves: Curves, problem: Problem) -> Measurements:
+    """The curves of a method, extended to the maximum number of questions by the last value."""
+    padding = (0, problem.n_steps - curves.n_steps)
     by_step = {
-        name: _in_units(name, np.asarray(getattr(curves, name)), problem.unit)
-        for name in METRICS[problem.is_class]
+        name: np.pad(_in_units(name, getattr(curves, name), problem.unit), padding, mode="edge")
+        for name in (CLASS_METRICS if problem.is_class else REAL_METRICS)
     }
-    more = problem.n_steps - curves.n_steps
-    figures: Figures = {
-        "curves": {name: plain(np.pad(each, (0, more), mode="edge")) for name, each in by_step.items()}
-    }
+    measurements: Measurements = {"curves": to_json_values(by_step)}
     if problem.has_costs:
-        grid = np.linspace(0, problem.schema.costs[_askable(problem)].sum(), N_COSTS)
-        paid = np.asarray(
-            curves.by_cost(grid).accuracy if problem.is_class else curves.by_cost(grid).rmse
-        )
-        figures["by_cost"] = {"spent": plain(grid), "curve": plain(paid / problem.unit)}
-    return figures
+        spent = np.linspace(0, problem.schema.costs[_askable(problem)].sum(), N_COSTS)
+        by_cost = curves.by_cost(spent)
+        curve = np.asarray(by_cost.accuracy if problem.is_class else by_cost.rmse) / problem.unit
+        measurements["by_cost"] = to_json_values({"spent": spent, "curve": curve})
+    return measurements
 
 
-def _play_ours(problem: Problem, settings: Settings) -> tuple[float, Figures]:
-    began = time.perf_counter()
+def _in_units(name: str, curve: Numbers, unit: float) -> Numbers:
+    """A curve with errors and densities in units of the target's range."""
+    if name == "rmse":
+        return np.asarray(curve) / unit
+    return np.asarray(curve) - np.log(unit) if name == "nll" else np.asarray(curve)
+
+
+def _askable(problem: Problem) -> list[int]:
+    """Indices of the questions that do not reveal the target."""
+    questions = enumerate(problem.schema.questions)
+    return [index for index, question in questions if problem.target not in question.reveals]
+
+
+def _run_eddi(problem: Problem, settings: Settings) -> tuple[float, Measurements]:
+    start = time.perf_counter()
     model = fit(problem, settings)
-    seconds = time.perf_counter() - began
-    methods: Figures = {}
-    for name, chooser in _strategies(model, problem, settings).items():
+    seconds = time.perf_counter() - start
+    methods: Measurements = {}
+    for name, method in _strategies(model, problem, settings).items():
         curves = eddi.simulate(
-            model, problem.test, problem.target, strategy=chooser, max_steps=problem.n_steps
+            model, problem.test, problem.target, strategy=method, max_steps=problem.n_steps
         )
-        methods[name] = {**told(curves, problem), "ms": plain(milliseconds(model, problem, chooser))}
+        milliseconds = to_json_values(decision_milliseconds(model, problem, method))
+        methods[name] = {**_measurements(curves, problem), "ms": milliseconds}
     return seconds, methods
 
 
 def fit(problem: Problem, settings: Settings) -> PartialVAE:
-    """The default, or the paper's, on all training rows: what it validates on, it takes from them."""
+    """Fit the default or the paper's model on all training rows, which include validation rows."""
     is_paper = settings["model"] == "paper"
-    steps = int(settings["paper_steps" if is_paper else "our_steps"])
+    n_steps = int(settings["paper_steps" if is_paper else "our_steps"])
     model = PartialVAE(
         problem.schema,
         problem.target,
         recipe="paper" if is_paper else "default",
         set_encoder="pnp",
-        max_steps=steps or None,  # 0 stands for the recipe's own
+        max_steps=n_steps or None,  # 0 means the steps of the recipe
         random_state=int(settings["seed"]),
         device=str(settings.get("device", "auto")),
     )
@@ -116,80 +131,74 @@ def fit(problem: Problem, settings: Settings) -> PartialVAE:
 
 
 def _strategies(model: PartialVAE, problem: Problem, settings: Settings) -> Mapping[str, Strategy]:
-    seed = int(settings["seed"])
+    seed, n_draws = int(settings["seed"]), int(settings["n_draws"])
     if settings["model"] == "paper":
-        return {
-            "paper": strategy.Information(reward="latent", n_draws=int(settings["n_draws"]), seed=seed)
-        }
+        return {"paper": strategy.Information(reward="latent", n_draws=n_draws, seed=seed)}
     information = strategy.Information()
-    n_rows = min(N_ORDERED, N_WEIGHED // len(problem.schema.questions), len(problem.train))
-    some = problem.train.sample(n_rows, random_state=seed)
-    found: dict[str, Strategy] = {
+    n_questions = len(problem.schema.questions)
+    n_order_rows = min(MAX_ORDER_ROWS, MAX_ORDER_CELLS // n_questions, len(problem.train))
+    order_rows = problem.train.sample(n_order_rows, random_state=seed)
+    strategies: dict[str, Strategy] = {
         "ours": information,
         "random": strategy.Random(seed),
-        "static": strategy.FixedOrder.learn(model, some, problem.target, strategy=information),
+        "static": strategy.FixedOrder.learn(model, order_rows, problem.target, strategy=information),
     }
-    few = len(problem.schema.questions) - 1 <= int(settings["most_ahead"])
-    if few or problem.world is not None:  # its time grows with the square of the questions
-        found["ours-ahead"] = strategy.Lookahead()
+    # The cost of lookahead is quadratic in the number of questions.
+    if n_questions - 1 <= int(settings["most_ahead"]) or problem.mixture is not None:
+        strategies["ours-ahead"] = strategy.Lookahead()
     if problem.has_costs:
-        found["ours-cost"] = strategy.PerCost(information)
-    return found
+        strategies["ours-cost"] = strategy.PerCost(information)
+    return strategies
 
 
-def milliseconds(model: PartialVAE, problem: Problem, chooser: Strategy) -> float:
-    """One decision for one person of whom every other thing is known; the median of several."""
-    turns = Turns(model, (problem.target,), chooser, eddi.Stop())
+def decision_milliseconds(model: PartialVAE, problem: Problem, method: Strategy) -> float:
+    """The median time of one decision for one row with every other variable observed."""
+    rules = InterviewRules(model.fitted(), (problem.target,), method, eddi.Stop())
     truth = model.evidence(problem.test.head(1))
     hidden = np.zeros(truth.n_variables, dtype=bool)
     hidden[1::2] = True
     hidden[problem.schema.position(problem.target)] = True
-    seen: Evidence = truth.hide(np.flatnonzero(hidden))
+    evidence = truth.hide(np.flatnonzero(hidden))
     closed = np.zeros((1, len(problem.schema.questions)), dtype=bool)
-    spent = []
+    states = InterviewStates(evidence, closed, evidence.observed.sum(1), np.zeros(1))
+    seconds = []
     for _ in range(N_TIMED):
-        began = time.perf_counter()
-        turns.next(seen, closed, seen.observed.sum(1))
-        spent.append(time.perf_counter() - began)
-    return 1e3 * float(np.median(spent))
+        start = time.perf_counter()
+        _ = NextSteps(rules, states).chosen  # computed on first access
+        seconds.append(time.perf_counter() - start)
+    return 1e3 * float(np.median(seconds))
 
 
-def _play_peer(problem: Problem, settings: Settings) -> tuple[float, Figures]:
+def _run_baseline(problem: Problem, settings: Settings) -> tuple[float, Measurements]:
     name = str(settings["model"])
-    pace = Pace(max_steps=int(settings["peer_steps"]), dropout=DROPOUT[problem.is_class])
-    peer = Peer.fit(name, problem, seed=int(settings["seed"]), pace=pace)
-    methods = {name: {**told(peer.interview(), problem), "ms": plain(peer.milliseconds())}}
-    if problem.has_costs and name == "dime":  # its paper divides by the cost; that of GDFS has none
-        methods["dime-cost"] = told(peer.interview(per_cost=True), problem)
-    return peer.seconds, methods
-
-
-def _play_exact(problem: Problem) -> Figures:
-    assert problem.world is not None  # noqa: S101  # the caller has looked
-    exact = Exact(problem.world)
-    rows = problem.test[list(problem.world.names)].to_numpy(np.float64)
-    classes = problem.test[problem.target].to_numpy(np.int64)
-    return {
-        name: told(exact.interview(rows, classes, problem.n_steps, ahead=ahead), problem)
-        for name, ahead in (("exact-greedy", False), ("exact", True))
+    dropout = CLASS_DROPOUT if problem.is_class else REAL_DROPOUT
+    training = TrainingSettings(max_steps=int(settings["peer_steps"]), dropout=dropout)
+    baseline = TrainedBaseline.fit(name, problem, seed=int(settings["seed"]), settings=training)
+    methods = {
+        name: {
+            **_measurements(baseline.interview(), problem),
+            "ms": to_json_values(baseline.decision_milliseconds()),
+        }
     }
+    if problem.has_costs and name == "dime":  # the paper of DIME divides by cost, that of GDFS does not
+        methods["dime-cost"] = _measurements(baseline.interview(per_cost=True), problem)
+    return baseline.seconds, methods
 
 
-def _in_units(name: str, curve: Numbers, unit: float) -> Numbers:
-    """Errors and densities of a quantity per unit of its range; the rest as it is."""
-    if name == "rmse":
-        return curve / unit
-    return curve - np.log(unit) if name == "nll" else curve
+def _run_exact(problem: Problem, mixture: GaussianMixture) -> Measurements:
+    interviewer = ExactInterviewer(mixture)
+    rows = problem.test[list(mixture.names)].to_numpy(np.float64)
+    classes = problem.test[problem.target].to_numpy(np.int64)
+    methods = {}
+    for name, lookahead in (("exact-greedy", False), ("exact", True)):
+        curves = interviewer.interview(rows, classes, problem.n_steps, lookahead=lookahead)
+        methods[name] = _measurements(curves, problem)
+    return methods
 
 
-def _askable(problem: Problem) -> list[int]:
-    questions = enumerate(problem.schema.questions)
-    return [place for place, question in questions if problem.target not in question.reveals]
+def required_datasets(settings: Settings) -> tuple[str, ...]:
+    """The dataset of a run; none if it is artificial or comes with scikit-learn."""
+    return problems.required_datasets(str(settings["dataset"]))
 
 
-def datasets(settings: Settings) -> tuple[str, ...]:
-    """The files a run needs; none where its rows are made up or come with scikit-learn."""
-    return problems.files(str(settings["dataset"]))
-
-
-EXPERIMENT = Experiment(play, datasets, sections)
+EXPERIMENT = Experiment(run, required_datasets, report_sections)

@@ -1,4 +1,4 @@
-"""The datasets as problems of decisions: training and held-out rows, what is asked, what is wanted."""
+"""A dataset as a decision problem: training and held-out rows, questions and a target."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,36 +9,33 @@ from sklearn.model_selection import train_test_split
 
 import eddi
 from eddi.table.variable import Kind
-from eddi_benchmarks import datasets, synthetic
-from eddi_benchmarks.experiment import Settings
-from eddi_benchmarks.synthetic import SYN, WORLDS, World
+from eddi_benchmarks.data import datasets
+from eddi_benchmarks.data.synthetic import MIXTURES, SYN, GaussianMixture, draw_syn_rows
+from eddi_benchmarks.harness.run_result import Settings
 
 FROM_SCIKIT_LEARN = ("breast_cancer", "digits")
-TEST_SHARE = {"quantity": 0.1, "class": 0.2}
-N_MADE_UP = {
-    "xor": 4_000,
-    "context": 4_000,
-}  # training rows of easy worlds; the settings' most, elsewhere
-MOST_QUESTIONS = {"cube": 10, "cube_nm": 10}  # fewer than the settings' most
+REAL_TARGET_TEST_SHARE, CLASS_TEST_SHARE = 0.1, 0.2
+MAX_ARTIFICIAL_ROWS = {"xor": 4_000, "context": 4_000}  # training rows of easy mixtures
+MAX_QUESTIONS = {"cube": 10, "cube_nm": 10}  # if fewer than in the settings
 HEART_COSTS = {
     **dict.fromkeys(("age", "sex", "cp", "trestbps"), 1.0),
     **{"chol": 7.27, "fbs": 5.20, "restecg": 15.50, "thalach": 102.90, "exang": 87.30},
     **{"oldpeak": 87.30, "slope": 87.30, "ca": 100.90, "thal": 102.90},
 }
-"""Canadian dollars, the fees of Ontario's health insurance in 1992, as Turney (1995) has them."""
+"""In Canadian dollars: the fees of Ontario's health insurance in 1992, from Turney (1995)."""
 COSTS = {"heart_cleveland": HEART_COSTS}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What to learn from, whom to ask, and what one wants to know."""
+    """Rows to learn from, rows to interview, and the target."""
 
     train: pd.DataFrame
     test: pd.DataFrame
     schema: eddi.Schema
     target: str
-    n_steps: int  # the most questions a row is asked
-    world: World | None = None  # behind a made-up table, where the exact belief is known
+    n_steps: int  # maximum number of questions per row
+    mixture: GaussianMixture | None = None  # that the rows were drawn from, if known
 
     @property
     def is_class(self) -> bool:
@@ -50,35 +47,41 @@ class Problem:
 
     @property
     def unit(self) -> float:
-        """What errors are told in: the range of a quantity in the training rows."""
+        """The unit of errors: the range of a real-valued target in the training rows."""
         return 1.0 if self.is_class else float(np.ptp(self.train[self.target]))
 
 
-def files(name: str) -> tuple[str, ...]:
-    """The dataset of `bench.datasets` behind a problem; none for those that are made or bundled."""
-    made = {*WORLDS, *SYN, *FROM_SCIKIT_LEARN}
-    return () if name in made else (name,)
+def required_datasets(name: str) -> tuple[str, ...]:
+    """The dataset of a problem; none if it is artificial or comes with scikit-learn."""
+    return () if name in {*MIXTURES, *SYN, *FROM_SCIKIT_LEARN} else (name,)
 
 
-def load(settings: Settings) -> Problem:
+def load_problem(settings: Settings) -> Problem:
     """The problem of these settings, split by their seed."""
     name, seed = str(settings["dataset"]), int(settings["seed"])
-    most = int(settings["max_train"])
-    if name in WORLDS or name in SYN:
-        train, test = made_up(name, min(most, N_MADE_UP.get(name, most)), settings)
+    is_real = name in datasets.UCI
+    max_train = int(settings["max_train"])
+    if name in MIXTURES or name in SYN:
+        n_train = min(max_train, MAX_ARTIFICIAL_ROWS.get(name, max_train))
+        train, test = draw_artificial_rows(name, n_train, settings)
     else:
-        train, test = split(read(name), seed, is_quantity=name in datasets.UCI)
-    if len(train) > most:
-        train = train.sample(most, random_state=seed)
-    schema = described(name, pd.concat([train, test]))
-    target = str(train.columns[-1])
-    n_test = int(settings["max_test" if name in datasets.UCI else "max_test_classes"])
-    n_steps = min(MOST_QUESTIONS.get(name, int(settings["max_questions"])), len(schema.questions) - 1)
-    world = WORLDS[name]() if name in WORLDS else None
-    return Problem(train, test.head(n_test), schema, target, n_steps, world)
+        train, test = split(read_table(name), seed, is_real=is_real)
+    if len(train) > max_train:
+        train = train.sample(max_train, random_state=seed)
+    schema = make_schema(name, pd.concat([train, test]))
+    max_test = int(settings["max_test" if is_real else "max_test_classes"])
+    max_questions = MAX_QUESTIONS.get(name, int(settings["max_questions"]))
+    return Problem(
+        train,
+        test.head(max_test),
+        schema,
+        target=str(train.columns[-1]),
+        n_steps=min(max_questions, len(schema.questions) - 1),
+        mixture=MIXTURES[name]() if name in MIXTURES else None,
+    )
 
 
-def read(name: str) -> pd.DataFrame:
+def read_table(name: str) -> pd.DataFrame:
     """A real dataset, its target last."""
     if name not in FROM_SCIKIT_LEARN:
         table: pd.DataFrame = datasets.load(name).to_pandas()
@@ -90,41 +93,43 @@ def read(name: str) -> pd.DataFrame:
     return frame
 
 
-def split(whole: pd.DataFrame, seed: int, *, is_quantity: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training and held-out rows; classes have their share in both."""
-    share = TEST_SHARE["quantity" if is_quantity else "class"]
-    classes = None if is_quantity else whole.iloc[:, -1]
-    train, test = train_test_split(whole, test_size=share, random_state=seed, stratify=classes)
+def split(table: pd.DataFrame, seed: int, *, is_real: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and held-out rows; stratified unless the target is real-valued."""
+    test_share = REAL_TARGET_TEST_SHARE if is_real else CLASS_TEST_SHARE
+    classes = None if is_real else table.iloc[:, -1]
+    train, test = train_test_split(table, test_size=test_share, random_state=seed, stratify=classes)
     return train, test
 
 
-def made_up(name: str, n_train: int, settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows drawn anew by each seed."""
+def draw_artificial_rows(
+    name: str, n_train: int, settings: Settings
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and test rows of an artificial table, which depend on the seed."""
     random = np.random.default_rng([int(settings["seed"]), 7])
     n_rows = n_train + int(settings["max_test_classes"])
-    if name in WORLDS:
-        whole = WORLDS[name]().rows(n_rows, random)
+    if name in MIXTURES:
+        table = MIXTURES[name]().draw_rows(n_rows, random)
     else:
-        whole = synthetic.syn_rows(name, n_rows, random)
-    return whole.iloc[:n_train], whole.iloc[n_train:]
+        table = draw_syn_rows(name, n_rows, random)
+    return table.iloc[:n_train], table.iloc[n_train:]
 
 
-def described(name: str, whole: pd.DataFrame) -> eddi.Schema:
-    """The schema as inferred, with the target as the problem has it, its groups and its costs."""
-    target = str(whole.columns[-1])
-    schema = eddi.Schema.infer(whole, targets=[target])
-    schema = schema.with_variable(target_variable(whole[target], is_quantity=name in datasets.UCI))
-    if name in WORLDS:
-        for question, reveals in WORLDS[name]().groups.items():
+def make_schema(name: str, table: pd.DataFrame) -> eddi.Schema:
+    """The inferred schema with the target, groups and costs of the problem."""
+    target = str(table.columns[-1])
+    schema = eddi.Schema.infer(table, targets=[target])
+    schema = schema.with_variable(target_variable(table[target], is_real=name in datasets.UCI))
+    if name in MIXTURES:
+        for question, reveals in MIXTURES[name]().groups.items():
             schema = schema.with_question(question, reveals=reveals)
     for question, cost in COSTS.get(name, {}).items():
         schema = schema.with_question(question, cost=cost)
     return schema
 
 
-def target_variable(column: "pd.Series[Any]", *, is_quantity: bool) -> eddi.Variable:
-    """A number, or one of the classes there are."""
-    if is_quantity:
+def target_variable(column: "pd.Series[Any]", *, is_real: bool) -> eddi.Variable:
+    """A real variable, or one whose levels are the values of the column."""
+    if is_real:
         return eddi.Variable(str(column.name), Kind.REAL)
     levels = tuple(sorted(column.unique().tolist()))
     kind = Kind.BINARY if len(levels) == 2 else Kind.CATEGORY

@@ -1,203 +1,203 @@
-"""The chapter on decisions: who predicts best with the fewest questions, how surely, how fast."""
+"""Report on the decisions suite: areas, tests, likelihood, coverage, time and curves."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from eddi_benchmarks.decisions.pictures import dataset_picture, frontier_picture
-from eddi_benchmarks.decisions.results import (
-    BOUNDS,
-    BY_COST,
-    METHODS,
-    Results,
-    cell,
-    over_sets,
-    paired_t,
+from eddi_benchmarks.data.datasets import UCI
+from eddi_benchmarks.decisions.figures import plot_costs, plot_dataset
+from eddi_benchmarks.decisions.results import EXACT_METHODS, METHODS, DecisionResults
+from eddi_benchmarks.harness.run_result import RunResult
+from eddi_benchmarks.report.content import ReportTable, Section
+from eddi_benchmarks.report.statistics import (
+    NOT_AVAILABLE,
+    SIGNIFICANT,
+    Numbers,
+    format_mean,
+    format_p,
+    paired_t_test,
 )
-from eddi_benchmarks.experiment import Outcome
-from eddi_benchmarks.paper.combination import NOT_YET, SIGNIFICANT, Numbers, mean_and_error, p_words
-from eddi_benchmarks.report.page import Grid, Section
 
-AUTHORS = {
-    "gdfs": (0.102, 0.100, 0.060, 0.122, 0.120, 0.047),
-    "dime": (0.102, 0.108, 0.072, 0.124, 0.121, 0.047),
+AUTHORS_AUIC = {
+    "gdfs": dict(zip(UCI, (0.102, 0.100, 0.060, 0.122, 0.120, 0.047), strict=True)),
+    "dime": dict(zip(UCI, (0.102, 0.108, 0.072, 0.124, 0.121, 0.047), strict=True)),
 }
-"""AUIC of the authors' own code, tuned, on seeds 0-2 of the same splits, by the order of `UCI`."""
-UCI = ("boston", "concrete", "energy", "wine_red", "kin8nm", "yacht")
-MODELS = ("ours", "paper", "gdfs", "dime")  # that are trained
-TITLES = {False: "Quantities: AUIC, the mean RMSE", True: "Classes: mean accuracy"}
+"""AUIC of the authors' own code, tuned, on seeds 0-2 of the same splits."""
+TRAINED_MODELS = ("ours", "paper", "gdfs", "dime")
 
 
-def sections(outcomes: Sequence[Outcome], folder: Path) -> list[Section]:
-    """Everything, from whatever runs are finished."""
-    kinds = [Results.of(outcomes, is_class=is_class) for is_class in (False, True)]
-    some = [results for results in kinds if results.outcomes]
-    if not some:
+def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
+    """Report on the runs that are finished, first real-valued targets and then classes."""
+    selected = [DecisionResults.select(results, is_class=is_class) for is_class in (False, True)]
+    parts = [part for part in selected if part.results]
+    if not parts:
         return []
+    calibration = (
+        *map(_likelihood_table, parts),
+        *(_coverage_table(p) for p in parts if not p.is_class),
+    )
     return [
         Section(
-            "Who predicts best with the fewest questions", _about(outcomes), tuple(map(_areas, some))
+            "Prediction with few questions", _describe_runs(results), tuple(map(_area_table, parts))
         ),
-        Section("Is the difference more than chance?", (), tuple(map(_tests, some))),
-        Section("How sure, and how surely right", (), tuple(map(_likelihood, some)) + _coverage(some)),
-        Section("Time", (), tuple(map(_time, some))),
-        _curves(some, folder),
+        Section("Is the difference significant?", (), tuple(map(_test_table, parts))),
+        Section("Likelihood and calibration", (), calibration),
+        Section("Time", (), tuple(map(_time_table, parts))),
+        _curve_section(parts, folder),
     ]
 
 
-def _about(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    n_seeds = len({each.settings["seed"] for each in outcomes})
+def _describe_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
+    n_seeds = len({result.settings["seed"] for result in results})
     return (
-        f"{len(outcomes)} finished runs, {n_seeds} splits a set. Quantities: a tenth of the rows held "
-        "out, the target in units of its range in the training rows, the curve from before the first "
-        "question to the last. Classes: a fifth held out, each class with its share; the mean over "
-        "steps after the first question. All methods have the same training rows and take validation "
-        "rows from them alone; none was tuned on a held-out row.",
-        "A question to which a row holds no answer is never asked of it, by any method, and a row of "
-        "which everything is known keeps its last prediction. GDFS (Covert et al. 2023) and DIME "
-        "(Gadgil et al. 2024) are written anew from their papers; holes are filled with the mean and "
-        "masked. Their beliefs about quantities have the spread of their errors on validation rows. Of "
-        "GDFS four settings were compared and of DIME five, on validation rows of Boston, Energy and "
-        "Yacht alone: length of training, dropout, and how exploration falls.",
-        "One order and random order ask with our model, the one order being learned on training rows. "
-        "Exact is Bayes' rule over the hypotheses a made-up set was drawn from; it asks greedily, or "
-        "looks one answer further.",
+        f"{len(results)} finished runs, {n_seeds} splits per dataset. Real-valued targets: a tenth of "
+        "the rows is held out, the target is in units of its range in the training rows, and the "
+        "curve starts before the first question. Classes: a fifth is held out, stratified, and the "
+        "mean is over the steps after the first question. All methods have the same training rows and "
+        "take their validation rows from them; none was tuned on held-out rows.",
+        "No method asks a row a question that it has no answer to, and a row without open questions "
+        "keeps its last prediction. GDFS (Covert et al. 2023) and DIME (Gadgil et al. 2024) are our "
+        "implementations from their papers; missing values are replaced by the mean and masked. Their "
+        "predictive distributions of real-valued targets have the standard deviation of their errors "
+        "on validation rows. We compared four settings of GDFS and five of DIME on validation rows of "
+        "Boston, Energy and Yacht: length of training, dropout, and the schedule of exploration.",
+        "`Fixed order` and `random order` use our model; the fixed order is learned on training rows. "
+        "`Exact` applies Bayes' rule to the mixture that an artificial table was drawn from; it asks "
+        "greedily, or looks one answer ahead.",
     )
 
 
-def _areas(results: Results) -> Grid:
-    """A line a set, a column a method, and beside GDFS and DIME what their authors' code gives."""
+def _area_table(results: DecisionResults) -> ReportTable:
+    """A row per dataset and a column per method, with the authors' results next to GDFS and DIME."""
     columns: dict[str, list[str]] = {}
     best: set[tuple[int, int]] = set()
-    bests = [results.best(dataset) for dataset in results.datasets]
-    for name in _unpriced(results):
-        best |= {(row, 1 + len(columns)) for row, those in enumerate(bests) if name in those}
-        columns[METHODS[name]] = [cell(results.areas(d, name)) for d in results.datasets]
-        if name in AUTHORS and not results.is_class:
-            theirs = dict(zip(UCI, AUTHORS[name], strict=True))
-            columns[f"{METHODS[name]}, authors'"] = [
-                f"{theirs[d]:.3f}" if d in theirs else NOT_YET for d in results.datasets
+    best_methods = [results.best_methods(dataset) for dataset in results.datasets]
+    for name in results.methods_without_cost:
+        best |= {(row, 1 + len(columns)) for row, methods in enumerate(best_methods) if name in methods}
+        columns[METHODS[name]] = [_format_areas(results, d, name) for d in results.datasets]
+        if name in AUTHORS_AUIC and not results.is_class:
+            auic = AUTHORS_AUIC[name]
+            columns[f"{METHODS[name]}, authors' code"] = [
+                f"{auic[d]:.3f}" if d in auic else NOT_AVAILABLE for d in results.datasets
             ]
     note = (
-        "Mean and standard error over splits; best in bold (an exact belief, which knows how the rows "
-        f"were made, is not ranked). {'More' if results.is_class else 'Less'} is better."
+        "Mean and standard error over splits; the best in bold (except for exact inference, which knows "
+        f"the true distribution). {'Higher' if results.is_class else 'Lower'} is better."
     )
     if not results.is_class:
-        note += " The figures of the authors' code are means over splits 0 to 2."
-    return _by_set(TITLES[results.is_class], results, columns, note, best)
+        note += " The results of the authors' code are means over splits 0 to 2."
+    title = "Classes: mean accuracy" if results.is_class else "Real-valued targets: AUIC, the mean RMSE"
+    return _dataset_table(title, results, columns, note, best=best)
 
 
-def _tests(results: Results) -> Grid:
+def _format_areas(results: DecisionResults, dataset: str, method: str, metric: str | None = None) -> str:
+    return format_mean(list(results.areas(dataset, method, metric).values()), 3)
+
+
+def _test_table(results: DecisionResults) -> ReportTable:
     columns: dict[str, list[str]] = {}
     best: set[tuple[int, int]] = set()
-    for other in (n for n in _unpriced(results) if n not in ("ours", *BOUNDS)):
+    others = [n for n in results.methods_without_cost if n not in ("ours", *EXACT_METHODS)]
+    for other in others:
         cells = []
         for row, dataset in enumerate(results.datasets):
-            gain = results.gains(dataset, "ours", other)
-            p = paired_t(gain)
-            if p is not None and p < SIGNIFICANT and gain.mean() > 0:
+            gains = results.gains(dataset, "ours", other)
+            p = paired_t_test(gains)
+            if p is not None and p < SIGNIFICANT and gains.mean() > 0:
                 best.add((row, 1 + len(columns)))
-            cells.append(f"{gain.mean():+.4f} ({p_words(p)})" if len(gain) else NOT_YET)
-        p_all, n_won, n_sets = over_sets(results, "ours", other)
-        columns[f"against {METHODS[other]}"] = [*cells, f"{n_won} of {n_sets} ({p_words(p_all)})"]
+            cells.append(f"{gains.mean():+.4f} ({format_p(p)})" if len(gains) else NOT_AVAILABLE)
+        p, n_wins, n_datasets = results.compare("ours", other)
+        cells.append(f"{n_wins} of {n_datasets} ({format_p(p)})")
+        columns[f"against {METHODS[other]}"] = cells
     note = (
-        "Mean gain of ours (above 0 is better) and the p-value of a paired two-sided t-test over the "
-        "splits of a set; bold where ours is better with p < 0.05. Last line: sets on which ours is "
-        "better on average, and the signed-rank test over all sets and splits."
+        "Mean gain of ours (positive is better) and the p-value of a paired two-sided t-test over the "
+        "splits of a dataset; bold where ours is better with p < 0.05. Last row: the number of "
+        "datasets on which ours is better on average, and the signed-rank test over all datasets and "
+        "splits."
     )
-    what = "accuracy" if results.is_class else "AUIC"
-    return _by_set(f"Gain in {what}", results, columns, note, best, more=("all sets",))
+    metric = "accuracy" if results.is_class else "AUIC"
+    title = f"Gain in {metric}"
+    return _dataset_table(title, results, columns, note, best=best, last_row="all datasets")
 
 
-def _likelihood(results: Results) -> Grid:
+def _likelihood_table(results: DecisionResults) -> ReportTable:
     columns = {
-        METHODS[name]: [cell(results.areas(d, name, "nll")) for d in results.datasets]
-        for name in _unpriced(results)
+        METHODS[name]: [_format_areas(results, d, name, "nll") for d in results.datasets]
+        for name in results.methods_without_cost
     }
-    kind = "classes" if results.is_class else "quantities, in units of their range"
-    note = "Nats, averaged over the same steps; less is better."
-    return _by_set(f"Negative log-likelihood: {kind}", results, columns, note)
+    kind = "classes" if results.is_class else "real-valued targets, in units of their range"
+    note = "Nats, averaged over the same steps; lower is better."
+    return _dataset_table(f"Negative log-likelihood: {kind}", results, columns, note)
 
 
-def _coverage(some: Sequence[Results]) -> tuple[Grid, ...]:
-    """How often the 90% interval holds the truth: the least and the most over steps."""
-    note = "The least and the most over numbers of answers, of the mean over splits; 0.90 is promised."
-    return tuple(
-        _by_set(
-            "Coverage of 90% intervals",
-            results,
-            {
-                METHODS[name]: [
-                    _least_and_most(results.curves(d, name, "coverage")) for d in results.datasets
-                ]
-                for name in _unpriced(results)
-            },
-            note,
-        )
-        for results in some
-        if not results.is_class
-    )
+def _coverage_table(results: DecisionResults) -> ReportTable:
+    """How often the 90% interval contains the true value: minimum and maximum over steps."""
+    columns = {
+        METHODS[name]: [_format_range(results.curves(d, name, "coverage")) for d in results.datasets]
+        for name in results.methods_without_cost
+    }
+    note = "Minimum and maximum over the number of answers, of the mean over splits; nominal: 0.90."
+    return _dataset_table("Coverage of 90% intervals", results, columns, note)
 
 
-def _least_and_most(curves: Numbers) -> str:
+def _format_range(curves: Numbers) -> str:
     if not len(curves):
-        return NOT_YET
-    mean = mean_and_error(curves)[0]
+        return NOT_AVAILABLE
+    mean = curves.mean(0)
     return f"{mean.min():.2f} to {mean.max():.2f}"
 
 
-def _time(results: Results) -> Grid:
-    columns = {"questions": [str(_of(results, d)[0].figures["n_questions"]) for d in results.datasets]}
-    for model in (name for name in METHODS if name in MODELS):
-        seconds, thinking = [], []
+def _time_table(results: DecisionResults) -> ReportTable:
+    n_questions = (results.of_dataset(d)[0].measurements["n_questions"] for d in results.datasets)
+    columns = {"questions": [str(n) for n in n_questions]}
+    for model in TRAINED_MODELS:
+        training, decision = [], []
         for dataset in results.datasets:
-            here = [each.figures for each in _timed(results, dataset) if each.settings["model"] == model]
-            seconds.append(f"{np.mean([each['seconds'] for each in here]):.1f}" if here else NOT_YET)
-            ms = [each["methods"][model]["ms"] for each in here]
-            thinking.append(f"{np.median(ms):.2f}" if ms else NOT_YET)
-        columns[f"{METHODS[model]}: training, s"] = seconds
-        columns[f"{METHODS[model]}: a decision, ms"] = thinking
+            runs = _timed_runs(results, dataset, model)
+            seconds = [run["seconds"] for run in runs]
+            milliseconds = [run["methods"][model]["ms"] for run in runs]
+            training.append(f"{np.mean(seconds):.1f}" if runs else NOT_AVAILABLE)
+            decision.append(f"{np.median(milliseconds):.2f}" if runs else NOT_AVAILABLE)
+        columns[f"{METHODS[model]}: training, s"] = training
+        columns[f"{METHODS[model]}: decision, ms"] = decision
     note = (
-        "One core; runs on a GPU are left out. Training: mean over splits. A decision: for one person "
-        "half of whom is known, median."
+        "On one core, without runs on a GPU. Training: mean over splits. Decision: for one row with "
+        "half of its answers, median."
     )
-    kind = "classes" if results.is_class else "quantities"
-    return _by_set(f"Seconds and milliseconds: {kind}", results, columns, note)
+    kind = "classes" if results.is_class else "real-valued targets"
+    return _dataset_table(f"Training and decision time: {kind}", results, columns, note)
 
 
-def _timed(results: Results, dataset: str) -> list[Outcome]:
-    return [each for each in _of(results, dataset) if each.circumstances.get("device", "cpu") == "cpu"]
+def _timed_runs(results: DecisionResults, dataset: str, model: str) -> list[dict[str, Any]]:
+    return [
+        result.measurements
+        for result in results.of_dataset(dataset)
+        if result.settings["model"] == model and result.provenance.get("device", "cpu") == "cpu"
+    ]
 
 
-def _of(results: Results, dataset: str) -> list[Outcome]:
-    return [each for each in results.outcomes if each.settings["dataset"] == dataset]
-
-
-def _unpriced(results: Results) -> list[str]:
-    """The methods that do not aim at a cost."""
-    return [name for name in results.methods if name not in BY_COST]
-
-
-def _by_set(
+def _dataset_table(
     title: str,
-    results: Results,
+    results: DecisionResults,
     columns: dict[str, list[str]],
     note: str,
-    best: Iterable[tuple[int, int]] = (),
     *,
-    more: tuple[str, ...] = (),
-) -> Grid:
-    """A grid with a line for each dataset, and for ``more``."""
-    rows = zip((*results.datasets, *more), *columns.values(), strict=True)
-    return Grid(title, ("", *columns), tuple(rows), note, frozenset(best))
+    best: Iterable[tuple[int, int]] = (),
+    last_row: str = "",
+) -> ReportTable:
+    """A table with a row for each dataset, and possibly one more."""
+    labels = [*results.datasets, last_row] if last_row else results.datasets
+    rows = zip(labels, *columns.values(), strict=True)
+    return ReportTable(title, ("", *columns), tuple(rows), note, frozenset(best))
 
 
-def _curves(some: Sequence[Results], folder: Path) -> Section:
-    pictures = []
-    for results in some:
+def _curve_section(parts: Sequence[DecisionResults], folder: Path) -> Section:
+    figures = []
+    for results in parts:
         for dataset in results.datasets:
-            pictures.append(dataset_picture(results, dataset, folder / f"decisions-{dataset}.png"))
-            frontier = frontier_picture(results, dataset, folder / f"decisions-{dataset}-cost.png")
-            pictures += [frontier] if frontier else []
-    return Section("Curves", (), (), tuple(pictures))
+            figures.append(plot_dataset(results, dataset, folder / f"decisions-{dataset}.png"))
+            cost_figure = plot_costs(results, dataset, folder / f"decisions-{dataset}-cost.png")
+            figures += [cost_figure] if cost_figure else []
+    return Section("Curves", (), (), tuple(figures))

@@ -1,43 +1,41 @@
-"""The outcomes of the decisions suite by method and dataset."""
+"""The results of the decisions suite by method and dataset."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from eddi_benchmarks.experiment import Outcome
-from eddi_benchmarks.paper.combination import Numbers, mean_and_error, signed_rank
+from eddi_benchmarks.harness.run_result import Measurements, RunResult
+from eddi_benchmarks.report.statistics import Numbers, signed_rank_test
 
 METHODS = {
     "ours": "ours",
-    "ours-ahead": "ours, ahead",
+    "ours-ahead": "ours, lookahead",
     "ours-cost": "ours, per cost",
-    "static": "one order",
+    "static": "fixed order",
     "random": "random order",
     "paper": "paper's EDDI",
     "gdfs": "GDFS",
     "dime": "DIME",
     "dime-cost": "DIME, per cost",
     "exact-greedy": "exact, greedy",
-    "exact": "exact, two ahead",
+    "exact": "exact, lookahead",
 }
-BOUNDS = ("exact-greedy", "exact")  # they know the world, so nothing is to be won against them
-BY_COST = ("ours-cost", "dime-cost")  # they aim at the cost, and are told only there
+EXACT_METHODS = ("exact-greedy", "exact")  # upper bounds: they know the true distribution
+COST_METHODS = ("ours-cost", "dime-cost")  # reported against cost only
 
 
 @dataclass(frozen=True)
-class Results:
-    """Everything that is finished, of problems whose target is a quantity or of those with classes."""
+class DecisionResults:
+    """All finished runs with real-valued targets, or all with classes."""
 
-    outcomes: tuple[Outcome, ...]
+    results: tuple[RunResult, ...]
     is_class: bool
 
     @classmethod
-    def of(cls, outcomes: Sequence[Outcome], *, is_class: bool) -> "Results":
-        return cls(tuple(o for o in outcomes if o.figures["is_class"] == is_class), is_class)
+    def select(cls, results: Sequence[RunResult], *, is_class: bool) -> "DecisionResults":
+        return cls(tuple(r for r in results if r.measurements["is_class"] == is_class), is_class)
 
     @property
     def metric(self) -> str:
@@ -45,71 +43,68 @@ class Results:
 
     @cached_property
     def datasets(self) -> list[str]:
-        return list(dict.fromkeys(str(each.settings["dataset"]) for each in self.outcomes))
+        return list(dict.fromkeys(str(result.settings["dataset"]) for result in self.results))
 
     @cached_property
     def methods(self) -> list[str]:
-        """Those of which anything is finished, in the order of `METHODS`."""
-        found = {name for each in self.outcomes for name in each.figures["methods"]}
-        return [name for name in METHODS if name in found]
+        """The methods with results, in the order of `METHODS`."""
+        measured = {name for result in self.results for name in result.measurements["methods"]}
+        return [name for name in METHODS if name in measured]
 
-    def told(self, dataset: str, method: str) -> dict[int, dict[str, Any]]:
-        """What each seed found."""
-        here = (each for each in self.outcomes if each.settings["dataset"] == dataset)
+    @property
+    def methods_without_cost(self) -> list[str]:
+        """The methods that do not take costs into account."""
+        return [name for name in self.methods if name not in COST_METHODS]
+
+    def of_dataset(self, dataset: str) -> list[RunResult]:
+        return [result for result in self.results if result.settings["dataset"] == dataset]
+
+    def by_seed(self, dataset: str, method: str) -> dict[int, Measurements]:
+        """What each seed measured of a method."""
         return {
-            int(each.settings["seed"]): each.figures["methods"][method]
-            for each in here
-            if method in each.figures["methods"]
+            int(result.settings["seed"]): result.measurements["methods"][method]
+            for result in self.of_dataset(dataset)
+            if method in result.measurements["methods"]
         }
 
     def curves(self, dataset: str, method: str, metric: str) -> Numbers:
-        """[seeds, steps + 1]."""
-        found = [each["curves"][metric] for each in self.told(dataset, method).values()]
-        return np.array(found, dtype=np.float64)
+        """The curves of a method [seeds, steps + 1]."""
+        by_seed = self.by_seed(dataset, method).values()
+        return np.array([measured["curves"][metric] for measured in by_seed], dtype=np.float64)
 
     def areas(self, dataset: str, method: str, metric: str | None = None) -> dict[int, float]:
-        """By seed, the mean of a curve: of errors from before the first question on, else after it."""
+        """The mean of a curve by seed; for classes without the step before the first question."""
         first = 1 if self.is_class else 0
         return {
-            seed: float(np.mean(each["curves"][metric or self.metric][first:]))
-            for seed, each in self.told(dataset, method).items()
+            seed: float(np.mean(measured["curves"][metric or self.metric][first:]))
+            for seed, measured in self.by_seed(dataset, method).items()
         }
 
-    def gains(self, dataset: str, one: str, other: str) -> Numbers:
-        """By how much ``one`` is better than ``other``, on the seeds both have [seeds]."""
-        a, b = self.areas(dataset, one), self.areas(dataset, other)
+    def gains(self, dataset: str, first: str, second: str) -> Numbers:
+        """By how much method ``first`` is better than ``second``, for the seeds of both [seeds]."""
+        a, b = self.areas(dataset, first), self.areas(dataset, second)
         sign = 1 if self.is_class else -1
         return np.array([sign * (a[seed] - b[seed]) for seed in sorted(a.keys() & b.keys())])
 
-    def best(self, dataset: str) -> set[str]:
-        """The method with the best mean, of those that do not know the world."""
+    def best_methods(self, dataset: str) -> set[str]:
+        """The methods with the best mean, apart from exact ones and those that minimise cost."""
         means = {
             name: np.mean(list(areas.values()))
             for name in self.methods
-            if name not in (*BOUNDS, *BY_COST) and (areas := self.areas(dataset, name))
+            if name not in (*EXACT_METHODS, *COST_METHODS) and (areas := self.areas(dataset, name))
         }
-        most = (max if self.is_class else min)(means.values(), default=None)
-        return {name for name, mean in means.items() if mean == most}
+        best = (max if self.is_class else min)(means.values(), default=None)
+        return {name for name, mean in means.items() if mean == best}
 
+    def compare(self, first: str, second: str) -> tuple[float, int, int]:
+        """Compare two methods over all datasets.
 
-def cell(areas: dict[int, float], digits: int = 3) -> str:
-    """Mean and standard error as a table shows them."""
-    if not areas:
-        return "-"
-    mean, error = mean_and_error(np.array(list(areas.values())))
-    return f"{mean:.{digits}f}" if np.isnan(error) else f"{mean:.{digits}f} ± {error:.{digits}f}"
-
-
-def paired_t(differences: Numbers) -> float | None:
-    """p-value of the two-sided paired t-test (Student 1908); None where two cannot be told apart."""
-    if len(differences) < 2 or np.ptp(differences) == 0:
-        return None
-    return float(stats.ttest_1samp(differences, 0.0).pvalue)
-
-
-def over_sets(results: Results, one: str, other: str) -> tuple[float, int, int]:
-    """The signed-rank test over all datasets and seeds, sets won on average, and sets compared."""
-    gains = [results.gains(dataset, one, other) for dataset in results.datasets]
-    some = [each for each in gains if len(each)]
-    together = np.concatenate(some) if some else np.zeros(0)
-    return signed_rank(together), sum(each.mean() > 0 for each in some), len(some)
+        Returns:
+            The p-value of the signed-rank test over all datasets and seeds, the number of datasets on
+            which ``first`` is better on average, and the number of datasets compared.
+        """
+        gains = [self.gains(dataset, first, second) for dataset in self.datasets]
+        gains = [of_dataset for of_dataset in gains if len(of_dataset)]
+        pooled = np.concatenate(gains) if gains else np.zeros(0)
+        n_wins = sum(of_dataset.mean() > 0 for of_dataset in gains)
+        return signed_rank_test(pooled), n_wins, len(gains)

@@ -1,0 +1,1 @@
+"""Reports on benchmark results as HTML, Markdown and JSON."""

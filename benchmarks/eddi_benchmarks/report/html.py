@@ -1,4 +1,4 @@
-"""The whole report as one page of HTML that needs no other file."""
+"""The whole report as one self-contained HTML page."""
 
 import base64
 import mimetypes
@@ -7,21 +7,23 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.facts import duration, short_commit
-from eddi_benchmarks.report.page import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.content import Figure, ReportTable, Section
+from eddi_benchmarks.report.provenance import format_duration, short_commit
+from eddi_benchmarks.report.suite_report import SuiteReport
 
-TITLE = "EDDI, the paper table by table"
+TITLE = "EDDI: the paper's results reproduced"
 LEAD = (
     "Every table and figure of Ma et al., <cite>EDDI: Efficient Dynamic Discovery of High-Value "
-    "Information with Partial VAE</cite> (ICML 2019), run anew: our numbers beside theirs, the "
-    "difference, and a plain word where they differ."
+    "Information with Partial VAE</cite> (ICML 2019), reproduced: our numbers next to the paper's, "
+    "the difference, and an explanation where they disagree."
 )
-DENSITY = 2  # pixels of a picture to one of the page, so that it is sharp on any screen
-NARROW, WIDE = 420, 700  # pixels: a picture narrower is not made smaller; one wider a phone scrolls
+DENSITY = 2  # image pixels per page pixel, so that figures are sharp on high-density screens
+MIN_WIDTH = 420  # page pixels: narrower images are not scaled down
+WIDE = 700  # page pixels: wider figures scroll on a phone
 _CODE = re.compile(r"`([^`]+)`")
 _MINUS = re.compile(r"(?<!\w)-(?=\.?\d)")
 _PNG = b"\x89PNG\r\n\x1a\n"
+_QUICK_TAG = ' <span class="tag">quick size</span>'
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -46,7 +48,7 @@ _PAGE = """<!doctype html>
 </ol>
 </nav>
 <main>
-{chapters}
+{articles}
 </main>
 </div>
 <footer>{footer}</footer>
@@ -55,166 +57,177 @@ _PAGE = """<!doctype html>
 """
 
 
-def render(chapters: Sequence[Chapter]) -> str:
-    """The report on ``chapters``; those not yet run are only named."""
+def render(reports: Sequence[SuiteReport]) -> str:
+    """Render the page; suites without a finished run appear in the overview only."""
     style = files("eddi_benchmarks.report").joinpath("style.css").read_text("utf-8")
-    told = [chapter for chapter in chapters if chapter.facts is not None]
+    finished = [report for report in reports if report.provenance is not None]
     return _PAGE.format(
         title=TITLE,
         style=style,
         lead=LEAD,
-        overview=_overview(chapters),
-        contents="\n".join(_entry(chapter) for chapter in told),
-        chapters="\n".join(map(_chapter, told)) or "<p>Nothing has been run yet.</p>",
-        footer="Made by <code>eddi bench report</code>.",
+        overview=_render_overview(reports),
+        contents="\n".join(_render_contents(report) for report in finished),
+        articles="\n".join(map(_render_report, finished)) or "<p>Nothing has been run yet.</p>",
+        footer="Written by <code>eddi bench report</code>.",
     )
 
 
-def _overview(chapters: Sequence[Chapter]) -> str:
-    """What was run, at a glance, above everything else."""
-    rows = "\n".join(_overview_row(chapter) for chapter in chapters)
-    headings = "".join(f'<th scope="col">{name}</th>' for name in ("Suite", "Runs", "Took", "Finished"))
-    table = f'<table class="overview">\n<thead><tr>{headings}<th scope="col">Commit</th></tr></thead>'
+def _render_overview(reports: Sequence[SuiteReport]) -> str:
+    rows = "\n".join(_render_overview_row(report) for report in reports)
+    names = ("Suite", "Runs", "Duration", "Finished", "Commit")
+    headings = "".join(f'<th scope="col">{name}</th>' for name in names)
+    table = f'<table class="overview">\n<thead><tr>{headings}</tr></thead>'
     return f'<div class="scroll">{table}\n<tbody>\n{rows}\n</tbody></table></div>'
 
 
-def _overview_row(chapter: Chapter) -> str:
-    suite, facts = chapter.suite, chapter.facts
+def _render_overview_row(report: SuiteReport) -> str:
+    suite, provenance = report.suite, report.provenance
     title = escape(suite.title)
-    if facts is None:
+    if provenance is None:
         command = f"<code>eddi bench run {escape(suite.name)}</code>"
         return (
             f'<tr class="absent"><th scope="row">{title}</th>'
             f'<td>0 of {len(suite.runs)}</td><td colspan="3">not yet run: {command}</td></tr>'
         )
-    quick = ' <span class="tag">quick look</span>' if suite.quick else ""
     cells = (
-        f"{chapter.n_finished} of {len(suite.runs)}",
-        duration(facts.wall_seconds),
-        f"{facts.ended:%Y-%m-%d}",
-        ", ".join(map(short_commit, facts.commits)),
+        f"{report.n_finished} of {len(suite.runs)}",
+        format_duration(provenance.wall_seconds),
+        f"{provenance.finished:%Y-%m-%d}",
+        ", ".join(map(short_commit, provenance.commits)),
     )
-    link = f'<a href="#{_anchor(chapter)}">{title}</a>{quick}'
-    return f'<tr><th scope="row">{link}</th>{_each("td", cells)}</tr>'
+    link = f'<a href="#{_anchor(report)}">{title}</a>{_quick_tag(report)}'
+    return f'<tr><th scope="row">{link}</th>{_render_cells(cells)}</tr>'
 
 
-def _entry(chapter: Chapter) -> str:
-    parts = "\n".join(
-        f'<li><a href="#{_anchor(chapter, place)}">{escape(section.title)}</a></li>'
-        for place, section in enumerate(chapter.sections)
+def _render_contents(report: SuiteReport) -> str:
+    entries = "\n".join(
+        f'<li><a href="#{_anchor(report, index)}">{escape(section.title)}</a></li>'
+        for index, section in enumerate(report.sections)
     )
-    inner = f"\n<ol>\n{parts}\n</ol>" if parts else ""
-    return f'<li><a href="#{_anchor(chapter)}">{escape(chapter.suite.title)}</a>{inner}</li>'
+    sublist = f"\n<ol>\n{entries}\n</ol>" if entries else ""
+    return f'<li><a href="#{_anchor(report)}">{escape(report.suite.title)}</a>{sublist}</li>'
 
 
-def _chapter(chapter: Chapter) -> str:
-    title = escape(chapter.suite.title)
-    quick = ' <span class="tag">quick look</span>' if chapter.suite.quick else ""
-    parts = "\n".join(
-        _section(section, _anchor(chapter, n)) for n, section in enumerate(chapter.sections)
+def _render_report(report: SuiteReport) -> str:
+    heading = f"<h2>{escape(report.suite.title)}{_quick_tag(report)}</h2>"
+    sections = "\n".join(
+        _render_section(section, _anchor(report, index)) for index, section in enumerate(report.sections)
     )
     return (
-        f'<article id="{_anchor(chapter)}">\n<h2>{title}{quick}</h2>\n{_facts(chapter)}\n{parts}\n'
-        '<p class="up"><a href="#top">Back to the top</a></p>\n</article>'
+        f'<article id="{_anchor(report)}">\n{heading}\n{_render_provenance(report)}\n{sections}\n'
+        '<p class="up"><a href="#top">Back to top</a></p>\n</article>'
     )
 
 
-def _facts(chapter: Chapter) -> str:
-    said = {"suite": f"`{chapter.suite.name}`, {chapter.size}"}
-    if chapter.facts is not None:
-        said |= chapter.facts.words()
-        sums = [f"{name} {'/'.join(s[:12] for s in each)}" for name, each in chapter.facts.data.items()]
-        said |= {"data (SHA-256)": ", ".join(sums)} if sums else {}
-    items = "\n".join(f"<div><dt>{escape(k)}</dt><dd>{_inline(v)}</dd></div>" for k, v in said.items())
-    return f"<details><summary>{_summary(chapter)}</summary>\n<dl>\n{items}\n</dl></details>"
+def _quick_tag(report: SuiteReport) -> str:
+    return _QUICK_TAG if report.suite.quick else ""
 
 
-def _summary(chapter: Chapter) -> str:
-    if chapter.facts is None:
-        return escape(chapter.size)
-    machine = "; ".join(chapter.facts.machines)
-    return escape(f"{chapter.size}, {duration(chapter.facts.wall_seconds)} on {machine}")
+def _render_provenance(report: SuiteReport) -> str:
+    texts = {"suite": f"`{report.suite.name}`, {report.progress}"}
+    if report.provenance is not None:
+        texts |= report.provenance.describe()
+        checksums = [
+            f"{dataset} {'/'.join(sha256[:12] for sha256 in checksums)}"
+            for dataset, checksums in report.provenance.data.items()
+        ]
+        texts |= {"data (SHA-256)": ", ".join(checksums)} if checksums else {}
+    items = "\n".join(
+        f"<div><dt>{escape(label)}</dt><dd>{_render_text(text)}</dd></div>"
+        for label, text in texts.items()
+    )
+    return f"<details><summary>{_summary(report)}</summary>\n<dl>\n{items}\n</dl></details>"
 
 
-def _section(section: Section, anchor: str) -> str:
-    words = "\n".join(f"<p>{_inline(paragraph)}</p>" for paragraph in section.words)
-    grids = "\n".join(map(_table, section.grids))
-    pictures = "\n".join(map(_picture, section.pictures))
+def _summary(report: SuiteReport) -> str:
+    if report.provenance is None:
+        return escape(report.progress)
+    machine = "; ".join(report.provenance.machines)
+    duration = format_duration(report.provenance.wall_seconds)
+    return escape(f"{report.progress}, {duration} on {machine}")
+
+
+def _render_section(section: Section, anchor: str) -> str:
+    paragraphs = "\n".join(f"<p>{_render_text(text)}</p>" for text in section.paragraphs)
+    tables = "\n".join(map(_render_table, section.tables))
+    figures = "\n".join(map(_render_figure, section.figures))
     title = f"<h3>{escape(section.title)}</h3>"
-    return f'<section id="{anchor}">\n{title}\n{words}\n{grids}\n{pictures}\n</section>'
+    return f'<section id="{anchor}">\n{title}\n{paragraphs}\n{tables}\n{figures}\n</section>'
 
 
-def _table(grid: Grid) -> str:
-    figures = [is_numeric(grid, column) for column in range(len(grid.columns))]
-    head = "".join(
-        f'<th scope="col"{_class(numeric)}>{escape(name)}</th>'
-        for name, numeric in zip(grid.columns, figures, strict=True)
+def _render_table(table: ReportTable) -> str:
+    numeric = [table.is_numeric(column) for column in range(len(table.columns))]
+    headings = "".join(
+        f'<th scope="col"{_number_class(is_number)}>{escape(name)}</th>'
+        for name, is_number in zip(table.columns, numeric, strict=True)
     )
-    grouped = any(not texts[0] for texts in grid.rows)  # a row without a name belongs to the one above
+    grouped = any(not cells[0] for cells in table.rows)  # unnamed rows belong to the row above
     rows = "\n".join(
-        ('<tr class="group">' if grouped and texts[0] else "<tr>")
-        + "".join(_cell(grid, row, column, figures[column]) for column in range(len(texts)))
+        ('<tr class="group">' if grouped and cells[0] else "<tr>")
+        + "".join(_render_cell(table, row, column, numeric[column]) for column in range(len(cells)))
         + "</tr>"
-        for row, texts in enumerate(grid.rows)
+        for row, cells in enumerate(table.rows)
     )
-    note = f'\n<p class="note">{_inline(grid.note)}</p>' if grid.note else ""
+    note = f'\n<p class="note">{_render_text(table.note)}</p>' if table.note else ""
     style = ' class="grouped"' if grouped else ""
     return (
-        f'<figure class="grid"><figcaption>{_inline(grid.title)}</figcaption>\n<div class="scroll">'
-        f"<table{style}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}</figure>"
+        f'<figure class="table"><figcaption>{_render_text(table.title)}</figcaption>\n'
+        f'<div class="scroll"><table{style}>\n<thead><tr>{headings}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table></div>{note}</figure>"
     )
 
 
-def _cell(grid: Grid, row: int, column: int, numeric: bool) -> str:
-    text = escape(grid.rows[row][column])
-    if numeric:
-        text = _minus(text)
-    if (row, column) in grid.best:
+def _render_cell(table: ReportTable, row: int, column: int, is_number: bool) -> str:
+    text = escape(table.rows[row][column])
+    if is_number:
+        text = _typeset_minus(text)
+    if (row, column) in table.best:
         text = f"<strong>{text}</strong>"
     tag, scope = ("th", ' scope="row"') if column == 0 else ("td", "")
-    return f"<{tag}{scope}{_class(numeric)}>{text}</{tag}>"
+    return f"<{tag}{scope}{_number_class(is_number)}>{text}</{tag}>"
 
 
-def _class(numeric: bool) -> str:
-    return ' class="num"' if numeric else ""
+def _number_class(is_number: bool) -> str:
+    return ' class="num"' if is_number else ""
 
 
-def _picture(picture: Picture) -> str:
-    kind = mimetypes.guess_type(picture.path.name)[0] or "image/png"
-    content = picture.path.read_bytes()
-    source = f"data:{kind};base64,{base64.b64encode(content).decode()}"
-    words = escape(picture.words.replace("`", ""), quote=True)
-    width = _width(content)
+def _render_figure(figure: Figure) -> str:
+    media_type = mimetypes.guess_type(figure.path.name)[0] or "image/png"
+    content = figure.path.read_bytes()
+    source = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+    alt = escape(figure.caption.replace("`", ""), quote=True)
+    width = _page_width(content)
     size = f' width="{width}"' if width else ""
-    image = f'<div class="frame"><img src="{source}" alt="{words}"{size} loading="lazy"></div>'
-    style = "picture wide" if width and width > WIDE else "picture"
-    return f'<figure class="{style}">{image}<figcaption>{_inline(picture.words)}</figcaption></figure>'
+    image = f'<div class="frame"><img src="{source}" alt="{alt}"{size} loading="lazy"></div>'
+    style = "plot wide" if width and width > WIDE else "plot"
+    caption = f"<figcaption>{_render_text(figure.caption)}</figcaption>"
+    return f'<figure class="{style}">{image}{caption}</figure>'
 
 
-def _width(content: bytes) -> int | None:
-    """How wide a PNG is shown, from its header; other formats say so themselves."""
+def _page_width(content: bytes) -> int | None:
+    """The display width of a PNG in page pixels; None for formats that define their own size."""
     if not content.startswith(_PNG):
         return None
     pixels = int.from_bytes(content[16:20], "big")
-    return max(pixels // DENSITY, min(pixels, NARROW))
+    return max(pixels // DENSITY, min(pixels, MIN_WIDTH))
 
 
-def _inline(words: str) -> str:
-    """``words`` as HTML: `code` as code, and elsewhere a minus as wide as a plus."""
-    plain, *rest = _CODE.split(escape(words, quote=False))
-    parts = [_minus(plain)]
+def _render_text(text: str) -> str:
+    """Text as HTML, with `code` as code and typographic minus signs elsewhere."""
+    plain, *rest = _CODE.split(escape(text, quote=False))
+    parts = [_typeset_minus(plain)]
     for code, after in zip(rest[::2], rest[1::2], strict=True):
-        parts += [f"<code>{code}</code>", _minus(after)]
+        parts += [f"<code>{code}</code>", _typeset_minus(after)]
     return "".join(parts)
 
 
-def _minus(text: str) -> str:
+def _typeset_minus(text: str) -> str:
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
-def _each(tag: str, texts: Iterable[str]) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+def _render_cells(texts: Iterable[str]) -> str:
+    return "".join(f"<td>{escape(text)}</td>" for text in texts)
 
 
-def _anchor(chapter: Chapter, section: int | None = None) -> str:
-    return chapter.suite.name if section is None else f"{chapter.suite.name}-{section + 1}"
+def _anchor(report: SuiteReport, section: int | None = None) -> str:
+    return report.suite.name if section is None else f"{report.suite.name}-{section + 1}"

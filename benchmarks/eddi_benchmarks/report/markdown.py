@@ -1,47 +1,49 @@
-"""A chapter of the report as Markdown, for a repository."""
+"""The report on one suite as Markdown, for a repository."""
 
 from pathlib import Path
 
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid, Picture, Section, is_numeric
+from eddi_benchmarks.report.content import Figure, ReportTable, Section
+from eddi_benchmarks.report.suite_report import SuiteReport
 
 
-def render(chapter: Chapter, folder: Path) -> str:
-    """The chapter as Markdown that lies in ``folder``, beside its pictures."""
-    suite = chapter.suite
-    parts = [f"# {suite.title}", f"Suite `{suite.name}`: {chapter.size}."]
-    if chapter.facts is None:
-        parts.append(f"Not yet run. `eddi bench run {suite.name}` runs it.")
+def render(report: SuiteReport, folder: Path) -> str:
+    """Render a report as a Markdown file in ``folder``, next to its figures."""
+    suite = report.suite
+    blocks = [f"# {suite.title}", f"Suite `{suite.name}`: {report.progress}."]
+    if report.provenance is None:
+        blocks.append(f"Not yet run. Run it with `eddi bench run {suite.name}`.")
     else:
-        parts.append("\n".join(f"- {name}: {said}" for name, said in chapter.facts.words().items()))
-    for section in chapter.sections:
-        parts += _section(section, folder)
-    return "\n\n".join(parts) + "\n"
+        lines = (f"- {label}: {text}" for label, text in report.provenance.describe().items())
+        blocks.append("\n".join(lines))
+    for section in report.sections:
+        blocks += _render_section(section, folder)
+    return "\n\n".join(blocks) + "\n"
 
 
-def _section(section: Section, folder: Path) -> list[str]:
-    parts = [f"## {section.title}", *section.words]
-    for grid in section.grids:
-        parts += [f"**{grid.title}**", _table(grid), *([f"*{grid.note}*"] if grid.note else [])]
-    return parts + [_picture(picture, folder) for picture in section.pictures]
+def _render_section(section: Section, folder: Path) -> list[str]:
+    blocks = [f"## {section.title}", *section.paragraphs]
+    for table in section.tables:
+        note = [f"*{table.note}*"] if table.note else []
+        blocks += [f"**{table.title}**", _render_table(table), *note]
+    return blocks + [_render_figure(figure, folder) for figure in section.figures]
 
 
-def _table(grid: Grid) -> str:
-    rules = ("---:" if is_numeric(grid, column) else "---" for column in range(len(grid.columns)))
+def _render_table(table: ReportTable) -> str:
+    alignment = ("---:" if table.is_numeric(column) else "---" for column in range(len(table.columns)))
     rows = [
-        [_cell(text, bold=(row, column) in grid.best) for column, text in enumerate(texts)]
-        for row, texts in enumerate(grid.rows)
+        [_render_cell(text, bold=(row, column) in table.best) for column, text in enumerate(texts)]
+        for row, texts in enumerate(table.rows)
     ]
-    lines = [map(_cell, grid.columns), rules, *rows]
+    lines = [map(_render_cell, table.columns), alignment, *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _cell(text: str, *, bold: bool = False) -> str:
-    safe = " ".join(text.replace("|", "\\|").replace("*", "\\*").split())
-    return f"**{safe}**" if bold and safe else safe
+def _render_cell(text: str, *, bold: bool = False) -> str:
+    escaped = " ".join(text.replace("|", "\\|").replace("*", "\\*").split())
+    return f"**{escaped}**" if bold and escaped else escaped
 
 
-def _picture(picture: Picture, folder: Path) -> str:
-    place = picture.path.relative_to(folder).as_posix().replace(" ", "%20")
-    words = picture.words.replace("[", "(").replace("]", ")")
-    return f"![{words}]({place})\n\n*{picture.words}*"
+def _render_figure(figure: Figure, folder: Path) -> str:
+    link = figure.path.relative_to(folder).as_posix().replace(" ", "%20")
+    alt = figure.caption.replace("[", "(").replace("]", ")")
+    return f"![{alt}]({link})\n\n*{figure.caption}*"

@@ -1,16 +1,16 @@
-"""GDFS learns what to ask first, for everybody and for each."""
+"""GDFS learns which question to ask first, and which one given the answers."""
 
 import pytest
 import torch
 
-from eddi_benchmarks.baselines.gdfs import Gdfs, gumbel
-from eddi_benchmarks.baselines.masked import Layout, Pace, Rows, walk
+from eddi_benchmarks.baselines.gdfs import Gdfs, gumbel_noise
+from eddi_benchmarks.baselines.masked import Layout, Rows, TrainingSettings, simulate_interviews
 
-PACE = Pace(width=32, dropout=0.0, every=25, patience=4, max_steps=150)
+SETTINGS = TrainingSettings(width=32, dropout=0.0, validate_every=25, patience=4, max_steps=150)
 
 
-def switched(n, seed):
-    """The first of four says which of the next two is the class; the last says nothing."""
+def switched_rows(n, seed):
+    """The first of four columns says which of the next two is the class; the last is noise."""
     x = torch.randn((n, 4), generator=torch.Generator().manual_seed(seed))
     x = torch.where(torch.tensor([True, True, True, False]), x.sign(), x)
     truth = torch.where(x[:, 0] > 0, x[:, 1], x[:, 2])
@@ -18,33 +18,40 @@ def switched(n, seed):
 
 
 @pytest.fixture(scope="module")
-def made():
+def model():
+    train, valid = switched_rows(2000, 0), switched_rows(300, 1)
     layout = Layout(torch.eye(4), 2)
-    return Gdfs.fit(switched(2000, 0), switched(300, 1), layout, 3, seed=0, pace=PACE)
+    return Gdfs.fit(train, valid, layout=layout, n_steps=3, seed=0, settings=SETTINGS)
 
 
-def test_what_is_asked_depends_on_what_was_answered(made):
-    test = switched(300, 2)
-    masks, asked = walk(test, made.scores, 3)
+def test_the_next_question_depends_on_the_answers(model):
+    test = switched_rows(300, 2)
+    masks, asked = simulate_interviews(test, model.scores, 3)
     with torch.no_grad():
-        right = (made.predictor(test.columns, masks[-1]).argmax(1) == test.truth).float().mean()
-    assert right > 0.97
-    useless = (asked[:2] == 3).float().mean()
-    assert useless < 0.02
+        predicted = model.predictor(test.columns, masks[-1]).argmax(1)
+    assert (predicted == test.truth).float().mean() > 0.97
+    assert (asked[:2] == 3).float().mean() < 0.02  # the noise column
 
 
-def test_the_same_seed_gives_the_same_policy():
-    layout, pace = Layout(torch.eye(4), 2), Pace(width=8, every=5, max_steps=10)
-    one, same = (
-        Gdfs.fit(switched(200, 0), switched(50, 1), layout, 2, seed=3, pace=pace, temperatures=(1.0,))
+def test_equal_seeds_give_equal_policies():
+    test = switched_rows(5, 2)
+    first, second = (
+        Gdfs.fit(
+            switched_rows(200, 0),
+            switched_rows(50, 1),
+            layout=Layout(torch.eye(4), 2),
+            n_steps=2,
+            seed=3,
+            settings=TrainingSettings(width=8, validate_every=5, max_steps=10),
+            temperatures=(1.0,),
+        ).scores(test.columns, test.empty_mask)
         for _ in range(2)
     )
-    test = switched(5, 2)
-    assert torch.equal(one.scores(test.columns, test.nothing), same.scores(test.columns, test.nothing))
+    assert torch.equal(first, second)
 
 
-def test_noise_draws_from_the_softmax():
+def test_the_argmax_of_noisy_logits_is_a_draw_from_their_softmax():
     logits = torch.tensor([2.0, 1.0, 0.0])
-    noise = gumbel(torch.Size([20_000, 3]), torch.Generator().manual_seed(0))
+    noise = gumbel_noise(torch.Size([20_000, 3]), torch.Generator().manual_seed(0))
     shares = (logits + noise).argmax(1).bincount() / 20_000
     assert torch.allclose(shares, logits.softmax(0), atol=0.02)

@@ -1,88 +1,93 @@
-"""What the discriminative baselines share."""
+"""Networks, interviews and training that GDFS and DIME share."""
 
 import torch
 
 from eddi_benchmarks.baselines.masked import (
-    Course,
     Layout,
     MaskedNetwork,
-    Pace,
     Rows,
-    improve,
+    Task,
+    TrainingSettings,
     random_masks,
     random_states,
-    states,
-    walk,
+    simulate_interviews,
+    train_stage,
+    visited_states,
 )
 
-LAYOUT = Layout(torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0)  # the first question reveals two
+LAYOUT = Layout(
+    torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0
+)  # the first question reveals two columns
 
 
-def rows(n=6, holes=()):
+def make_rows(n=6, unanswerable=()):
     random = torch.Generator().manual_seed(0)
     answerable = torch.ones((n, 2), dtype=torch.bool)
-    for row, question in holes:
+    for row, question in unanswerable:
         answerable[row, question] = False
     columns = torch.randn((n, 3), generator=random)
     return Rows(columns, answerable, columns[:, 0])
 
 
-def test_what_was_not_asked_cannot_matter():
-    network = MaskedNetwork(LAYOUT, 1, Pace(width=8)).eval()
-    some = rows()
-    mask = torch.tensor([[0.0, 1.0]]).repeat(len(some), 1)
-    changed = some.columns.clone()
+def test_columns_that_were_not_asked_have_no_effect():
+    network = MaskedNetwork(LAYOUT, 1, TrainingSettings(width=8)).eval()
+    rows = make_rows()
+    mask = torch.tensor([[0.0, 1.0]]).repeat(len(rows), 1)
+    changed = rows.columns.clone()
     changed[:, :2] = 99.0
-    assert torch.equal(network(some.columns, mask), network(changed, mask))
+    assert torch.equal(network(rows.columns, mask), network(changed, mask))
     changed[:, 2] = 99.0
-    assert not torch.equal(network(some.columns, mask), network(changed, mask))
+    assert not torch.equal(network(rows.columns, mask), network(changed, mask))
 
 
-def test_a_row_is_asked_the_best_open_question_and_none_it_has_no_answer_to():
-    some = rows(3, holes=[(1, 0), (2, 0), (2, 1)])
-    masks, asked = walk(some, lambda _, mask: torch.tensor([2.0, 1.0]).expand(mask.shape), 2)
+def test_a_row_is_asked_the_best_question_that_it_has_an_answer_to():
+    rows = make_rows(3, unanswerable=[(1, 0), (2, 0), (2, 1)])
+    masks, asked = simulate_interviews(
+        rows, lambda _, mask: torch.tensor([2.0, 1.0]).expand(mask.shape), 2
+    )
     assert asked.T.tolist() == [[0, 1], [1, -1], [-1, -1]]
     assert masks[-1].tolist() == [[1, 1], [0, 1], [0, 0]]
 
 
-def test_masks_hold_only_what_can_be_answered_and_any_number_of_it():
-    some = rows(400, holes=[(row, 0) for row in range(200)])
-    masks = random_masks(some, torch.Generator().manual_seed(0))
+def test_random_masks_contain_answerable_questions_of_every_number():
+    rows = make_rows(400, unanswerable=[(row, 0) for row in range(200)])
+    masks = random_masks(rows, torch.Generator().manual_seed(0))
     assert not masks[:200, 0].any()
     counts = masks[200:].sum(1).long().bincount(minlength=3) / 200
-    assert counts.min() > 0.25  # none, one and two equally often
+    assert counts.min() > 0.25  # zero, one and two equally often
 
 
-def test_states_are_those_of_the_walk_in_which_something_was_asked():
-    some = rows(4, holes=[(0, 0), (0, 1)])
-    course = Course(LAYOUT, 2, Pace(n_states=100), torch.Generator().manual_seed(0))
-    network = MaskedNetwork(LAYOUT, 2, course.pace)
-    found = states(some, network, course, network)
-    assert len(found.asked) == len(found.rows) == 6  # two questions to each of the three that answer
-    assert torch.equal((found.after - found.before).argmax(1), found.asked)
-    assert found.rows.answerable.all()
+def test_visited_states_are_those_in_which_a_question_was_asked():
+    rows = make_rows(4, unanswerable=[(0, 0), (0, 1)])
+    task = Task(LAYOUT, 2, TrainingSettings(n_states=100), torch.Generator().manual_seed(0))
+    network = MaskedNetwork(LAYOUT, 2, task.settings)
+    states = visited_states(rows, network, task, network)
+    assert len(states.asked) == len(states.rows) == 6  # two questions to each of three rows
+    assert torch.equal((states.after - states.before).argmax(1), states.asked)
+    assert states.rows.answerable.all()
 
 
 def test_in_a_random_state_any_open_question_is_asked():
-    some = rows(300, holes=[(row, 0) for row in range(100)])
-    found = random_states(some, torch.Generator().manual_seed(0))
-    assert torch.equal((found.after - found.before).argmax(1), found.asked)
-    assert found.rows.answerable.gather(1, found.asked[:, None]).all()
-    assert len(found.rows) < 300  # of some rows everything was known
-    assert set(found.asked.tolist()) == {0, 1}
+    rows = make_rows(300, unanswerable=[(row, 0) for row in range(100)])
+    states = random_states(rows, torch.Generator().manual_seed(0))
+    assert torch.equal((states.after - states.before).argmax(1), states.asked)
+    assert states.rows.answerable.gather(1, states.asked[:, None]).all()
+    assert len(states.rows) < 300  # the others have no open question
+    assert set(states.asked.tolist()) == {0, 1}
 
 
-def test_training_keeps_the_weights_that_the_validation_rows_liked_best():
+def test_training_keeps_the_weights_of_the_best_validation():
     network = torch.nn.Linear(1, 1)
-    seen = []
+    weights: list[float] = []
 
-    def judge():
-        seen.append((len(seen) - 2) ** 2)  # best at the third look
-        kept.append(network.weight.item())
-        return float(seen[-1])
+    def loss(batch):
+        return network(batch.columns[:, :1]).square().sum()
 
-    kept: list[float] = []
-    course = Course(LAYOUT, 1, Pace(every=1, patience=3, max_steps=50), torch.Generator())
-    improve([network], rows(), lambda batch: network(batch.columns[:, :1]).square().sum(), judge, course)
-    assert len(seen) == 6  # three looks in vain after the best
-    assert network.weight.item() == kept[2]
+    def validate():
+        weights.append(network.weight.item())
+        return float((len(weights) - 3) ** 2)  # best at the third validation
+
+    settings = TrainingSettings(validate_every=1, patience=3, max_steps=50)
+    train_stage([network], make_rows(), loss, validate, Task(LAYOUT, 1, settings, torch.Generator()))
+    assert len(weights) == 6  # three without improvement after the best
+    assert network.weight.item() == weights[2]

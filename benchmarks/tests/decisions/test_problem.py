@@ -1,27 +1,25 @@
-"""A dataset becomes a problem: the same split for everybody, and a target that is what was asked for."""
+"""A dataset becomes a problem with a split, a schema and a target."""
 
 import numpy as np
 import pytest
 
 from eddi.table.variable import Kind
-from eddi_benchmarks import datasets
+from eddi_benchmarks.data import datasets
 from eddi_benchmarks.decisions import problem as problems
 
 SETTINGS = {"seed": 0, "max_train": 400, "max_test": 3, "max_test_classes": 40, "max_questions": 20}
+NOT_OURS = "ignore:.*is not the file of the published results"
 
 
-NOT_OURS = "ignore:.*is not the file our numbers"
-
-
-def load(name, **more):
-    return problems.load({**SETTINGS, "dataset": name, **more})
+def load(name, **changes):
+    return problems.load_problem({**SETTINGS, "dataset": name, **changes})
 
 
 @pytest.mark.usefixtures("yacht")
 @pytest.mark.filterwarnings(NOT_OURS)
-def test_a_quantity_is_a_number_in_units_of_its_training_range():
+def test_the_unit_of_a_real_target_is_its_range_in_the_training_rows():
     problem = load("yacht")
-    assert (len(problem.train), len(problem.test)) == (36, 3)  # a tenth of 40, of which at most three
+    assert (len(problem.train), len(problem.test)) == (36, 3)  # a tenth of 40, at most three
     assert problem.schema["crew"].kind is Kind.REAL
     assert problem.unit == np.ptp(problem.train["crew"])
     assert not problem.is_class
@@ -30,13 +28,13 @@ def test_a_quantity_is_a_number_in_units_of_its_training_range():
 
 @pytest.mark.usefixtures("yacht")
 @pytest.mark.filterwarnings(NOT_OURS)
-def test_the_split_depends_on_the_seed_alone():
-    one, same, other = (load("yacht", seed=seed).train for seed in (0, 0, 1))
-    assert one.equals(same)
-    assert not one.index.equals(other.index)
+def test_the_split_depends_on_the_seed_only():
+    first, repeated, other = (load("yacht", seed=seed).train for seed in (0, 0, 1))
+    assert first.equals(repeated)
+    assert not first.index.equals(other.index)
 
 
-def test_classes_have_their_share_in_both_parts():
+def test_splits_are_stratified_by_class():
     problem = load("breast_cancer", max_train=1000, max_test_classes=200)
     shares = [part["target"].mean() for part in (problem.train, problem.test)]
     assert shares[0] == pytest.approx(shares[1], abs=0.01)
@@ -45,28 +43,35 @@ def test_classes_have_their_share_in_both_parts():
     assert problem.n_steps == 20
 
 
-def test_ten_digits_are_ten_levels():
+def test_the_ten_digits_are_ten_levels():
     problem = load("digits")
     assert problem.schema["target"].levels == tuple(range(10))
     assert len(problem.train) == 400
 
 
-def test_the_context_of_a_made_up_world_is_one_question():
+def test_the_context_of_a_mixture_is_one_question():
     problem = load("cube_nm")
     assert problem.schema.question("context").reveals == ("x0", "x1", "x2", "x3", "x4")
-    assert len(problem.schema.questions) == 52  # 51, and the target's own
+    assert len(problem.schema.questions) == 52  # 51 and that of the target
     assert problem.n_steps == 10
-    assert problem.world is not None
+    assert problem.mixture is not None
 
 
-def test_only_files_are_datasets_of_a_run():
-    assert problems.files("boston") == ("boston",)
-    assert problems.files("digits") == problems.files("syn1") == problems.files("xor") == ()
-    named = {"spam", "ckd", "heart_cleveland", "bank_marketing", "diabetes_symptoms", "phq9_nhanes"}
-    assert named <= set(datasets.DATASETS)
+def test_artificial_tables_and_those_of_scikit_learn_need_no_dataset():
+    assert problems.required_datasets("boston") == ("boston",)
+    assert all(problems.required_datasets(name) == () for name in ("digits", "syn1", "xor"))
+    class_tables = {
+        "spam",
+        "ckd",
+        "heart_cleveland",
+        "bank_marketing",
+        "diabetes_symptoms",
+        "phq9_nhanes",
+    }
+    assert class_tables <= set(datasets.DATASETS)
 
 
-def test_tests_of_the_heart_cost_what_they_did(data):
+def test_the_questions_about_the_heart_have_costs(data):
     folder = data / "heart_cleveland"
     folder.mkdir()
     names = list(problems.HEART_COSTS)
@@ -76,7 +81,7 @@ def test_tests_of_the_heart_cost_what_they_did(data):
         for row in range(40)
     ]
     (folder / "heart_cleveland.csv").write_text("\n".join([",".join([*names, "num"]), *lines]) + "\n")
-    with pytest.warns(match="is not the file our numbers were taken on"):
+    with pytest.warns(match="is not the file of the published results"):
         problem = load("heart_cleveland")
     assert problem.has_costs
     assert problem.schema.question("thal").cost == 102.9

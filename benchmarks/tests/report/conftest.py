@@ -1,14 +1,15 @@
-"""What the tests of the report share: a finished suite with a table, a picture and awkward words."""
+"""Fixtures for the report: a finished suite with a table, a figure, and text that needs escaping."""
 
 import struct
 import zlib
 
 import pytest
 
-from eddi_benchmarks.experiment import Experiment, Outcome
-from eddi_benchmarks.report.chapter import Chapter
-from eddi_benchmarks.report.page import Grid, Picture, Section
-from eddi_benchmarks.suite import Suite
+from eddi_benchmarks.harness.experiment import Experiment
+from eddi_benchmarks.harness.run_result import RunResult
+from eddi_benchmarks.harness.suite import Suite
+from eddi_benchmarks.report.content import Figure, ReportTable, Section
+from eddi_benchmarks.report.suite_report import SuiteReport
 
 SUITE = """
 title = "Ranks & <all>"
@@ -16,7 +17,7 @@ experiment = "uci"
 [over]
 seed = [0, 1, 2]
 """
-GRID = Grid(
+TABLE = ReportTable(
     "Average rank, `rmse`",
     ("strategy", "ours", "theirs", "p", "better"),
     (
@@ -28,28 +29,28 @@ GRID = Grid(
 )
 
 
-def png(width):
-    """A black PNG of one line."""
+def black_png(width):
+    """A black PNG of height 1."""
 
     def chunk(name, content):
-        check = zlib.crc32(name + content)
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
+        checksum = zlib.crc32(name + content)
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", checksum)
 
-    head = struct.pack(">IIBBBBB", width, 1, 8, 0, 0, 0, 0)
-    parts = (b"IHDR", head), (b"IDAT", zlib.compress(bytes(width + 1))), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
+    header = struct.pack(">IIBBBBB", width, 1, 8, 0, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(bytes(width + 1))), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*parts) for parts in chunks)
 
 
-def sections(outcomes, folder):
+def report_sections(results, folder):
     path = folder / "my curve.png"
-    path.write_bytes(png(2000))
-    words = (f"{len(outcomes)} of 3 runs; a < b, with `kl_weight = 1`.", "Second paragraph.")
-    picture = Picture(path, 'Curves of "EDDI" [boston] with `pnp`.')
-    return [Section("Ranks", words, (GRID,), (picture,)), Section("Only words", ("None.",), ())]
+    path.write_bytes(black_png(2000))
+    paragraphs = (f"{len(results)} of 3 runs; a < b, with `kl_weight = 1`.", "Second paragraph.")
+    figure = Figure(path, 'Curves of "EDDI" [boston] with `pnp`.')
+    return [Section("Ranks", paragraphs, (TABLE,), (figure,)), Section("Only text", ("None.",), ())]
 
 
-def outcome(seed, *, finished="2026-01-02T10:00:00+00:00", seconds=60.0, **facts):
-    circumstances = {
+def result_of_seed(seed, *, finished="2026-01-02T10:00:00+00:00", seconds=60.0, **changes):
+    provenance = {
         "data": {"boston": "ab" * 32},
         "versions": {"python": "3.11", "torch": "2.13"},
         "machine": "Linux x86_64, 2 cores",
@@ -59,29 +60,29 @@ def outcome(seed, *, finished="2026-01-02T10:00:00+00:00", seconds=60.0, **facts
         "seconds": seconds,
         "finished": finished,
         "peak_memory_mb": 700 + seed,
-        **facts,
+        **changes,
     }
-    return Outcome(str(seed), {"seed": seed}, {}, circumstances)
+    return RunResult(str(seed), {"seed": seed}, {}, provenance)
 
 
 @pytest.fixture
 def suite():
-    return Suite.from_toml("paper-made-up", SUITE)
+    return Suite.from_toml("paper-example", SUITE)
 
 
 @pytest.fixture
-def outcomes():
-    return [outcome(0), outcome(1)]
+def results():
+    return [result_of_seed(0), result_of_seed(1)]
 
 
 @pytest.fixture
-def chapter(suite, outcomes, tmp_path):
-    """Two of three runs, told with a table and a picture."""
-    made_up = Experiment(lambda *_: {}, lambda _: (), sections)
-    return Chapter.of(suite, outcomes, made_up, tmp_path / suite.name)
+def report(suite, results, tmp_path):
+    """A report on two of three runs, with a table and a figure."""
+    experiment = Experiment(lambda *_: {}, lambda _: (), report_sections)
+    return SuiteReport.from_results(suite, results, experiment, tmp_path / suite.name)
 
 
 @pytest.fixture
-def make_outcome():
-    """Makes finished runs: `make_outcome(seed, seconds=..., finished=...)`."""
-    return outcome
+def make_result():
+    """Makes results: `make_result(seed, seconds=..., finished=...)`."""
+    return result_of_seed

@@ -5,8 +5,8 @@ questionnaire is served to a browser.
 """
 
 import time
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -30,12 +30,14 @@ from eddi.evaluate.simulate import simulate
 from eddi.interview.interview import Interview
 from eddi.model.prediction import Prediction
 from eddi.partial_vae import PartialVAE, load
-from eddi.service.settings import Settings
 from eddi.strategy import Information, Random
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop
 from eddi.table import formats
 from eddi.table.question import Question
+
+if TYPE_CHECKING:
+    from eddi.service.settings import Settings
 
 MODEL_FILE, TABLE_FILE, STORE_FILE = "diabetes.eddi", "diabetes.csv", "answers.db"
 FIGURE_FILE = "information_curve.png"
@@ -88,7 +90,7 @@ def _has_model(path: Path, out: Console) -> bool:
     return True
 
 
-def build_settings(folder: Path, given: Settings) -> Settings:
+def build_settings(folder: Path, given: "Settings") -> "Settings":
     """Return the settings for serving: those given in the environment, otherwise those of the demo."""
     demo_values = {
         "store": f"sqlite:///{folder / STORE_FILE}",
@@ -97,13 +99,8 @@ def build_settings(folder: Path, given: Settings) -> Settings:
         "about": ABOUT,
         "log": "warning",  # one line per request would scroll the address out of view
     }
-    defaults = Settings()
-    overrides = {
-        name: value
-        for name, value in demo_values.items()
-        if getattr(given, name) == getattr(defaults, name)
-    }
-    return replace(given, model=str(folder / MODEL_FILE), target=TARGET, **overrides)  # type: ignore[arg-type]
+    unset = {name: demo_values[name] for name in demo_values.keys() - given.model_fields_set}
+    return given.model_copy(update={"model": str(folder / MODEL_FILE), "target": TARGET, **unset})
 
 
 def _train_model(folder: Path, out: Console, seed: int) -> tuple[Columns, Columns, PartialVAE]:

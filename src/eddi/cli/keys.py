@@ -43,7 +43,7 @@ def list_keys(store: StoreOption = None) -> None:
     for heading in ("name", "role", "expires", "revoked"):
         table.add_column(heading)
     for key in _open_keys(store).all():
-        revoked = "yes" if key.revoked else ""
+        revoked = "yes" if key.is_revoked else ""
         table.add_row(key.name, key.role, f"{key.expires:%Y-%m-%d %H:%M} UTC", revoked)
     terminal.open_console(stderr=False).print(table)
 

@@ -2,7 +2,6 @@
 
 import signal
 import socket
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,14 +62,21 @@ def serve(
         "within": within,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    run_server(replace(read_settings(), **given))  # type: ignore[arg-type]
+    run_server(read_settings(**given))
 
 
-def read_settings() -> "Settings":
-    """Return the settings from the environment."""
-    from eddi.service.settings import Settings
+def read_settings(**options: object) -> "Settings":
+    """Return the settings from the environment; ``options`` take precedence.
 
-    return Settings.from_environment()
+    Raises:
+        SettingError: a value is invalid.
+        MissingExtraError: the packages of the web service are not installed.
+    """
+    try:
+        from eddi.service.settings import Settings
+    except ImportError as error:
+        raise _missing_extra(error) from None
+    return Settings(**options)
 
 
 def with_free_port(settings: "Settings") -> "Settings":
@@ -81,7 +87,7 @@ def with_free_port(settings: "Settings") -> "Settings":
         terminal.print_message(
             f"port {settings.port} is in use, so another one is used. Set EDDI_PORT to choose a port."
         )
-        return replace(settings, port=0)
+        return settings.model_copy(update={"port": 0})
     return settings
 
 
@@ -100,10 +106,7 @@ def _run(settings: "Settings") -> None:
 
         from eddi.service import app, logs
     except ImportError as error:
-        raise MissingExtraError(
-            f"`eddi serve` needs the package {error.name}, which is not installed. "
-            "Install it: pip install 'eddi-ml[web]'"
-        ) from None
+        raise _missing_extra(error) from None
     import torch
 
     torch.set_num_threads(1)  # for such a small network, several threads are slower than one
@@ -121,6 +124,13 @@ def _run(settings: "Settings") -> None:
         listener.listen(BACKLOG)  # accept connections before the address is printed
         _print_addresses(settings, listener.getsockname()[1])
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _missing_extra(error: ImportError) -> MissingExtraError:
+    return MissingExtraError(
+        f"the web service needs the package {error.name}, which is not installed. "
+        "Install it: pip install 'eddi-ml[web]'"
+    )
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:

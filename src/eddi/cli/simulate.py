@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -15,8 +15,8 @@ from eddi.engine import Engine, EngineName
 
 if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves
-    from eddi.evaluate.sharded import StrategyOf
-    from eddi.evaluate.streaming_curves import Tally
+    from eddi.evaluate.sharded_simulation import StrategyFactory
+    from eddi.evaluate.streaming_curves import StreamingCurves
 
 BAR_WIDTH = 24
 
@@ -57,7 +57,7 @@ def simulate(
     if plot is not None:
         check_writable(plot)
     from eddi.evaluate.plots import information_curves
-    from eddi.evaluate.sharded import simulate_shards
+    from eddi.evaluate.sharded_simulation import simulate_shards
     from eddi.partial_vae import load
     from eddi.table.streaming import open_table
 
@@ -67,22 +67,21 @@ def simulate(
             model,
             open_table(table),
             target,
-            strategy_of=_strategy_factory(strategy),
+            make_strategy=_strategy_factory(strategy),
             max_steps=steps,
             engine=Engine(engine, workers),
             on_progress=on_progress,
         )
     _print_curves(curves, json=json)
     if plot is not None:
-        plotted: dict[str, Any] = {str(strategy): curves}  # streaming curves suffice for plotting
-        information_curves(plotted, plot, target=curves.target, unit=curves.unit)
+        information_curves({str(strategy): curves}, plot)
         terminal.print_message(f"wrote {plot}")
 
 
-def _strategy_factory(name: StrategyName) -> "StrategyOf":
+def _strategy_factory(name: StrategyName) -> "StrategyFactory":
     from eddi.strategy import Information, Lookahead, Random
 
-    factories: dict[StrategyName, StrategyOf] = {
+    factories: dict[StrategyName, StrategyFactory] = {
         StrategyName.INFORMATION: lambda _: Information(),
         StrategyName.LOOKAHEAD: lambda seed: Lookahead(seed=seed),
         StrategyName.RANDOM: Random,
@@ -90,7 +89,7 @@ def _strategy_factory(name: StrategyName) -> "StrategyOf":
     return factories[name]
 
 
-def _print_curves(curves: "Curves | Tally", *, json: bool) -> None:
+def _print_curves(curves: "Curves | StreamingCurves", *, json: bool) -> None:
     if json:
         return terminal.print_data(terminal.to_json(curves.to_document()))
     out = terminal.open_console(stderr=False)
@@ -98,7 +97,7 @@ def _print_curves(curves: "Curves | Tally", *, json: bool) -> None:
     return out.print(Text(f"AUIC (mean RMSE over all steps): {curves.auic:.4g}. Lower is better."))
 
 
-def build_steps_table(curves: "Curves | Tally") -> Table:
+def build_steps_table(curves: "Curves | StreamingCurves") -> Table:
     """Return a table with one line per step: the metrics and the most frequent question."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     metrics = {"RMSE": curves.rmse, "NLL": curves.nll}
@@ -116,13 +115,11 @@ def build_steps_table(curves: "Curves | Tally") -> Table:
     return table
 
 
-def _most_frequent_question(curves: "Curves | Tally", step: int) -> str:
+def _most_frequent_question(curves: "Curves | StreamingCurves", step: int) -> str:
     """Return the most frequent question of a step and its share among the rows asked."""
-    from eddi.evaluate.streaming_curves import Tally
-
     if step == 0:
         return ""
-    counts = (curves if isinstance(curves, Tally) else Tally.of(curves)).asked[step - 1]
+    counts = curves.asked[step - 1]
     if not counts.any():
         return "none"
     index = int(counts.argmax())

@@ -1,0 +1,1 @@
+"""Evaluation: simulated interviews, information curves, calibration, comparisons and plots."""

@@ -1,21 +1,20 @@
-"""How far a figure over rows may be trusted: rows drawn anew, with replacement (Efron 1979)."""
+"""Bootstrap confidence bands of metrics: rows resampled with replacement (Efron 1979)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from eddi.errors import EvaluationError
-from eddi.evaluate.curves import Curves, Metric, Numbers
+from eddi.evaluate.curves import Curves, Metric, Numbers, from_row_mean
 
 N_RESAMPLES = 1_000
-SHARE = 0.9  # of resamples that lie in a band
-CHUNK_CELLS = 4_000_000  # weights of rows in flight at once: 32 MB
-ROOTED = ("rmse", "draw_rmse")
+CONFIDENCE = 0.9  # share of resamples inside a band
+CHUNK_CELLS = 4_000_000  # row weights in memory at once: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A figure and the central 90% of what it is over resampled rows."""
+    """A statistic and the central 90% of its values over resampled rows."""
 
     value: Numbers
     low: Numbers
@@ -23,47 +22,46 @@ class Band:
 
 
 def band(curves: Curves, metric: Metric, *, seed: int = 0) -> Band:
-    """A metric at every step, with its band [steps + 1]."""
-    resampled = _resampled(curves, metric, seed)  # [resamples, steps + 1]
-    return _band(np.asarray(getattr(curves, metric)), resampled)
+    """A metric at every step with its confidence band [steps + 1]."""
+    return _band(curves.metric(metric), _resample(curves, metric, seed))
 
 
 def area(curves: Curves, metric: Metric, *, seed: int = 0) -> Band:
-    """The area under the information curve, its band over rows beside it []."""
-    value = np.asarray(getattr(curves, metric)).mean()
-    return _band(value, _resampled(curves, metric, seed).mean(1))
+    """The area under the information curve with its confidence band []."""
+    return _band(curves.metric(metric).mean(), _resample(curves, metric, seed).mean(1))
 
 
 def area_difference(a: Curves, b: Curves, metric: Metric, *, seed: int = 0) -> Band:
-    """The area of ``a`` less that of ``b`` on the same rows; the same resamples serve both [].
+    """The area of ``a`` minus that of ``b`` with its confidence band, both on the same resamples [].
 
     Raises:
-        EvaluationError: they are of different rows or lengths.
+        EvaluationError: the curves have different rows or numbers of steps.
     """
     if not np.array_equal(a.truth, b.truth, equal_nan=True) or a.n_steps != b.n_steps:
         raise EvaluationError(
-            "areas are compared over the same rows and as many steps. Simulate both on one table."
+            "areas can only be compared over the same rows and the same number of steps, but these "
+            "curves differ. Simulate both on one table and use `Curves.pad` on the shorter one."
         )
-    value = np.asarray(getattr(a, metric)).mean() - np.asarray(getattr(b, metric)).mean()
-    resampled = _resampled(a, metric, seed).mean(1) - _resampled(b, metric, seed).mean(1)
-    return _band(value, resampled)
+    value = a.metric(metric).mean() - b.metric(metric).mean()
+    return _band(value, _resample(a, metric, seed).mean(1) - _resample(b, metric, seed).mean(1))
 
 
-def _resampled(curves: Curves, metric: Metric, seed: int) -> Numbers:
-    """The metric over each resample of the rows whose target is known [resamples, steps + 1]."""
+def _resample(curves: Curves, metric: Metric, seed: int) -> Numbers:
+    """The metric of each resample of the rows whose target is observed [resamples, steps + 1]."""
     values = curves.per_row(metric)[curves.known]  # [rows, steps + 1]
     n_rows = len(values)
     random = np.random.default_rng(seed)
-    chances = np.full(n_rows, 1 / n_rows)
-    size = max(1, CHUNK_CELLS // n_rows)
-    parts = [
-        random.multinomial(n_rows, chances, size=min(size, N_RESAMPLES - start)) @ values / n_rows
-        for start in range(0, N_RESAMPLES, size)
+    probabilities = np.full(n_rows, 1 / n_rows)
+    chunk_size = max(1, CHUNK_CELLS // n_rows)
+    means = [
+        random.multinomial(n_rows, probabilities, size=min(chunk_size, N_RESAMPLES - start))
+        @ values
+        / n_rows
+        for start in range(0, N_RESAMPLES, chunk_size)
     ]
-    means = np.concatenate(parts)
-    return np.sqrt(means) if metric in ROOTED else means
+    return from_row_mean(metric, np.concatenate(means))
 
 
-def _band(value: Numbers, resampled: Numbers) -> Band:
-    low, high = np.quantile(resampled, [(1 - SHARE) / 2, (1 + SHARE) / 2], axis=0)
+def _band(value: Numbers, resamples: Numbers) -> Band:
+    low, high = np.quantile(resamples, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     return Band(np.asarray(value), np.asarray(low), np.asarray(high))

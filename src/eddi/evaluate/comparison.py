@@ -1,4 +1,4 @@
-"""Which strategy (or model) did better, row by row: the paper's ranks and paired tests."""
+"""Compare strategies or models row by row: average ranks, as in the paper, and paired tests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,23 +7,22 @@ import numpy as np
 from scipy import stats
 
 from eddi.errors import EvaluationError
-from eddi.evaluate.curves import Curves, Metric, Numbers
+from eddi.evaluate.curves import Curves, Metric, Numbers, pad_steps
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one of several did.
+class RankedResult:
+    """The result of one strategy or model in a comparison.
 
     Args:
-        name: who.
-        auic: area under the information curve: the metric's mean over the steps.
-        rank: mean over rows of its rank among all (1 is best).
-        rank_error: standard error of that mean.
-        last: the metric when all was asked that would be.
-        n_asked: questions asked of a row, on average.
-        spent: what they cost, on average.
-        p_value: of the paired Wilcoxon test of its rows' areas against those of the best; None for the
-            best itself.
+        name: name of the strategy or model.
+        auic: area under the information curve: mean of the metric over the steps.
+        rank: rank among all, averaged over rows (1 is best).
+        rank_error: standard error of that average.
+        last: the metric after the last question.
+        n_asked: mean number of questions asked of a row.
+        spent: mean cost of an interview.
+        p_value: of the paired Wilcoxon test of row areas against the best; None for the best itself.
     """
 
     name: str
@@ -36,19 +35,19 @@ class Standing:
     p_value: float | None
 
 
-def compare(curves: Mapping[str, Curves], metric: Metric = "rmse") -> list[Standing]:
-    """Everyone's standing, the best average rank first."""
+def compare(curves: Mapping[str, Curves], metric: Metric = "rmse") -> list[RankedResult]:
+    """Rank simulations of the same rows. The best average rank comes first."""
     ranks = average_ranks(curves, metric)
     names = sorted(curves, key=lambda name: ranks[name][0])
-    areas = _areas(curves, metric)
-    n_steps = max(each.n_steps for each in curves.values())
+    areas = _row_areas(curves, metric)
+    n_steps = _max_steps(curves)
     return [
-        Standing(
+        RankedResult(
             name=name,
-            auic=float(_longer(getattr(curves[name], metric), n_steps).mean()),
+            auic=float(pad_steps(curves[name].metric(metric), n_steps).mean()),
             rank=ranks[name][0],
             rank_error=ranks[name][1],
-            last=float(getattr(curves[name], metric)[-1]),
+            last=float(curves[name].metric(metric)[-1]),
             n_asked=float(curves[name].n_asked.mean()),
             spent=float(curves[name].spent[:, -1].mean()),
             p_value=None if name == names[0] else signed_rank(areas[name] - areas[names[0]]),
@@ -60,57 +59,49 @@ def compare(curves: Mapping[str, Curves], metric: Metric = "rmse") -> list[Stand
 def average_ranks(
     curves: Mapping[str, Curves], metric: Metric = "rmse"
 ) -> dict[str, tuple[float, float]]:
-    """Each one's rank among all by a row's own area (`row_auic`), averaged over rows; 1 is best.
+    """Rank by the area of each row (`Curves.row_area`), averaged over rows, and its standard error.
 
-    This is the measure of the paper's tables. Ties share their ranks. The second number is the standard
-    error over rows.
+    This is the measure in the paper's tables. 1 is best. Ties share their ranks.
     """
-    areas = np.stack(list(_areas(curves, metric).values()), axis=1)  # [rows, names]
+    areas = np.stack(list(_row_areas(curves, metric).values()), axis=1)  # [rows, names]
     ranks = stats.rankdata(np.where(metric == "accuracy", -areas, areas), axis=1)
     n_rows = len(ranks)
     errors = ranks.std(0, ddof=1) / np.sqrt(n_rows) if n_rows > 1 else np.zeros(ranks.shape[1])
-    means = zip(ranks.mean(0).tolist(), errors.tolist(), strict=True)
-    return dict(zip(curves, means, strict=True))
+    return dict(zip(curves, zip(ranks.mean(0).tolist(), errors.tolist(), strict=True), strict=True))
 
 
 def wilcoxon(a: Curves, b: Curves, metric: Metric = "rmse") -> float:
-    """p-value of the paired signed-rank test that two have the same areas, row by row.
-
-    Two-sided (Wilcoxon 1945). Rows on which they agree say nothing; 1 where they agree on all.
-    """
-    areas = _areas({"a": a, "b": b}, metric)
+    """p-value of the paired, two-sided signed-rank test of the row areas of ``a`` and ``b``."""
+    areas = _row_areas({"a": a, "b": b}, metric)
     return signed_rank(areas["a"] - areas["b"])
 
 
 def signed_rank(differences: Numbers) -> float:
-    """p-value of Wilcoxon's signed-rank test that paired differences lie around nothing [rows]."""
-    differing = differences[differences != 0]
-    return float(stats.wilcoxon(differing).pvalue) if len(differing) else 1.0
+    """p-value of the two-sided signed-rank test (Wilcoxon 1945) of paired differences [rows].
+
+    Differences of zero are dropped; the p-value is 1 if all are zero.
+    """
+    nonzero = differences[differences != 0]
+    return float(stats.wilcoxon(nonzero).pvalue) if len(nonzero) else 1.0
 
 
-def _areas(curves: Mapping[str, Curves], metric: Metric) -> dict[str, Numbers]:
-    """Each one's areas over the rows whose target is known, all to the same number of steps [rows]."""
+def _row_areas(curves: Mapping[str, Curves], metric: Metric) -> dict[str, Numbers]:
+    """Areas of the rows whose target is observed, all over the same number of steps [rows]."""
     if not curves:
         raise EvaluationError("there is nothing to compare. Give at least one simulation.")
     first_name, first = next(iter(curves.items()))
-    for name, each in curves.items():
-        same = each.target == first.target and np.array_equal(each.truth, first.truth, equal_nan=True)
-        if not same:
+    for name, other in curves.items():
+        if other.target != first.target or not np.array_equal(other.truth, first.truth, equal_nan=True):
             raise EvaluationError(
                 f"{first_name!r} and {name!r} were not simulated on the same rows and target, so they "
                 "cannot be compared row by row. Simulate both on one table."
             )
-    n_steps = max(each.n_steps for each in curves.values())
+    n_steps = _max_steps(curves)
     return {
-        name: _longer(each.row_values(metric)[each.known], n_steps).mean(1)
-        for name, each in curves.items()
+        name: pad_steps(curve.row_values(metric)[curve.known], n_steps).mean(1)
+        for name, curve in curves.items()
     }
 
 
-def _longer(values: Numbers, n_steps: int) -> Numbers:
-    """Values [..., steps + 1] continued to ``n_steps``.
-
-    Whoever stopped early keeps its last prediction, so that all areas are over the same steps.
-    """
-    more = n_steps + 1 - values.shape[-1]
-    return np.concatenate([values, np.repeat(values[..., -1:], more, axis=-1)], axis=-1)
+def _max_steps(curves: Mapping[str, Curves]) -> int:
+    return max(curve.n_steps for curve in curves.values())

@@ -1,4 +1,4 @@
-"""What certainty costs: error against money, for one price of information after the other."""
+"""The trade-off between error and cost: interviews at different prices of information."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,59 +9,60 @@ import numpy as np
 from eddi.errors import EvaluationError
 from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.simulate import simulate
-from eddi.model.base import Model
+from eddi.model.base import ModelSource
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.price import Priced
 
 
 @dataclass(frozen=True)
-class Frontier:
-    """Interviews at several prices: every row stops when nothing is worth its price to it."""
+class CostFrontier:
+    """Simulations at several prices. A row stops once no question is worth its price."""
 
-    prices: tuple[float, ...]  # rising
-    curves: tuple[Curves, ...]  # one simulation a price
+    prices: tuple[float, ...]  # ascending
+    curves: tuple[Curves, ...]  # one simulation per price
 
     @property
     def cost(self) -> Numbers:
-        """What an interview costs on average [prices]."""
-        return np.array([each.spent[:, -1].mean() for each in self.curves])
+        """Mean cost of an interview [prices]."""
+        return np.array([curves.spent[:, -1].mean() for curves in self.curves])
 
     @property
     def n_asked(self) -> Numbers:
-        """How many questions an interview has on average [prices]."""
-        return np.array([each.n_asked.mean() for each in self.curves])
+        """Mean number of questions of an interview [prices]."""
+        return np.array([curves.n_asked.mean() for curves in self.curves])
 
     def error(self, metric: Metric = "rmse") -> Numbers:
-        """A metric of the predictions that interviews ended with [prices]."""
-        means = [each.per_row(metric)[each.known, -1].mean() for each in self.curves]
-        return np.sqrt(means) if metric in ("rmse", "draw_rmse") else np.array(means)
+        """A metric of the final predictions [prices]."""
+        return np.array([curves.metric(metric)[-1] for curves in self.curves])
 
     def standard_error(self, metric: Metric = "rmse") -> Numbers:
-        """Of `error` over rows [prices]."""
-        return np.array([each.standard_error_of(metric)[-1] for each in self.curves])
+        """Standard error of `error` over rows [prices]."""
+        return np.array([curves.standard_error_of(metric)[-1] for curves in self.curves])
 
 
-def frontier(
-    model: Model,
+def simulate_prices(
+    model: ModelSource,
     table: Any,
     target: str | None = None,
     *,
     prices: Sequence[float],
     strategy: Strategy | None = None,
-) -> Frontier:
-    """Interview every row of ``table`` once for each price.
+) -> CostFrontier:
+    """Interview every row of ``table`` once per price.
 
     Args:
-        model: what was learned; its schema has the costs.
+        model: a fitted model whose schema has the costs.
         table: held-out rows.
-        target: what one wants to know; the model's own target where None.
+        target: the variable to predict; None means the model's own target.
         prices: nats that one unit of cost must bring.
-        strategy: whose score is weighed against the price; EDDI where None.
+        strategy: its score is compared with the price; None means EDDI (`Information`).
     """
-    rising = tuple(sorted(set(prices)))
-    if not rising:
-        raise EvaluationError("a frontier needs prices, got none. Give some, such as 0.001, 0.01, 0.1.")
-    chooser = strategy or Information()
-    played = (simulate(model, table, target, strategy=Priced(chooser, price)) for price in rising)
-    return Frontier(rising, tuple(played))
+    ascending = tuple(sorted(set(prices)))
+    if not ascending:
+        raise EvaluationError(
+            "a cost frontier needs prices, got none. Give some, such as 0.001, 0.01, 0.1."
+        )
+    base = strategy or Information()
+    curves = (simulate(model, table, target, strategy=Priced(base, price)) for price in ascending)
+    return CostFrontier(ascending, tuple(curves))

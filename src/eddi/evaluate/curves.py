@@ -1,4 +1,4 @@
-"""Information curves: how wrong the prediction of the target is after each question."""
+"""Information curves: the error of the predicted target after each question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from eddi.errors import EvaluationError
 from eddi.model.prediction import COVERAGE
@@ -15,10 +14,11 @@ from eddi.table.variable import Level
 
 Numbers = NDArray[np.float64]
 Metric = Literal["rmse", "draw_rmse", "nll", "accuracy", "brier"]
-"""Metrics that are a mean over rows (or its root), so that every row has its share in them."""
+"""Metrics that are a mean over rows, or the square root of one."""
 
-N_BINS = 10  # equal bins of confidence behind the calibration error of levels (Guo et al. 2017)
-BY_STEP = ("mean", "draw_squares", "log_prob", "probabilities", "rank", "covered", "spent")
+ROOT_METRICS: tuple[Metric, ...] = ("rmse", "draw_rmse")  # square roots of a mean over rows
+N_BINS = 10  # equal bins of confidence for the calibration error of levels (Guo et al. 2017)
+STEP_FIELDS = ("mean", "draw_squares", "log_prob", "probabilities", "rank", "covered", "spent")
 SUMMARIES = (
     *("rmse", "draw_rmse", "nll", "accuracy", "auroc", "brier", "calibration_error", "coverage"),
     *("standard_error", "auic", "row_auic"),
@@ -27,27 +27,29 @@ SUMMARIES = (
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What a simulation saw, a row and step at a time; step 0 is before the first question.
+    """Predictions of simulated interviews for every row and step. Step 0 precedes the first question.
 
-    Metrics are taken over the rows whose target is known, and have one entry a step.
+    Metrics have one entry per step. They use only the rows whose target is observed.
 
     Args:
-        target: the name of what was predicted.
-        questions: the names of all questions.
-        truth: each row's target in the table's numbers, levels as positions; NaN = not known.
-        mean: the mean prediction, likewise; NaN for a category, which has none.
-        draw_squares: squared error averaged over posterior draws of z, where a draw predicts the mean
-            of the likelihood at that z, without the likelihood's noise (as the paper's published code
-            does). For a category half the squared distance of the draw's probabilities from the truth.
-        log_prob: log-likelihood of the true target in nats; a density, in its units, for real targets.
-        order: position among ``questions`` of what was asked at each step; -1 where nothing was.
-        spent: what the questions asked so far have cost.
-        probabilities: of each level; None for quantities.
-        rank: share of the belief below the truth (half of what lies exactly on it, for counts);
-            uniform over rows for a calibrated model. None for levels.
-        covered: whether the truth lies in the central 90% interval; None for levels.
-        levels: of the target; empty for quantities.
-        unit: of the target.
+        target: name of the predicted variable.
+        questions: names of all questions.
+        truth: true target of each row in the table's own numbers, levels as positions; NaN = not
+            observed.
+        mean: mean of the prediction, in the same numbers; NaN for a category, which has no mean.
+        draw_squares: squared error averaged over posterior draws of z. A draw predicts the mean of the
+            likelihood at its z, without the noise of the likelihood, as the paper's published code does.
+            For a category, half the squared distance between the draw's probabilities and the truth.
+        log_prob: log-likelihood of the true target in nats; a density in the target's units if the
+            target is real.
+        order: position in ``questions`` of the question asked at each step; -1 if none was asked.
+        spent: total cost of the questions asked so far.
+        probabilities: probability of each level; None for quantities.
+        rank: predicted probability of a value below the truth (for counts, plus half the probability of
+            the truth itself); uniform over rows if the model is calibrated. None for levels.
+        covered: whether the central 90% interval contains the truth; None for levels.
+        levels: levels of the target; empty for quantities.
+        unit: unit of the target.
     """
 
     target: str
@@ -64,31 +66,51 @@ class Curves:
     levels: tuple[Level, ...] = ()
     unit: str = ""
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["Curves"]) -> "Curves":
+        """Curves of consecutive rows as one. Shorter curves are padded to the longest."""
+        n_steps = max(part.n_steps for part in parts)
+        padded = [part.pad(n_steps) for part in parts]
+        columns = {name: [getattr(part, name) for part in padded] for name in ("truth", *STEP_FIELDS)}
+        rows: dict[str, Any] = {
+            name: None if arrays[0] is None else np.concatenate(arrays)
+            for name, arrays in columns.items()
+        }
+        return replace(parts[0], order=np.concatenate([part.order for part in padded]), **rows)
+
     @property
     def n_rows(self) -> int:
         return len(self.truth)
 
     @property
     def n_steps(self) -> int:
-        """The most questions any row was asked."""
+        """The largest number of questions asked of any row."""
         return int(self.order.shape[1])
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Rows whose target is known, over which metrics are taken [rows]."""
+        """Whether a row's target is observed, so that it counts in metrics [rows]."""
         return ~np.isnan(self.truth)
 
     @cached_property
     def n_asked(self) -> NDArray[np.int64]:
-        """How many questions each row was asked [rows]."""
+        """Number of questions asked of each row [rows]."""
         return np.asarray((self.order >= 0).sum(1))
 
     @cached_property
-    def errors(self) -> Numbers:
-        """How far the prediction is from the truth, NaN where that is not known [rows, steps + 1].
+    def asked(self) -> NDArray[np.int64]:
+        """Number of rows that were asked each question at each step [steps, questions]."""
+        n_questions = len(self.questions)
+        counts = [np.bincount(step[step >= 0], minlength=n_questions) for step in self.order.T]
+        return np.array(counts, dtype=np.int64).reshape(-1, n_questions)
 
-        Mean minus truth, signed; for a category, whose levels have no distance, the distance of its
-        probabilities from the truth over the square root of 2, which for two levels is the same.
+    @cached_property
+    def errors(self) -> Numbers:
+        """Error of each prediction [rows, steps + 1]; NaN if the target is not observed.
+
+        The error is mean minus truth. Levels of a category have no distance. Its error is the distance
+        between the probabilities and the truth, divided by the square root of 2. For two levels this is
+        the same.
         """
         if self.probabilities is None or not np.isnan(self.mean).all():
             return self.mean - self.truth[:, None]
@@ -98,46 +120,50 @@ class Curves:
     @cached_property
     def rmse(self) -> Numbers:
         """Root mean squared error of the mean prediction [steps + 1]."""
-        return self._average("rmse")
+        return self.metric("rmse")
 
     @cached_property
     def draw_rmse(self) -> Numbers:
-        """The paper's RMSE: the root of the squared error of posterior draws [steps + 1].
+        """The paper's RMSE: root mean squared error of posterior draws [steps + 1].
 
-        Draws are decoder means (see ``draw_squares``), so it exceeds `rmse` by their spread.
+        Draws are decoder means (see ``draw_squares``). Their variance makes it larger than `rmse`.
         """
-        return self._average("draw_rmse")
+        return self.metric("draw_rmse")
 
     @cached_property
     def nll(self) -> Numbers:
         """Mean negative log-likelihood of the truth in nats [steps + 1]."""
-        return self._average("nll")
+        return self.metric("nll")
 
     @cached_property
     def accuracy(self) -> Numbers | None:
         """Share of rows whose most likely level is the true one [steps + 1]; None for quantities."""
-        return None if self.probabilities is None else self._average("accuracy")
+        return None if self.probabilities is None else self.metric("accuracy")
 
     @cached_property
     def brier(self) -> Numbers | None:
         """Brier score [steps + 1]; None for quantities.
 
-        Squared distance of the probabilities from the truth; halved for two levels, which is (p - y)².
+        The squared distance between probabilities and truth, halved for two levels: (p - y)².
         """
-        return None if self.probabilities is None else self._average("brier")
+        return None if self.probabilities is None else self.metric("brier")
 
     @cached_property
     def auroc(self) -> Numbers | None:
         """Area under the ROC curve [steps + 1]; None for quantities.
 
-        Of the second level of two; otherwise the mean over levels, each against the rest. Levels that
-        no row has, or all, are left out; NaN where that leaves none.
+        With two levels, the area of the second level. Otherwise the mean over levels of one level against
+        the rest. Levels that no row or every row has are skipped; NaN if no level remains.
         """
         if self.probabilities is None:
             return None
-        wanted = [1] if len(self.levels) == 2 else range(len(self.levels))
-        chances, truth = self.probabilities[self.known], self.truth[self.known]
-        areas = [_auroc(chances[..., k], truth == k) for k in wanted if 0 < (truth == k).mean() < 1]
+        levels = [1] if len(self.levels) == 2 else range(len(self.levels))
+        probabilities, truth = self.probabilities[self.known], self.truth[self.known]
+        areas = [
+            _auroc(probabilities[..., level], truth == level)
+            for level in levels
+            if 0 < (truth == level).mean() < 1
+        ]
         return np.mean(areas, axis=0) if areas else np.full(self.n_steps + 1, np.nan)
 
     @cached_property
@@ -149,14 +175,14 @@ class Curves:
 
     @cached_property
     def calibration_error(self) -> Numbers:
-        """How far stated certainty is from what came true [steps + 1].
+        """Difference between predicted confidence and observed frequency [steps + 1].
 
-        Levels: the expected calibration error, over ten equal bins of the most likely level's
-        probability. Quantities: how far the coverage of the 90% interval is from 90%.
+        Levels: expected calibration error over ten equal bins of the most likely level's probability.
+        Quantities: distance between the coverage of the 90% interval and 90%.
         """
         if self.coverage is not None:
             return np.abs(self.coverage - COVERAGE)
-        assert self.probabilities is not None  # noqa: S101  # what has no coverage has levels
+        assert self.probabilities is not None  # noqa: S101  # a target without coverage has levels
         confidence = self.probabilities[self.known].max(-1)
         return _expected_calibration_error(confidence, self.per_row("accuracy")[self.known])
 
@@ -167,28 +193,32 @@ class Curves:
 
     @property
     def auic(self) -> float:
-        """Area under the information curve: the mean of `rmse` over the steps, step 0 included."""
+        """Area under the information curve: the mean of `rmse` over all steps, including step 0."""
         return float(self.rmse.mean())
 
     @cached_property
     def row_auic(self) -> Numbers:
-        """Each row's own area: its absolute error, averaged over the steps [rows]."""
+        """Area of each row: its absolute error averaged over the steps [rows]."""
         return self.row_area("rmse")
 
+    def metric(self, metric: Metric) -> Numbers:
+        """A metric at every step [steps + 1]."""
+        return from_row_mean(metric, np.asarray(self.per_row(metric)[self.known].mean(0)))
+
     def row_area(self, metric: Metric) -> Numbers:
-        """Each row's share in a metric, averaged over the steps [rows]; NaN without a truth."""
+        """A metric of each row averaged over the steps [rows]; NaN if the target is not observed."""
         return np.asarray(self.row_values(metric).mean(1))
 
     def row_values(self, metric: Metric) -> Numbers:
-        """A metric of each row by itself [rows, steps + 1]: its root taken where the metric's is."""
-        values = self.per_row(metric)
-        return np.sqrt(values) if metric in ("rmse", "draw_rmse") else values
+        """A metric of each row alone [rows, steps + 1]."""
+        return from_row_mean(metric, self.per_row(metric))
 
     def per_row(self, metric: Metric) -> Numbers:
-        """What the metric is the mean of, or the root of the mean of [rows, steps + 1]."""
+        """The terms whose mean over rows, or its square root, is the metric [rows, steps + 1]."""
         if metric not in get_args(Metric):
-            known = ", ".join(get_args(Metric))
-            raise EvaluationError(f"there is no metric {metric!r}. Use one of {known}.")
+            raise EvaluationError(
+                f"there is no metric {metric!r}. Use one of {', '.join(get_args(Metric))}."
+            )
         if metric == "rmse":
             values = np.square(self.errors)
         elif metric == "draw_rmse":
@@ -200,42 +230,48 @@ class Curves:
         return np.where(self.known[:, None], values, np.nan)
 
     def standard_error_of(self, metric: Metric) -> Numbers:
-        """Standard error over rows of a metric [steps + 1]; 0 for a single row, which has none."""
+        """Standard error of a metric over rows [steps + 1]; 0 if there is only one row."""
         values = self.per_row(metric)[self.known]
         if len(values) < 2:
             return np.zeros(values.shape[1])
-        of_mean = np.asarray(values.std(0, ddof=1) / np.sqrt(len(values)))
-        if metric not in ("rmse", "draw_rmse"):
-            return of_mean
-        root = np.sqrt(values.mean(0))
-        # d sqrt(m) = dm / (2 sqrt(m)); without any error there is none to be uncertain about.
-        return np.asarray(np.divide(of_mean, 2 * root, out=np.zeros_like(root), where=root > 0))
+        error_of_mean = np.asarray(values.std(0, ddof=1) / np.sqrt(len(values)))
+        return from_row_error(metric, error_of_mean, values.mean(0))
 
     def by_cost(self, grid: ArrayLike) -> "Curves":
-        """The same against cost: step k is how each row stood when it had spent at most ``grid[k]``.
+        """Curves over cost: step k is the last step at which a row had spent at most ``grid[k]``.
 
-        ``order`` then names the last question asked since the point before, -1 where none was.
+        ``order`` then contains the last question asked since the previous grid point, or -1.
         """
         points = np.atleast_1d(np.asarray(grid, dtype=np.float64))
         steps = np.stack([(self.spent <= point).sum(1) - 1 for point in points], axis=1)
         steps = np.clip(steps, 0, self.n_asked[:, None])  # [rows, points]
         rows = np.arange(self.n_rows)[:, None]
-        padded = np.concatenate([np.full((self.n_rows, 1), -1), self.order], axis=1)
-        order = np.where(np.diff(steps, axis=1) > 0, padded[rows, steps[:, 1:]], -1)
-        whole = {name: getattr(self, name) for name in BY_STEP}
-        taken: dict[str, Any] = {
-            name: None if each is None else each[rows, steps] for name, each in whole.items()
-        }
-        return replace(self, order=order, **taken)
+        order = np.concatenate([np.full((self.n_rows, 1), -1), self.order], axis=1)
+        order = np.where(np.diff(steps, axis=1) > 0, order[rows, steps[:, 1:]], -1)
+        return replace(self, order=order, **self._map_steps(lambda values: values[rows, steps]))
+
+    def pad(self, n_steps: int) -> "Curves":
+        """Extend the curves to ``n_steps`` steps. Every row keeps its last prediction."""
+        if n_steps < self.n_steps:
+            raise EvaluationError(
+                f"cannot pad curves of {self.n_steps} steps to {n_steps}, which is fewer."
+            )
+        order = np.full((self.n_rows, n_steps - self.n_steps), -1, dtype=np.int64)
+        return replace(
+            self,
+            order=np.concatenate([self.order, order], axis=1),
+            **self._map_steps(lambda values: pad_steps(values, n_steps, axis=1)),
+        )
 
     def to_document(self) -> dict[str, Any]:
-        """All fields and metrics by name as plain JSON; what is not a number is null."""
+        """All fields and metrics by name as plain JSON; NaN and infinity become null."""
         names = [*(field.name for field in fields(self)), *SUMMARIES]
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: _to_json(getattr(self, name)) for name in names}
 
-    def _average(self, metric: Metric) -> Numbers:
-        mean = np.asarray(self.per_row(metric)[self.known].mean(0))
-        return np.sqrt(mean) if metric in ("rmse", "draw_rmse") else mean
+    def _map_steps(self, function: Any) -> dict[str, Any]:
+        """Apply a function to every field that has a step axis."""
+        arrays = {name: getattr(self, name) for name in STEP_FIELDS}
+        return {name: None if array is None else function(array) for name, array in arrays.items()}
 
     def _per_row_of_levels(self, metric: Metric) -> Numbers:
         if self.probabilities is None:
@@ -249,32 +285,62 @@ class Curves:
 
     @cached_property
     def _true_levels(self) -> Numbers:
-        """1 at the true level [rows, 1, levels]."""
+        """One-hot encoding of the true level [rows, 1, levels]."""
         return np.asarray(self.truth[:, None, None] == np.arange(len(self.levels)), dtype=np.float64)
 
 
-def _auroc(chances: Numbers, true: NDArray[np.bool_]) -> Numbers:
-    """The chance that a row with the level is ranked above one without; ties count half [steps]."""
-    n_with, n_without = true.sum(), (~true).sum()
-    ranks = rankdata(chances, axis=0)[true].sum(0)  # Mann and Whitney (1947)
-    return np.asarray((ranks - n_with * (n_with + 1) / 2) / (n_with * n_without))
+def pad_steps(values: Numbers, n_steps: int, *, axis: int = -1) -> Numbers:
+    """Repeat the last entry of an axis [steps + 1] until it covers ``n_steps`` steps.
+
+    An interview that has stopped keeps its last prediction, so metrics of shorter and longer curves
+    cover the same steps.
+    """
+    n_missing = n_steps + 1 - values.shape[axis]
+    last = np.take(values, [-1], axis=axis)
+    return np.concatenate([values, np.repeat(last, n_missing, axis=axis)], axis=axis)
 
 
-def _expected_calibration_error(confidence: Numbers, hits: Numbers) -> Numbers:
-    """Both [rows, steps]; the mean over bins, weighted by rows, of |accuracy - confidence| [steps]."""
-    bins = bin_of(confidence)
-    gaps = [np.abs(np.where(bins == place, hits - confidence, 0.0).sum(0)) for place in range(N_BINS)]
-    return np.asarray(np.sum(gaps, axis=0) / len(confidence))
+def from_row_mean(metric: Metric, mean: Numbers) -> Numbers:
+    """The metric, given the mean over rows of its terms (see `Curves.per_row`)."""
+    return np.sqrt(mean) if metric in ROOT_METRICS else mean
 
 
-def bin_of(probability: Numbers) -> NDArray[np.int64]:
-    """Which of `N_BINS` equal bins each probability lies in; 1 lies in the last."""
+def from_row_error(metric: Metric, error_of_mean: Numbers, mean: Numbers) -> Numbers:
+    """Standard error of the metric, given that of the mean over rows (delta method for a root)."""
+    if metric not in ROOT_METRICS:
+        return error_of_mean
+    root = np.sqrt(mean)
+    # d sqrt(m) = dm / (2 sqrt(m)). If every error is zero, so is the standard error.
+    return np.asarray(np.divide(error_of_mean, 2 * root, out=np.zeros_like(root), where=root > 0))
+
+
+def bin_index(probability: Numbers) -> NDArray[np.int64]:
+    """Index of the bin, out of `N_BINS` equal ones, that contains each probability; 1 is in the last."""
     return np.minimum((probability * N_BINS).astype(np.int64), N_BINS - 1)
 
 
-def _plain(value: Any) -> Any:
+def _auroc(probabilities: Numbers, has_level: NDArray[np.bool_]) -> Numbers:
+    """Probability that a row with the level ranks above one without; ties count half [steps + 1]."""
+    from scipy.stats import rankdata  # slow to import, and workers of a simulation do not need it
+
+    n_with, n_without = has_level.sum(), (~has_level).sum()
+    rank_sum = rankdata(probabilities, axis=0)[has_level].sum(0)  # Mann and Whitney (1947)
+    return np.asarray((rank_sum - n_with * (n_with + 1) / 2) / (n_with * n_without))
+
+
+def _expected_calibration_error(confidence: Numbers, is_correct: Numbers) -> Numbers:
+    """Mean over bins of |accuracy - confidence|, weighted by rows [steps + 1].
+
+    Both arguments are [rows, steps + 1].
+    """
+    bins = bin_index(confidence)
+    gaps = [np.abs(np.where(bins == k, is_correct - confidence, 0.0).sum(0)) for k in range(N_BINS)]
+    return np.asarray(np.sum(gaps, axis=0) / len(confidence))
+
+
+def _to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _to_json(value.tolist())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
+        return [_to_json(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

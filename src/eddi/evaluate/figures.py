@@ -1,4 +1,4 @@
-"""What all pictures share: a figure without global state, colours everyone can tell apart, a file."""
+"""Shared parts of all plots: figures without global state, a colour-blind safe palette, and saving."""
 
 from os import PathLike
 from pathlib import Path
@@ -6,51 +6,51 @@ from typing import Any
 
 from eddi.errors import EvaluationError, MissingExtraError
 
-# Okabe and Ito (2008): told apart with any colour vision; yellow is left out, for paper is white.
+# Okabe and Ito (2008), safe for all kinds of colour vision; without yellow, too pale on white paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # and in grey print
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # distinguish lines in greyscale print
 INK, FAINT, PALE = "#222222", "#8a8a8a", "#e4e4e4"
 BLUE, VERMILION, GREEN = COLOURS[:3]
 DOTS_PER_INCH = 200
 FORMATS = (".png", ".svg", ".pdf")
-LONGEST_LABEL = 30  # letters; longer ones lose their middle
-SMALL, TITLE = 8.0, 11.0  # points
+MAX_LABEL_LENGTH = 30  # characters; longer labels are shortened in the middle
+SMALL, TITLE = 8.0, 11.0  # font sizes in points
 
 
 def check_path(path: str | PathLike[str]) -> Path:
-    """The path of a picture in a format we write.
+    """Check that a plot's path has a supported extension, and return it.
 
     Raises:
-        EvaluationError: its extension is another.
+        EvaluationError: the extension is not .png, .svg or .pdf.
     """
     suffix = Path(path).suffix
     if suffix.lower() not in FORMATS:
-        got = f"ends in {suffix!r}" if suffix else "has no extension"
+        problem = f"ends in {suffix!r}" if suffix else "has no extension"
         raise EvaluationError(
-            f"a picture is written as PNG, SVG or PDF, but {str(path)!r} {got}. "
-            "End its name in .png, .svg or .pdf."
+            f"plots are saved as PNG, SVG or PDF, but {str(path)!r} {problem}. "
+            "Use a file name that ends in .png, .svg or .pdf."
         )
     return Path(path)
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty figure, in inches, whose parts make room for each other."""
+    """Create an empty figure of a size in inches, with constrained layout."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError(
-            "pictures need matplotlib. Install it with `pip install eddi-ml[plots]`."
+            "plots need matplotlib. Install it with `pip install eddi-ml[plots]`."
         ) from None
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(picture: Any, path: Path) -> None:
-    """Write the figure, as large as what is on it needs."""
-    picture.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.08)
+def save(figure: Any, path: Path) -> None:
+    """Write a figure, cropped to its content."""
+    figure.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.08)
 
 
 def tidy(axes: Any, *, grid: str = "y") -> None:
-    """Axes with nothing on them that says nothing."""
+    """Remove superfluous spines and set colours, font sizes and grid lines of some axes."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
     axes.tick_params(colors=INK, labelsize=SMALL + 0.5, length=3, color=FAINT)
@@ -59,15 +59,16 @@ def tidy(axes: Any, *, grid: str = "y") -> None:
     axes.set_axisbelow(True)
 
 
-def title(axes: Any, words: str) -> None:
-    axes.set_title(words, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
+def title(axes: Any, text: str) -> None:
+    """Set the title of some axes."""
+    axes.set_title(text, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
 
 
-def label(name: str, longest: int = LONGEST_LABEL) -> str:
-    """A name as it may stand in a picture: on one line, not too long, a dollar being a dollar."""
-    words = " ".join(name.split())
-    if len(words) > longest:  # the middle goes, for long names often differ in their ends
-        front, back = longest - longest // 3 - 1, longest // 3
-        words = f"{words[:front].rstrip()}…{words[-back:].lstrip()}"
-    words = words.replace("$", r"\$")
-    return f" {words}" if words.startswith("_") else words  # matplotlib hides labels that begin so
+def label(name: str, max_length: int = MAX_LABEL_LENGTH) -> str:
+    """Format a name as a label: on one line, shortened, and without matplotlib's special characters."""
+    text = " ".join(name.split())
+    if len(text) > max_length:  # shorten the middle: long names often differ at the end
+        n_front, n_back = max_length - max_length // 3 - 1, max_length // 3
+        text = f"{text[:n_front].rstrip()}…{text[-n_back:].lstrip()}"
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text  # matplotlib hides labels that start with _

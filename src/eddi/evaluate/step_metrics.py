@@ -1,6 +1,6 @@
-"""How a belief about the target stands against the truth, one step at a time."""
+"""Compare predictions of the target with the truth at one step of a simulation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -16,12 +16,12 @@ from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 Numbers = NDArray[np.float64]
-LEAST_CHANCE = 1e-30  # of a level that a Gaussian, coding levels as numbers, rules out
+MIN_PROBABILITY = 1e-30  # of a level whose probability underflows in the paper's Gaussian coding
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Beliefs about one target against its truth; see `Curves`, which has a step axis besides."""
+class StepMetrics:
+    """Predictions of one target against its truth. `Curves` describes the fields and adds a step axis."""
 
     mean: Numbers  # [rows]
     draw_squares: Numbers  # [rows]
@@ -31,107 +31,114 @@ class Measured:
     covered: NDArray[np.bool_] | None  # [rows]
 
     @classmethod
-    def stack(cls, parts: Sequence["Measured"], axis: int) -> dict[str, Any]:
-        """The fields of several, by name, side by side along a new axis."""
-        return {name: _combined(parts, name, lambda each: np.stack(each, axis)) for name in _names()}
+    def stack(cls, steps: Sequence["StepMetrics"]) -> dict[str, Any]:
+        """The fields of consecutive steps by name, stacked along a new second axis."""
+        return _combine(steps, lambda arrays: np.stack(arrays, axis=1))
 
     @classmethod
-    def concatenate(cls, parts: Sequence["Measured"]) -> "Measured":
+    def concatenate(cls, chunks: Sequence["StepMetrics"]) -> "StepMetrics":
         """Consecutive chunks of rows as one."""
-        return cls(**{name: _combined(parts, name, np.concatenate) for name in _names()})
+        return cls(**_combine(chunks, np.concatenate))
 
 
-def _names() -> list[str]:
-    return [field.name for field in fields(Measured)]
-
-
-def _combined(parts: Sequence[Measured], name: str, combine: Any) -> Any:
-    each = [getattr(part, name) for part in parts]
-    return None if each[0] is None else combine(each)
+def _combine(parts: Sequence[StepMetrics], combine: Callable[[list[Any]], Any]) -> dict[str, Any]:
+    columns = {
+        field.name: [getattr(part, field.name) for part in parts] for field in fields(StepMetrics)
+    }
+    return {name: None if arrays[0] is None else combine(arrays) for name, arrays in columns.items()}
 
 
 @torch.no_grad()
-def measure(model: Model, seen: Evidence, truth: Evidence, target: str) -> Measured:
-    """What ``seen`` makes the model believe of the target, against what is true of it.
+def compute_step_metrics(model: Model, evidence: Evidence, truth: Evidence, target: str) -> StepMetrics:
+    """Predict the target from ``evidence`` and compare it with ``truth``.
 
-    The belief is that of `Model.predict`, draw for draw. Rows whose target nobody knows are
-    measured against nothing in particular; `Curves` leaves them out.
+    Predictions equal those of `Model.predict_evidence`, including the draws. Rows whose target is not
+    observed get arbitrary values, which `Curves` ignores.
     """
-    parts, start = [], 0
-    for belief in model.predictive_distributions(seen):
-        stop = start + belief.n_rows
-        parts.append(_Target(model, belief, target).measured(truth[start:stop]))
+    chunks, start = [], 0
+    for predictive in model.predictive_distributions(evidence):
+        stop = start + predictive.n_rows
+        chunks.append(_TargetMetrics(model, predictive, target).compute(truth[start:stop]))
         start = stop
-    return Measured.concatenate(parts)
+    return StepMetrics.concatenate(chunks)
 
 
-class _Target:
-    """The target's share of the beliefs of some rows."""
+class _TargetMetrics:
+    """Metrics of the target's part of a predictive distribution."""
 
-    def __init__(self, model: Model, belief: PredictiveDistribution, target: str) -> None:
+    def __init__(self, model: Model, predictive: PredictiveDistribution, target: str) -> None:
         self.model, self.variable = model, model.schema[target]
         self.position = model.schema.position(target)
-        self.form = belief.heads.specs[self.position]
-        self.belief = belief
-        self.head, self.place = belief.heads.head_of(self.position)
-        self.outputs = belief.outputs[..., self.head.outputs]  # [draws, rows, outputs]
+        self.predictive = predictive
+        self.coded_kind = predictive.heads.specs[self.position].kind  # the paper codes levels as real
+        self.head, self.column = predictive.heads.head_of(self.position)
+        self.outputs = predictive.outputs[..., self.head.outputs]  # [draws, rows, outputs]
 
-    def measured(self, truth: Evidence) -> Measured:
+    def compute(self, truth: Evidence) -> StepMetrics:
         values = torch.from_numpy(truth.values).to(self.outputs.device)[:, self.head.variables]
-        true = torch.from_numpy(actual(self.model, truth, self.variable.name)).to(values.device)
-        means = self.head.likelihood.moments(self.outputs)[0][..., self.place].double()
-        log_prob = log_mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.place]
+        true = torch.from_numpy(true_numbers(self.model, truth, self.variable.name)).to(values.device)
+        means = self.head.likelihood.moments(self.outputs)[0][..., self.column].double()
+        log_prob = log_mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.column]
         if self.variable.kind.has_levels:
-            return self._of_levels(means, true, log_prob)
-        squares = (means - true).square().mean(0)
+            return self._compare_levels(means, true, log_prob)
         rank, covered = self._rank(values, log_prob)
-        # A density in the table's units is the coded one over the scale; a probability is as it is.
-        scale = self.model.coding.scale[self.position] if self.form.kind is Kind.REAL else 1.0
-        return Measured(
-            _numpy(means.mean(0)), _numpy(squares), _numpy(log_prob) - np.log(scale), None, rank, covered
+        # The density in the table's units is the coded one over the scale. Probabilities of counts stay.
+        scale = self.model.coding.scale[self.position] if self.coded_kind is Kind.REAL else 1.0
+        return StepMetrics(
+            mean=_to_numpy(means.mean(0)),
+            draw_squares=_to_numpy((means - true).square().mean(0)),
+            log_prob=_to_numpy(log_prob) - np.log(scale),
+            probabilities=None,
+            rank=rank,
+            covered=covered,
         )
 
-    def _of_levels(self, means: Tensor, true: Tensor, log_prob: Tensor) -> Measured:
-        chances = self._level_chances()  # [draws, rows, levels]
-        level = true.long()
-        probabilities = chances.mean(0)
-        if self.form.kind is Kind.REAL:  # the paper's coding: a density, not the level's probability
-            chance = probabilities.gather(-1, level[:, None])[:, 0]
-            log_prob = chance.clamp(min=LEAST_CHANCE).log()
+    def _compare_levels(self, means: Tensor, true: Tensor, log_prob: Tensor) -> StepMetrics:
+        draw_probabilities = self._draw_probabilities()  # [draws, rows, levels]
+        true_level = true.long()
+        probabilities = draw_probabilities.mean(0)
+        if self.coded_kind is Kind.REAL:  # log_prob is a density, not the log-probability of the level
+            probability = probabilities.gather(-1, true_level[:, None])[:, 0]
+            log_prob = probability.clamp(min=MIN_PROBABILITY).log()
         if self.variable.kind is Kind.CATEGORY:
-            sure = torch.nn.functional.one_hot(level, self.variable.n_levels)
-            squares = (chances - sure).square().sum(-1).mean(0) / 2
+            one_hot = torch.nn.functional.one_hot(true_level, self.variable.n_levels)
+            squares = (draw_probabilities - one_hot).square().sum(-1).mean(0) / 2
             mean = torch.full_like(squares, torch.nan)
         else:
             squares, mean = (means - true).square().mean(0), means.mean(0)
-        return Measured(
-            _numpy(mean), _numpy(squares), _numpy(log_prob), _numpy(probabilities), None, None
+        return StepMetrics(
+            mean=_to_numpy(mean),
+            draw_squares=_to_numpy(squares),
+            log_prob=_to_numpy(log_prob),
+            probabilities=_to_numpy(probabilities),
+            rank=None,
+            covered=None,
         )
 
-    def _level_chances(self) -> Tensor:
-        """Each draw's probabilities of the target's levels [draws, rows, levels]."""
-        n_draws, n_rows, _ = self.belief.outputs.shape
-        # A belief of one draw and draws times as many rows names the chances of each draw.
-        apart = replace(self.belief, outputs=self.belief.outputs.flatten(0, 1)[None])
-        chances = next(found for variable, found in apart.probabilities() if variable == self.position)
-        return chances.view(n_draws, n_rows, -1).double()
+    def _draw_probabilities(self) -> Tensor:
+        """Probabilities of the target's levels for each draw [draws, rows, levels]."""
+        n_draws, n_rows, _ = self.predictive.outputs.shape
+        # Draws become rows of a distribution with one draw, so that they are not averaged.
+        flat = replace(self.predictive, outputs=self.predictive.outputs.flatten(0, 1)[None])
+        probabilities = next(values for k, values in flat.probabilities() if k == self.position)
+        return probabilities.view(n_draws, n_rows, -1).double()
 
     def _rank(self, values: Tensor, log_prob: Tensor) -> tuple[Numbers, NDArray[np.bool_]]:
-        """The share of the belief below the truth, and whether the truth is in the 90% interval."""
-        reached = self.head.likelihood.cdf(self.outputs, values.expand(len(self.outputs), -1, -1))
-        at_most = _numpy(reached[..., self.place].mean(0))
-        exactly = _numpy(log_prob.exp()) if self.form.kind is Kind.COUNT else 0.0
-        low = _numpy(self.belief.tail_mass[:, self.position])
-        high = 1 - low
-        return at_most - exactly / 2, (at_most >= low) & (at_most - exactly < high)
+        """Predicted probability below the truth, and whether the 90% interval contains the truth."""
+        cdf = self.head.likelihood.cdf(self.outputs, values.expand(len(self.outputs), -1, -1))
+        at_most = _to_numpy(cdf[..., self.column].mean(0))
+        exactly = _to_numpy(log_prob.exp()) if self.coded_kind is Kind.COUNT else 0.0
+        tail_mass = _to_numpy(self.predictive.tail_mass[:, self.position])
+        covered = (at_most >= tail_mass) & (at_most - exactly < 1 - tail_mass)
+        return at_most - exactly / 2, covered
 
 
-def actual(model: Model, truth: Evidence, target: str) -> Numbers:
-    """What is true of the target in the table's own numbers [rows]; anything where nobody knows."""
+def true_numbers(model: Model, truth: Evidence, target: str) -> Numbers:
+    """The target in the table's own numbers [rows]; arbitrary where it is not observed."""
     numbers = model.coding.decode(truth.values)[:, model.schema.position(target)]
-    # A whole number that was coded in float32 comes back close to one.
+    # Integers are only approximately recovered from their float32 coding.
     return numbers if model.schema[target].kind is Kind.REAL else np.rint(numbers)
 
 
-def _numpy(tensor: Tensor) -> Numbers:
+def _to_numpy(tensor: Tensor) -> Numbers:
     return np.asarray(tensor.double().cpu().numpy())

@@ -178,7 +178,9 @@ class NextSteps:
 
 def best_question(scores: NDArray[np.floating], askable: Mask) -> NDArray[np.int64]:
     """The askable question with the highest score of each row [rows]; -1 if none is askable."""
-    best = np.where(askable, scores, -np.inf).argmax(1)
+    # A question that is always asked may have a score of -inf; it still precedes those not askable.
+    finite = np.maximum(scores, np.finfo(scores.dtype).min)
+    best = np.where(askable, finite, -np.inf).argmax(1)
     return np.where(askable.any(1), best, -1)
 
 

@@ -25,6 +25,7 @@ from eddi.strategy.stopping import (
     Stop,
     StoppingRule,
     decision_confidence,
+    missing_tolerance,
 )
 from eddi.table.evidence import Evidence
 
@@ -82,8 +83,8 @@ def resolve_risk(
     """The rule with every risk in it replaced by a threshold, which is determined on first use.
 
     Raises:
-        StopError: no threshold can be determined: there is no certificate and no validation row, or
-            ``within`` is given for a target with levels.
+        StopError: no threshold can be determined: there is no certificate and no validation row,
+            ``within`` is given for a target with levels, or it is missing for a quantity.
     """
     if isinstance(rule, AnyOf | AllOf):
         rules = tuple(resolve_risk(part, model, target, strategy) for part in rule.rules)
@@ -106,7 +107,10 @@ class RiskResolver:
     def check(self, rule: Stop) -> None:
         """Raise `StopError` if no threshold can be determined for a rule."""
         variables = [self.model.schema[name] for name in self.target]
-        if all(variable.kind.has_levels for variable in variables) and rule.within is not None:
+        quantities = [variable for variable in variables if not variable.kind.has_levels]
+        if quantities and rule.within is None:
+            raise missing_tolerance(quantities[0])
+        if not quantities and rule.within is not None:
             raise StopError(
                 f"within is for quantities; {_join(self.target)} has levels, and a decision about it is "
                 "right or wrong."

@@ -1,4 +1,4 @@
-"""Belief over one variable, in the user's own words and units."""
+"""Predictions of variables in the units and levels of the table."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from eddi.table.variable import Level, Variable
 
 COVERAGE = 0.9
-"""The share of the belief that `Prediction.interval` holds."""
+"""Probability that a value lies in `Prediction.interval`."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is believed about one variable, for every row, or for one (``prediction[3]``).
+    """The prediction of one variable for all rows, or for one row (``prediction[3]``).
 
     Args:
-        variable: what is predicted.
-        mean: expected value [rows]; for levels, of their positions; NaN for a category, which has none.
-        sd: standard deviation [rows], likewise.
-        interval: the central 90% of the belief [rows, 2]; for ordered levels, their positions.
-        probabilities: of each level [rows, levels]; None for quantities.
+        variable: the predicted variable.
+        mean: expected value [rows]. For ordered levels, the expected position; for a category, NaN.
+        sd: standard deviation [rows], of positions for ordered levels; NaN for a category.
+        interval: the central 90% interval [rows, 2], of positions for ordered levels; NaN for a category.
+        probabilities: of the levels [rows, levels]; None for quantities.
     """
 
     variable: Variable
@@ -33,7 +33,7 @@ class Prediction:
 
     @property
     def value(self) -> Any:
-        """The best single guess: the mean of a quantity, else the most likely level."""
+        """The best guess: the mean of a quantity, or the most likely level."""
         if self.probabilities is None:
             return self.mean
         best = np.asarray(self.probabilities.argmax(-1))
@@ -41,19 +41,20 @@ class Prediction:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the mean: [rows], or [] for one row."""
         return self.mean.shape
 
     def __len__(self) -> int:
         return len(self.mean)
 
     def __getitem__(self, rows: Any) -> "Prediction":
-        chances = None if self.probabilities is None else self.probabilities[rows]
+        probabilities = None if self.probabilities is None else self.probabilities[rows]
         return replace(
             self,
             mean=self.mean[rows],
             sd=self.sd[rows],
             interval=self.interval[rows],
-            probabilities=chances,
+            probabilities=probabilities,
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -61,7 +62,7 @@ class Prediction:
 
 
 class Predictions(Mapping[str, Prediction]):
-    """Beliefs over several variables, by name; as an array, their best guesses side by side."""
+    """Predictions of several variables by name. As an array: their best guesses, one column each."""
 
     def __init__(self, by_name: dict[str, Prediction]) -> None:
         self._by_name = by_name
@@ -77,13 +78,13 @@ class Predictions(Mapping[str, Prediction]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         columns = [np.asarray(prediction) for prediction in self._by_name.values()]
-        if len({column.dtype.kind in "iuf" for column in columns}) > 1:  # numbers stay numbers
+        if len({column.dtype.kind in "iuf" for column in columns}) > 1:  # keep numbers next to text
             columns = [column.astype(object) for column in columns]
         return np.array(np.stack(columns, axis=-1), dtype=dtype, copy=copy)
 
 
 def _labels(levels: tuple[Level, ...]) -> NDArray[Any]:
-    """Levels as an array that keeps each one's own type."""
+    """Levels as an array; levels of different types keep their type."""
     if len({type(level) for level in levels}) == 1:
         return np.array(levels)
     labels = np.empty(len(levels), dtype=object)

@@ -1,4 +1,4 @@
-"""How a Partial VAE is built and trained: sizes, scaling, masks and objective in one place."""
+"""Recipes: all settings of the network and its training. The default one, and that of the paper."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -11,39 +11,45 @@ SetEncoderName = Literal["zi", "zi-m", "pn", "pnp", "precision"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Every choice of network and training, as plain facts.
+    """All settings of a network and its training.
 
     Args:
-        scaling: how values are coded; "unit" also makes every variable but a binary one a number
-            with a Gaussian likelihood, as in the paper.
+        scaling: how values are coded. With "unit", every variable except a binary one is a number with a
+            Gaussian likelihood, as in the paper.
         latent: size of z.
         identity: size of a variable's learned embedding (PN and PNP).
-        offset: size of a variable's own part in its term's offset (PNP); 0 in the paper, whose term then
-            says the same of all variables at x = 0; 1 in its authors' code.
-        knots: of the curve each quantity has beside its line (PN and PNP), fewer in a small table; 0 for
-            none, as in the paper.
-        term: size of one variable's term in the code (PN and PNP).
-        factors: number of precision-weighted factors (set encoder "precision").
-        hidden: widths between the code and q(z | x_O); the decoder has them reversed. The first is
-            the size of the code of ZI and ZI-m, whose first layer is their set encoder.
-        tail: what is between: "plain" layers, or "residual" blocks, one for each width.
-        noise: the Gaussian's sd in coded units, or None to learn one for each variable.
-        noise_floor: no learned sd falls below this, in coded units, so that no density explodes.
-        objective: "observed" is the paper's partial bound; "direct" also scores what is hidden, by
-            beliefs that come straight from the tail, not through z.
-        draws: latent draws a row and step that the objective takes.
-        max_missing: hidden share of a training batch is uniform on [0, max_missing].
-        rate_per: one missing rate for each "batch" (the paper) or each "row".
-        weigh: whether an entry counts for those like it that are not known (`selection`), where the
-            objective scores what is hidden.
-        schedule: "constant" learning rate, or a "cycle" that warms up and falls to nothing.
-        max_steps, batch_size, learning_rate, weight_decay: the optimiser's settings.
-        passes: over a table that training makes, at least and at most, though that take more steps or
-            fewer than max_steps; None takes those.
-        clip: largest norm of a gradient; None lets it be.
-        average: steps over which weights are averaged (exponentially) for use; 0 takes the last.
-        validation: share of rows kept for early stopping; 0 trains for exactly max_steps.
-        patience: evaluations without improvement before training stops.
+        offset: size of a second embedding, from which a variable's offset is computed (PNP). It is 0 in
+            the paper, where all variables have the same term at x = 0, and 1 in the authors' code.
+        knots: maximum number of knots of the spline that each quantity has in addition to its linear
+            term (PN and PNP); small tables have fewer. 0 for no splines, as in the paper.
+        term: size of a variable's term in the code (PN and PNP).
+        factors: maximum number of precision-weighted factors (set encoder "precision").
+        hidden: widths of the layers between the code and q(z | x_O); the decoder has them in reverse
+            order. With ZI and ZI-m, whose set encoder is the first layer, the first width is that of
+            the code.
+        tail: the layers between the code and q(z | x_O): "plain", or "residual" blocks, one per width.
+        noise: standard deviation of the Gaussian likelihood in coded units; None to learn it for each
+            variable.
+        noise_floor: lower bound of learned standard deviations in coded units, so that densities stay
+            finite.
+        objective: "observed" is the partial bound of the paper. "direct" also scores hidden entries, with
+            marginal predictions that do not depend on z.
+        draws: number of draws of z per row and step.
+        max_missing: the missing rate of training rows is uniform on [0, max_missing].
+        rate_per: whether a missing rate is drawn for each "batch" (as in the paper) or each "row".
+        weigh: whether entries are weighted by their inverse propensity; see `training.missingness`.
+        schedule: a "constant" learning rate, or a "cycle" that warms up and falls to zero.
+        max_steps: number of training steps.
+        passes: minimum and maximum number of passes over the table, which adapt max_steps to its size;
+            None for exactly max_steps.
+        batch_size: rows per step.
+        learning_rate: of Adam; the highest one of a cycle.
+        weight_decay: of AdamW.
+        clip: maximum norm of a gradient; None for no clipping.
+        average: the weights in use are an exponential average over about this many steps; 0 for the
+            last weights.
+        validation: share of rows held out for early stopping; 0 for none.
+        patience: number of validations without improvement after which training stops.
     """
 
     scaling: Scaling
@@ -75,7 +81,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.tail == "residual" and len(set(self.hidden)) > 1:
-            raise SchemaError(f"the blocks of a residual tail are equally wide, got {self.hidden}.")
+            raise SchemaError(
+                f"all layers of a residual tail must have the same width, got hidden={self.hidden}."
+            )
         if self.draws < 1:
             raise SchemaError(f"draws must be at least 1, got {self.draws}.")
 
@@ -90,7 +98,7 @@ PAPER = Recipe(
     factors=24,
     hidden=(100, 50),
     tail="plain",
-    noise=0.1 * 2**0.5,  # the paper names no value; this is the one its experiments were run with
+    noise=0.1 * 2**0.5,  # not given in the paper; this is the value of its experiments
     noise_floor=0.0,
     objective="observed",
     draws=1,
@@ -108,7 +116,7 @@ PAPER = Recipe(
     validation=0.0,
     patience=0,
 )
-"""Ma et al. (2019), the UCI column of its settings."""
+"""Ma et al. (2019), with the settings of its UCI experiments."""
 
 DEFAULT = Recipe(
     scaling="standard",
@@ -138,44 +146,44 @@ DEFAULT = Recipe(
     validation=0.1,
     patience=20,
 )
-"""The best decisions on validation rows we have found."""
+"""The recipe with the best decisions on validation rows that we have found."""
 
-LONGEST = 4  # times as many steps are made for a large table at most
-SHORTEST = 8  # times fewer for a small one
-ROWS_A_KNOT = 24  # with fewer a curve follows single rows
-
-
-def for_rows(recipe: Recipe, n_rows: int) -> Recipe:
-    """The recipe for a table of so many rows: longer for large ones, stiffer curves for small ones."""
-    return replace(
-        recipe, max_steps=_steps(recipe, n_rows), knots=min(recipe.knots, n_rows // ROWS_A_KNOT)
-    )
+MAX_STEPS_FACTOR = 4  # training on a large table takes at most this many times max_steps
+MIN_STEPS_DIVISOR = 8  # training on a small table takes at least max_steps divided by this
+ROWS_PER_KNOT = 24  # with fewer rows per knot, a spline fits single rows
 
 
-def _steps(recipe: Recipe, n_rows: int) -> int:
+def adapt_to_rows(recipe: Recipe, n_rows: int) -> Recipe:
+    """The recipe for a table of ``n_rows`` rows: more steps for large tables, fewer knots for small ones."""
+    knots = min(recipe.knots, n_rows // ROWS_PER_KNOT)
+    return replace(recipe, max_steps=_count_steps(recipe, n_rows), knots=knots)
+
+
+def _count_steps(recipe: Recipe, n_rows: int) -> int:
     if recipe.passes is None:
         return recipe.max_steps
-    fewest, most = (passes * n_rows // recipe.batch_size for passes in recipe.passes)
-    fewest = min(fewest, LONGEST * recipe.max_steps)
-    return max(fewest, min(recipe.max_steps, max(most, recipe.max_steps // SHORTEST)))
+    min_steps, max_steps = (n_passes * n_rows // recipe.batch_size for n_passes in recipe.passes)
+    min_steps = min(min_steps, MAX_STEPS_FACTOR * recipe.max_steps)
+    max_steps = max(max_steps, recipe.max_steps // MIN_STEPS_DIVISOR)
+    return max(min_steps, min(recipe.max_steps, max_steps))
 
 
-_NAMED: dict[str, Recipe] = {"default": DEFAULT, "paper": PAPER}
+_RECIPES: dict[str, Recipe] = {"default": DEFAULT, "paper": PAPER}
 
 
 def resolve(recipe: str | Recipe) -> Recipe:
-    """The recipe of that name, or the recipe itself."""
+    """Return the recipe of this name, or the recipe itself."""
     if isinstance(recipe, Recipe):
         return recipe
-    if recipe not in _NAMED:
+    if recipe not in _RECIPES:
         raise SchemaError(
-            f"recipe must be one of {', '.join(map(repr, _NAMED))} or an eddi Recipe, got {recipe!r}."
+            f"recipe must be one of {', '.join(map(repr, _RECIPES))} or a Recipe, got {recipe!r}."
         )
-    return _NAMED[recipe]
+    return _RECIPES[recipe]
 
 
 def check_set_encoder(name: str) -> SetEncoderName:
-    """``name`` if it is one of the four set encoders."""
+    """Return ``name`` if it is one of the four set encoders."""
     if name not in get_args(SetEncoderName):
         raise SchemaError(
             f"set_encoder must be one of {', '.join(map(repr, get_args(SetEncoderName)))}, got {name!r}."

@@ -168,8 +168,19 @@ class RewardContext:
         before = self.target_head(self.features)  # [rows, outputs of the target]
         for answers in self.candidate_answers(settings):
             after = self.target_head(self.features_after(answers))
-            answers.add_expectation(self.target_head.kl(after, answers.gather_rows(before)), rewards)
+            answers.add_expectation(self._information(answers, after, before), rewards)
         return rewards
+
+    def _information(self, answers: CandidateAnswers, after: Tensor, before: Tensor) -> Tensor:
+        """Information of each answer about the unobserved target variables, in nats [answers]."""
+        before = answers.gather_rows(before)
+        observed = self.observed[:, self.target]  # [rows, target]
+        if not observed.any():
+            return self.target_head.kl(after, before)
+        order = torch.cat([head.variables for head in self.target_head.heads.heads()]).cpu().numpy()
+        unobserved = self._to_device((~observed[:, order]).astype(np.int64))
+        nats = self.target_head.kl_by_variable(after, before)  # [answers, target]
+        return (nats * answers.gather_rows(unobserved)).sum(-1)
 
     def candidate_answers(self, settings: EnumerationSettings) -> Iterator[CandidateAnswers]:
         """The possible answers to all open questions, at most BATCH_ANSWERS at a time."""

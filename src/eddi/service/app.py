@@ -1,4 +1,4 @@
-"""The service put together: a store, a questionnaire, the API and the pages, behind one guard."""
+"""Builds the web application from its parts."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,36 +12,37 @@ from eddi.service.analyst import api as analyst_api
 from eddi.service.analyst.pages import home as analyst_pages
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.batcher import Batcher
-from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.settings import Settings
 from eddi.service.web import api, pages, problem_details
 from eddi.service.web.api_keys import Keys
-from eddi.service.web.middleware.guard import Guard
+from eddi.service.web.middleware import install_middleware
 from eddi.store.factory import open_store
 from eddi.strategy.stopping import Stop
 
-ABOUT = """\
-Interviews that ask each person the most valuable next question, and stop when it is enough.
+DESCRIPTION = """\
+Interviews that ask each person the most informative next question, and stop when the result is certain
+enough.
 
-Begin with `POST /interviews`, answer with `POST /interviews/{key}/answers` until `question` is null. Or
-keep the answers yourself, and take one step at a time with `POST /ask`.
+Start with `POST /interviews`, then send answers to `POST /interviews/{key}/answers` until `question` is
+null. To keep the answers yourself, request one step at a time with `POST /ask`.
 
-Analysts bring a table with `POST /tables`, have a model learned from it with `POST /jobs`, and publish
-it with `POST /questionnaires/{name}/versions`; interviews stay on the version they began with.
+Analysts upload a table with `POST /tables`, train a model with `POST /jobs`, and publish it with
+`POST /questionnaires/{name}/versions`. Interviews stay on the version they started with.
 
-Everything that goes wrong is `application/problem+json`.
+All errors are `application/problem+json`.
 """
 
 
 def build(settings: Settings) -> FastAPI:
-    """The whole service, ready to be served.
+    """Build the application described by the settings.
 
     Raises:
-        ModelFileError: there is no such model.
+        ModelFileError: the model file does not exist or is not valid.
         TargetError: the model has no such target.
-        StopError: the risk cannot be promised, for the model was not certified.
+        StopError: the risk cannot be guaranteed, because the model has no certificate for it.
         StoreError: the store cannot be opened.
     """
     stop = Stop(after=settings.after, budget=settings.budget, risk=settings.risk, within=settings.within)
@@ -51,43 +52,43 @@ def build(settings: Settings) -> FastAPI:
     workshop = Workshop.of(store, settings)
     metrics = Metrics()
     batcher = Batcher(
-        most=settings.batch,
+        max_batch_size=settings.batch,
         window_s=settings.window_ms / 1000,
-        waiting=settings.waiting,
+        max_waiting=settings.waiting,
         on_batch=metrics.batch_size.observe,
     )
     if questionnaire is not None:
-        batcher.next_step(questionnaire.interview())  # the first look is the slowest
+        batcher.next_step(questionnaire.interview())  # the first step is the slowest
         workshop.catalogue.serve(path, questionnaire)
-    desk = Desk(store, workshop.catalogue, batcher=batcher, metrics=metrics)
-    return assemble(desk, workshop, settings)
+    service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
+    return assemble(service, workshop, settings)
 
 
-def assemble(desk: Desk, workshop: Workshop, settings: Settings) -> FastAPI:
-    """The web face of a desk and a workshop; closing it closes their store."""
+def assemble(service: InterviewService, workshop: Workshop, settings: Settings) -> FastAPI:
+    """Build the application around an interview service and a workshop, and close both with it."""
 
     @asynccontextmanager
-    async def open_hours(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
         workshop.open()
         yield
         workshop.close()
-        desk.close()
+        service.close()
 
     app = FastAPI(
         title="EDDI",
         version=__version__,
-        description=ABOUT,
-        docs_url=None,  # its scripts would come from elsewhere
+        description=DESCRIPTION,
+        docs_url=None,  # its scripts would be loaded from another site
         redoc_url=None,
-        lifespan=open_hours,
+        lifespan=lifespan,
     )
-    app.state.desk, app.state.workshop = desk, workshop
-    app.add_middleware(Guard, settings=settings, metrics=desk.metrics)
-    problem_details.install(app)
-    keys = Keys(desk.store) if settings.needs_keys else None
-    app.include_router(api.router(desk, keys))
+    app.state.service, app.state.workshop = service, workshop
+    install_middleware(app, settings, service.metrics)
+    problem_details.install_error_handlers(app)
+    keys = Keys(service.store) if settings.needs_keys else None
+    app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
-    app.include_router(pages.router(desk, settings))
-    app.include_router(analyst_pages.router(desk, workshop, settings))
+    app.include_router(pages.router(service, settings))
+    app.include_router(analyst_pages.router(service, workshop, settings))
     return app

@@ -1,4 +1,4 @@
-"""Logs as lines of JSON on standard error: what happened, never what was answered."""
+"""Structured logs: one JSON object per line on standard error. Answers are never logged."""
 
 import json
 import logging
@@ -6,26 +6,29 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-FACTS = "facts"  # the attribute of a log record that carries what is to be logged
+FIELDS = "fields"  # attribute of a log record with additional fields: extra={FIELDS: {...}}
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+class JsonFormatter(logging.Formatter):
+    """Formats a log record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        facts: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "what": record.getMessage(),
-            **getattr(record, FACTS, {}),
+            **getattr(record, FIELDS, {}),
         }
         if record.exc_info and record.exc_info[1] is not None:
-            facts["error"] = where(record.exc_info[1])
-        return json.dumps(facts, ensure_ascii=False)
+            fields["error"] = describe_error(record.exc_info[1])
+        return json.dumps(fields, ensure_ascii=False)
 
 
-def where(error: BaseException) -> dict[str, Any]:
-    """What sort of error happened, and where; its words may quote an answer, and are left out."""
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """Return the type and the stack trace of an error.
+
+    The message is left out, because it may quote an answer.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "type": type(error).__name__,
@@ -34,12 +37,14 @@ def where(error: BaseException) -> dict[str, Any]:
 
 
 def configure(level: str) -> None:
-    """Have the service and its web server log lines of JSON to standard error."""
+    """Log the service and its web server as JSON to standard error."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     for name in ("eddi.service", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level.upper())
     logging.getLogger("uvicorn.error").setLevel("WARNING")
-    logging.getLogger("uvicorn.access").disabled = True  # its lines carry interviews' secret addresses
+    logging.getLogger(
+        "uvicorn.access"
+    ).disabled = True  # its lines contain the secret keys of interviews

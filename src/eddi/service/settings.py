@@ -1,103 +1,125 @@
-"""Every environment variable of the service, in one place.
+"""The settings of the service, read from environment variables.
 
-`Settings.from_environment()` reads them, `table()` prints them for the documentation, and the command
-line writes its options over them.
+`Settings()` reads the environment; keyword arguments, such as the options of the command line, take
+precedence. `python -m eddi.service.settings` prints the documentation.
 """
 
 import ipaddress
 import math
-import os
 import sys
-from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from eddi.errors import EddiError
 
 PREFIX = "EDDI_"
+MAX_PORT = 65_535
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 class SettingError(EddiError, ValueError):
-    """A setting has a value it cannot have."""
+    """A setting has an invalid value."""
 
 
 class KeyRule(StrEnum):
-    """Whether the HTTP API asks for a key."""
+    """Whether the HTTP API requires a key."""
 
-    AUTO = "auto"  # only where others than this machine can reach it
+    AUTO = "auto"  # required if other machines can reach the server
     REQUIRED = "required"
     OPEN = "open"
 
 
-def _about(default: Any, words: str, least: float | None = None) -> Any:
-    return field(default=default, metadata={"about": words, "least": least})
+def _empty_to_none(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How one server runs. ``model`` is ``EDDI_MODEL`` in the environment, and so on."""
+OptionalInt = Annotated[int | None, BeforeValidator(_empty_to_none)]
+OptionalFloat = Annotated[float | None, BeforeValidator(_empty_to_none)]
 
-    model: str = _about("", "The model file to serve, written by `eddi fit`.")
-    target: str = _about("", "What interviews want to know, by commas; the model's own if left out.")
-    store: str = _about(
-        "sqlite:///answers.db", "Where answers are kept: memory:, sqlite:/// or postgresql://."
+
+class Settings(BaseSettings):
+    """The settings of one server. ``model`` is ``EDDI_MODEL`` in the environment, and so on.
+
+    Raises:
+        SettingError: a value is invalid.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
+
+    model: str = Field("", description="Model file to serve, written by `eddi fit`.")
+    target: str = Field(
+        "", description="Target of the interviews, several separated by commas. Default: the model's."
     )
-    host: str = _about("127.0.0.1", "The address to listen at; 0.0.0.0 for every network.")
-    port: int = _about(8000, "The port to listen at; 0 for any free one.", 0)
-    title: str = _about("", "The heading of the start page; it speaks of the target if left out.")
-    about: str = _about("", "A paragraph for the start page: who asks, why, whom to turn to.")
-    after: int | None = _about(None, "Stop after this many answers.", 0)
-    budget: float = _about(math.inf, "Ask no more than this costs in all.", 0)
-    risk: float | None = _about(None, "Stop when at most this share of interviews ends wrongly.", 0)
-    within: float | None = _about(None, "With a risk: how far off a quantity is still right.", 0)
-    keys: str = _about("auto", "Whether the API needs a key: auto, required or open.")
-    secret: str = _about("", "Signs the forms of the pages; the same on servers that share a store.")
-    hosts: str = _about("", "Names this server answers to, by commas; * for any.")
-    proxies: str = _about("127.0.0.1", "Proxies whose X-Forwarded-For is believed, by commas.")
-    rate: float = _about(50.0, "Requests a second a client may make in the long run; 0 for any.", 0)
-    burst: int = _about(200, "Requests a client may make at once.", 1)
-    max_body: int = _about(65_536, "Bytes a request may carry.", 256)
-    max_upload: int = _about(50_000_000, "Bytes an analyst's table may have.", 256)
-    workshop: str = _about("", "Where tables, jobs and models are; `workshop` beside the store.")
-    jobs: int = _about(1, "Jobs that run at once, each in a process of its own.", 1)
-    batch: int = _about(
-        32, "Interviews worked out at once; 1 is one after the other, 0 each in its own thread.", 0
+    store: str = Field(
+        "sqlite:///answers.db",
+        description="Where answers are stored: memory:, sqlite:/// or postgresql://.",
     )
-    window_ms: float = _about(2.0, "Milliseconds a request waits for company, where there was some.", 0)
-    waiting: int = _about(256, "Requests that may wait for the model; more are told to come again.", 1)
-    threads: int = _about(72, "Requests worked on at once.", 1)
-    log: str = _about("info", "How much is logged: debug, info, warning or error.")
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for all networks.")
+    port: int = Field(8000, ge=0, le=MAX_PORT, description="Port to listen on; 0 selects a free port.")
+    title: str = Field("", description="Heading of the start page. Default: it names the target.")
+    about: str = Field(
+        "", description="Paragraph on the start page: who asks, why, and whom to contact."
+    )
+    after: OptionalInt = Field(None, ge=0, description="Stop after this number of answers.")
+    budget: float = Field(math.inf, ge=0, description="Maximum total cost of the questions.")
+    risk: OptionalFloat = Field(
+        None, ge=0, description="Stop once the expected error rate is at most this value."
+    )
+    within: OptionalFloat = Field(
+        None, ge=0, description="With a risk: largest error of a quantity that still counts as correct."
+    )
+    keys: KeyRule = Field(
+        KeyRule.AUTO, description="Whether the API requires a key: auto, required or open."
+    )
+    secret: str = Field(
+        "", description="Signs forms and cookies. Set the same value on servers that share a store."
+    )
+    hosts: str = Field("", description="Host names of this server, separated by commas; * for any.")
+    proxies: str = Field(
+        "127.0.0.1", description="Proxies whose X-Forwarded-For is trusted, separated by commas."
+    )
+    rate: float = Field(50.0, ge=0, description="Requests per second and client; 0 for no limit.")
+    burst: int = Field(200, ge=1, description="Requests that a client may send at once.")
+    max_body: int = Field(65_536, ge=256, description="Maximum size of a request in bytes.")
+    max_upload: int = Field(
+        50_000_000, ge=256, description="Maximum size of an uploaded table in bytes."
+    )
+    workshop: str = Field(
+        "", description="Folder of tables, jobs and models. Default: `workshop` next to the store."
+    )
+    jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
+    batch: int = Field(
+        32,
+        ge=0,
+        description="Maximum number of interviews per batch; 0 computes each on the thread of its request.",
+    )
+    window_ms: float = Field(
+        2.0, ge=0, description="How long a batch waits for more requests, in milliseconds."
+    )
+    waiting: int = Field(
+        256, ge=1, description="Requests that may wait for the model; others are told to try again."
+    )
+    threads: int = Field(72, ge=1, description="Requests that are processed at once.")
+    log: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Log level: debug, info, warning or error."
+    )
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value, least = getattr(self, each.name), each.metadata["least"]
-            if least is not None and value is not None and not value >= least:
-                raise SettingError(f"{_variable(each)} must be {least:g} or more, got {value:g}.")
-        if self.keys not in tuple(KeyRule):
-            raise SettingError(f"EDDI_KEYS must be auto, required or open, got {self.keys!r}.")
-        if self.log not in ("debug", "info", "warning", "error"):
-            raise SettingError(f"EDDI_LOG must be debug, info, warning or error, got {self.log!r}.")
-        if not 0 <= self.port <= 65_535:
-            raise SettingError(f"EDDI_PORT must be between 0 and 65535, got {self.port}.")
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
-        """The settings that the environment gives; what it leaves out is as the table says."""
-        given = os.environ if environment is None else environment
-        known = {
-            each.name: _parsed(each, given[name])
-            for each in fields(cls)
-            if (name := _variable(each)) in given
-        }
-        return cls(**known)
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise SettingError(" ".join(map(_explain, error.errors()))) from None
 
     @property
     def targets(self) -> tuple[str, ...] | None:
-        """What interviews want to know; None for the model's own."""
-        return _listed(self.target) or None
+        """The target variables of the interviews; None for those of the model."""
+        return _split(self.target) or None
 
     @property
     def is_local(self) -> bool:
@@ -111,74 +133,82 @@ class Settings:
 
     @property
     def needs_keys(self) -> bool:
-        """Whether the HTTP API asks for a key."""
+        """Whether the HTTP API requires a key."""
         return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and not self.is_local)
 
     @property
     def workshop_folder(self) -> Path | None:
-        """Where tables, jobs and models are kept; None where the store keeps nothing either."""
+        """The folder of tables, jobs and models; None if the store is in memory, too."""
         if self.workshop:
             return Path(self.workshop)
-        kind, _, place = self.store.partition(":///")
+        kind, _, path = self.store.partition(":///")
         if self.store.partition(":")[0] == "memory":
             return None
-        return Path(place).parent / "workshop" if kind == "sqlite" else Path("workshop")
+        return Path(path).parent / "workshop" if kind == "sqlite" else Path("workshop")
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """Names a request may call this server by; none for any.
+        """Host names that requests may use; empty for any.
 
-        A local server answers to local names only, or a foreign page could have its own name lead here.
+        A local server accepts only local names. This prevents DNS rebinding, where a foreign page
+        resolves its own name to this machine.
         """
-        names = _listed(self.hosts) or (LOOPBACK_NAMES if self.is_local else ("*",))
+        names = _split(self.hosts) or (LOOPBACK_NAMES if self.is_local else ("*",))
         return () if "*" in names else (*names, self.host)
 
 
-PAGE = """\
+PAGE_HEAD = """\
 # Settings of the service
 
-`eddi serve` takes its most common settings as options; all of them can be set in the environment. An
-option goes before a variable, and a variable before its default. This page is written by
+The most common settings are options of `eddi serve`. All settings can be given as environment variables.
+Options take precedence over variables, and variables over defaults. This page is generated:
 `python -m eddi.service.settings > docs/settings.md`.
 
 """
 
 
-def page() -> str:
-    """The page of the documentation that tells of all settings."""
-    return PAGE + table()
+def settings_page() -> str:
+    """Return the documentation page of the settings."""
+    return PAGE_HEAD + settings_table()
 
 
-def table() -> str:
-    """All settings as a table in Markdown."""
+def settings_table() -> str:
+    """Return all settings as a Markdown table."""
     lines = ["| variable | default | meaning |", "|---|---|---|"]
-    for each in fields(Settings):
-        default = "" if each.default in (None, "", math.inf) else f"`{each.default}`"
-        lines.append(f"| `{_variable(each)}` | {default} | {each.metadata['about']} |")
+    for name, field in Settings.model_fields.items():
+        lines.append(f"| `{_variable(name)}` | {_format_default(field)} | {field.description} |")
     return "\n".join(lines) + "\n"
 
 
-def _variable(setting: Field[Any]) -> str:
-    return PREFIX + setting.name.upper()
+def _format_default(field: FieldInfo) -> str:
+    return "" if field.default in (None, "", math.inf) else f"`{field.default}`"
 
 
-def _listed(words: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in words.split(",") if word.strip())
+def _variable(name: str) -> str:
+    return PREFIX + name.upper()
 
 
-def _parsed(setting: Field[Any], text: str) -> Any:
-    """What a setting is set to by ``text``; words are checked later, with those of the command line."""
-    if setting.type not in (int, float, int | None, float | None):
-        return text
-    if setting.default is None and not text.strip():
-        return None
-    broken = setting.type in (float, float | None)
-    kind, wanted = (float, "a number") if broken else (int, "a whole number")
-    try:
-        return kind(text)
-    except ValueError:
-        raise SettingError(f"{_variable(setting)} must be {wanted}, got {text!r}.") from None
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _explain(error: ErrorDetails) -> str:
+    """Return an error of pydantic as a sentence about the environment variable."""
+    name, kind, value = str(error["loc"][0]), error["type"], error["input"]
+    context = error.get("ctx", {})
+    if kind in ("greater_than_equal", "less_than_equal"):
+        expected = f"between 0 and {MAX_PORT}" if name == "port" else f"{context['ge']:g} or more"
+        return f"{_variable(name)} must be {expected}, got {value}."
+    if kind == "int_parsing":
+        expected = "a whole number"
+    elif kind == "float_parsing":
+        expected = "a number"
+    elif kind in ("enum", "literal_error"):
+        expected = context["expected"].replace("'", "")
+    else:
+        return f"{_variable(name)} is not valid: {error['msg']}, got {value!r}."
+    return f"{_variable(name)} must be {expected}, got {value!r}."
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(settings_page())

@@ -29,6 +29,9 @@ class StreamNotFoundError(StoreError, LookupError):
 class StreamForgottenError(StoreError, LookupError):
     """The stream was forgotten and accepts no more events."""
 
+    status = 404
+    title = "This was forgotten"
+
 
 class FactsError(StoreError, ValueError):
     """The facts are not plain JSON, or the name of a stream or kind is invalid."""
@@ -37,6 +40,9 @@ class FactsError(StoreError, ValueError):
 class StoreBusyError(StoreError, TimeoutError):
     """The store was locked for too long."""
 
+    status = 503
+    title = "We are very busy just now"
+
 
 class StoreUrlError(StoreError, ValueError):
     """The URL of a store is invalid."""
@@ -44,6 +50,9 @@ class StoreUrlError(StoreError, ValueError):
 
 class StoreUnreachableError(StoreError, ConnectionError):
     """The database server does not respond or refuses the connection."""
+
+    status = 503
+    title = "We are very busy just now"
 
 
 class StoreNotFoundError(StoreError, LookupError):

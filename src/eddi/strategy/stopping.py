@@ -12,7 +12,7 @@ from scipy.special import erf
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
-from eddi.table.variable import Kind
+from eddi.table.variable import Kind, Variable
 
 Mask = NDArray[np.bool_]
 
@@ -267,12 +267,17 @@ def decision_confidence(prediction: Prediction, within: float | None) -> NDArray
     if prediction.probabilities is not None:
         return np.asarray(prediction.probabilities.max(-1))
     if within is None:
-        raise StopError(
-            f"risk needs within for {prediction.variable.name!r}, which is {prediction.variable.kind}: "
-            "the maximum error of a correct decision. For example Stop(risk=0.05, within=2.5)."
-        )
+        raise missing_tolerance(prediction.variable)
     with np.errstate(divide="ignore"):  # a prediction with sd 0 is certain
         return np.asarray(erf(within / (math.sqrt(2) * prediction.sd)))
+
+
+def missing_tolerance(variable: Variable) -> StopError:
+    """The error for a risk of a quantity without a maximum error."""
+    return StopError(
+        f"risk needs within for {variable.name!r}, which is {variable.kind}: the maximum error of a "
+        "correct decision. For example Stop(risk=0.05, within=2.5)."
+    )
 
 
 def _max_probability(prediction: Prediction) -> NDArray[np.float64]:

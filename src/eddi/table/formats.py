@@ -280,7 +280,7 @@ def _read_path(path: Path) -> pa.Table:
 
 def summarize_error(error: Exception) -> str:
     """Return the first line of an error message from Arrow or the operating system."""
-    text = getattr(error, "strerror", None) or str(error)
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return f"{text.strip().splitlines()[0].rstrip('.')}."
 
 

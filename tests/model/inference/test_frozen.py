@@ -1,47 +1,69 @@
-"""A network at rest believes what the network believes."""
+"""A frozen network computes what the network computes."""
 
-import numpy as np
 import pytest
 import torch
 
+from eddi.model.inference.frozen import freeze_weights
+from eddi.model.network.likelihood import VariableSpec
+from eddi.model.network.network import Network
+from eddi.model.recipe import PAPER
+from eddi.table.variable import Kind
 
-@pytest.mark.parametrize("set_encoder", ["zi", "zi-m", "pn", "pnp"])
-@pytest.mark.parametrize("recipe", ["paper", "default"])
-def test_a_network_at_rest_passes_as_it_did_in_motion(people_model, people, set_encoder, recipe):
-    model = people_model(set_encoder=set_encoder, recipe=recipe)
-    network, settled = model.network_, model.settled_
-    rows = model.evidence(people(9, 1))
+ENCODERS = ("zi", "zi-m", "pn", "pnp")
+RECIPES = ("paper", "default")
+
+
+@pytest.mark.parametrize("n_rows", [1, 9])
+@pytest.mark.parametrize("set_encoder", ENCODERS)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_packed_weights_do_not_change_the_results(people_model, people, set_encoder, recipe, n_rows):
+    model = people_model(set_encoder=set_encoder, recipe=recipe).fitted()
+    network, frozen = model.network, model.frozen
+    rows = model.evidence(people(n_rows, 1))
     values, observed = torch.from_numpy(rows.values), torch.from_numpy(rows.observed).float()
     code = network.code(values, observed)
-    torch.testing.assert_close(settled.code(values, observed), code)
-    before, after = network.posterior(code), settled.posterior(code)
-    torch.testing.assert_close(after.mean, before.mean, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(after.log_var, before.log_var, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(settled.decode(after.mean), network.decode(after.mean))
+    torch.testing.assert_close(frozen.code(values, observed), code, rtol=1e-5, atol=1e-5)
+    expected, posterior = network.posterior(code), frozen.posterior(code)
+    torch.testing.assert_close(posterior.mean, expected.mean, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(posterior.log_var, expected.log_var, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(frozen.features(code), network.features(code), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(frozen.decode(posterior.mean), network.decode(posterior.mean))
     variables = torch.arange(rows.n_variables)
     torch.testing.assert_close(
-        settled.term(values, variables), network.set_encoder.term(values, variables)
+        frozen.term(values, variables), network.set_encoder.term(values, variables)
     )
 
 
-def test_any_leading_shape_is_believed_row_by_row(people_model, people):
-    model = people_model()
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_posteriors_take_any_leading_shape(people_model, people, recipe):
+    model = people_model(recipe=recipe).fitted()
     code = model.code(model.evidence(people(6, 1)))
-    whole, parts = model.posterior(code), model.posterior(code.view(2, 3, -1))
-    assert parts.mean.shape == (2, 3, whole.mean.shape[-1])
-    assert np.allclose(parts.mean.flatten(0, 1), whole.mean, atol=1e-6)
-    assert np.allclose(parts.log_var.flatten(0, 1), whole.log_var, atol=1e-6)
+    flat, shaped = model.posterior(code), model.posterior(code.view(2, 3, -1))
+    assert shaped.mean.shape == (2, 3, flat.mean.shape[-1])
+    torch.testing.assert_close(shaped.mean.flatten(0, 1), flat.mean, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(shaped.log_var.flatten(0, 1), flat.log_var, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("set_encoder", ["zi", "pnp"])
-@pytest.mark.parametrize("recipe", ["paper", "default"])
-def test_terms_add_up_in_a_code_that_has_entered(people_model, set_encoder, recipe):
-    settled = people_model(set_encoder=set_encoder, recipe=recipe).settled_
-    code = torch.randn(4, settled.lines.offset.shape[-1])
+@pytest.mark.parametrize("set_encoder", ENCODERS)
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_terms_are_additive_in_the_output_of_the_first_layer(people_model, set_encoder, recipe):
+    frozen = people_model(set_encoder=set_encoder, recipe=recipe).fitted().frozen
+    code = torch.randn(4, frozen.encoder.offset.shape[-1])
     terms = torch.randn_like(code)
-    entered = settled.entered(code)
-    before = entered.clone()
-    together = settled.remaining_layers(entered + settled.added(terms))
-    torch.testing.assert_close(together, settled.hidden(code + terms), rtol=1e-4, atol=1e-4)
-    settled.remaining_layers(entered)
-    assert torch.equal(entered, before)
+    first = frozen.first_layer(code)
+    before = first.clone()
+    features = frozen.remaining_layers(first + frozen.first_layer_delta(terms))
+    torch.testing.assert_close(features, frozen.features(code + terms), rtol=1e-4, atol=1e-4)
+    frozen.remaining_layers(first)
+    assert torch.equal(first, before)
+
+
+def test_frozen_weights_have_no_gradient_and_memory_of_their_own():
+    network = Network([VariableSpec(Kind.REAL)], "pnp", PAPER)
+    shared = torch.zeros(10_000)
+    for weight in network.parameters():
+        weight.data = shared[: weight.numel()].view_as(weight)
+    freeze_weights(network)
+    for weight in network.parameters():
+        assert not weight.requires_grad
+        assert weight.untyped_storage().nbytes() == weight.numel() * weight.element_size()

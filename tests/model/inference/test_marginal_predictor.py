@@ -1,4 +1,4 @@
-"""Direct beliefs about some variables are those about all of them, looked at in part."""
+"""Marginal predictions of some variables are those of all variables, restricted to these."""
 
 import pytest
 import torch
@@ -6,37 +6,68 @@ import torch
 from eddi.table.evidence import Evidence
 
 
-@pytest.fixture
-def hidden(model, people):
-    rows = model.evidence(people(6, seed=2))
+@pytest.fixture(scope="module")
+def fitted(model):
+    return model.fitted()
+
+
+@pytest.fixture(scope="module")
+def predictor(fitted):
+    return fitted.marginal_predictor
+
+
+@pytest.fixture(scope="module")
+def features(fitted, people):
     with torch.inference_mode():
-        return model.direct_.hidden(model.settled_.entered(model.code(rows)))
+        return fitted.frozen.features(fitted.code(fitted.evidence(people(6, seed=2))))
 
 
-def test_what_is_told_of_some_is_what_is_told_of_all(model, hidden):
-    marginals = model.network_.marginals
-    for variable in range(len(marginals.specs)):
-        told = model.direct_.told([variable])
-        wanted = marginals.rows_of([variable])
-        torch.testing.assert_close(told(hidden), marginals(hidden)[:, wanted])
+@pytest.mark.parametrize("variable", range(8))
+def test_the_head_of_a_variable_computes_its_own_outputs(fitted, predictor, features, variable):
+    marginals = fitted.network.marginals
+    head = predictor.target_head([variable])
+    outputs = marginals(features)[:, marginals.output_rows([variable])]
+    torch.testing.assert_close(head(features), outputs)
 
 
-def test_a_belief_does_not_differ_from_itself(model, hidden):
-    told = model.direct_.told(range(len(model.schema_.variables)))
-    same = told.kl_each(told(hidden), told(hidden))
-    assert same.shape == (6, len(model.schema_.variables))
-    assert same.abs().max() < 1e-5
-    assert (told.kl(told(hidden)[:1], told(hidden)[1:2]) > 0).all()
+def test_the_head_of_several_variables_is_in_their_order(fitted, predictor, features):
+    level = torch.full((6, 8), 0.3)
+    target = [5, 0, 4]
+    head = predictor.target_head(target)
+    marginals = fitted.network.marginals
+    expected = marginals.quantile(marginals(features), level)[:, target]
+    torch.testing.assert_close(head.heads.quantile(head(features), level[:, :3]), expected)
 
 
-def test_what_is_asked_for_again_is_kept(model):
-    assert model.direct_.told([0, 2]) is model.direct_.told((0, 2))
-    assert model.direct_.possible(4) is model.direct_.possible(4)
+def test_the_kl_of_a_prediction_from_itself_is_zero(fitted, predictor, features):
+    n_variables = len(fitted.schema.variables)
+    head = predictor.target_head(range(n_variables))
+    outputs = head(features)
+    divergence = head.kl_by_variable(outputs, outputs)
+    assert divergence.shape == (6, n_variables)
+    assert divergence.abs().max() < 1e-5
 
 
-def test_the_chances_of_every_variable_add_up(model):
-    possible = model.direct_.possible()
-    nothing = Evidence.empty(1, len(model.schema_.variables))
+def test_the_kl_is_the_sum_over_the_variables(predictor, features):
+    outputs = predictor.target_head([0, 3, 5])(features)
+    head = predictor.target_head([0, 3, 5])
+    total = head.kl(outputs[:1], outputs[1:2])
+    assert (total > 0).all()
+    torch.testing.assert_close(total, head.kl_by_variable(outputs[:1], outputs[1:2]).sum(-1))
+
+
+def test_heads_and_answers_are_cached(predictor):
+    assert predictor.target_head([0, 2]) is predictor.target_head((0, 2))
+    assert predictor.answer_support(4) is predictor.answer_support(4)
+
+
+def test_the_probabilities_of_the_answers_to_every_variable_sum_to_one(fitted, predictor):
+    n_variables = len(fitted.schema.variables)
     with torch.inference_mode():
-        chances = possible(model.settled_.hidden(model.code(nothing))).chances
-    assert float(chances.sum()) == pytest.approx(len(model.schema_.variables), rel=1e-5)
+        features = fitted.frozen.features(fitted.code(Evidence.empty(1, n_variables)))
+        probabilities = predictor.answer_support()(features).probabilities
+    assert float(probabilities.sum()) == pytest.approx(n_variables, rel=1e-5)
+
+
+def test_the_recipe_of_the_paper_has_no_marginal_predictor(people_model):
+    assert people_model(recipe="paper").fitted().marginal_predictor is None

@@ -1,4 +1,4 @@
-"""Calibration makes beliefs as sure as they are right, and moves no mean and no most likely level."""
+"""Calibration makes predictions as confident as they are accurate, without moving the best guess."""
 
 from dataclasses import replace
 
@@ -6,13 +6,20 @@ import pytest
 import torch
 
 from eddi.model.network.likelihood import VariableSpec
-from eddi.model.network.network import Network, group_of
+from eddi.model.network.marginals import group_by_scale
+from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
-FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.COUNT, 0, 1.0, 0.5))
+REAL, COUNT = 0, 3  # positions of the quantities
+SPECS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.BINARY, 2),
+    VariableSpec(Kind.CATEGORY, 3),
+    VariableSpec(Kind.COUNT, 0, 1.0, 0.5),
+)
 TINY = replace(DEFAULT, latent=2, identity=3, offset=2, term=4, hidden=(6, 6))
 N_ROWS = 4_000
 
@@ -20,122 +27,134 @@ N_ROWS = 4_000
 @pytest.fixture
 def network():
     torch.manual_seed(0)
-    return Network(FORMS, "pnp", TINY).requires_grad_(False)
+    return Network(SPECS, "pnp", TINY).requires_grad_(False)
 
 
-def outputs_of(network, batch):
-    return network.marginals(network.hidden(network.code(batch.seen(), batch.observed)))
+def predict(network, batch):
+    """Outputs of the marginal heads for a batch."""
+    return network.marginals(network.features(network.code(batch.visible_values, batch.observed)))
 
 
-def rows(network, *, surprise):
-    """Rows of which nothing is seen, their truths ``surprise`` times as far out as is believed."""
+def draw_batch(network, *, error_factor):
+    """Rows without evidence, drawn from the predictions; errors of the real variable are scaled."""
     torch.manual_seed(1)
-    nothing, known = torch.zeros(N_ROWS, 4), torch.ones(N_ROWS, 4)
-    empty = Batch(nothing, known, nothing, torch.zeros(1, N_ROWS, 2))
-    values = network.marginals.quantile(outputs_of(network, empty), torch.rand(N_ROWS, 4))
-    mean = network.marginals.moments(outputs_of(network, empty))[0][:, 0].float()
-    values[:, 0] = mean + surprise * (values[:, 0] - mean)
+    zeros, ones = torch.zeros(N_ROWS, 4), torch.ones(N_ROWS, 4)
+    empty = Batch(zeros, ones, zeros, torch.zeros(1, N_ROWS, 2))
+    outputs = predict(network, empty)
+    values = network.marginals.quantile(outputs, torch.rand(N_ROWS, 4))
+    mean = network.marginals.moments(outputs)[0][:, REAL].float()
+    values[:, REAL] = mean + error_factor * (values[:, REAL] - mean)
     return replace(empty, values=values)
 
 
-def coverage(network, batch, variable):
-    outputs = outputs_of(network, batch)
-    level = network.marginals.interval_tail_mass(outputs[None])
-    low, high = (network.marginals.quantile(outputs, each)[:, variable] for each in (level, 1 - level))
+def is_inside(network, batch, variable):
+    """Whether the true value of a variable lies in its 90% interval [rows]."""
+    outputs = predict(network, batch)
+    tail_mass = network.marginals.interval_tail_mass(outputs[None])
+    low = network.marginals.quantile(outputs, tail_mass)[:, variable]
+    high = network.marginals.quantile(outputs, 1 - tail_mass)[:, variable]
     truth = batch.values[:, variable]
-    return ((low <= truth + 1e-4) & (truth <= high + 1e-4)).float().mean().item()
+    return ((low <= truth + 1e-4) & (truth <= high + 1e-4)).float()
 
 
-@pytest.mark.parametrize("surprise", [0.5, 1.0, 3.0])
-def test_the_interval_of_a_quantity_holds_nine_in_ten(network, surprise):
-    batch = rows(network, surprise=surprise)
+@pytest.mark.parametrize("error_factor", [0.5, 1.0, 3.0])
+def test_the_interval_of_a_quantity_contains_nine_in_ten_values(network, error_factor):
+    batch = draw_batch(network, error_factor=error_factor)
     calibrate(network, batch, N_ROWS)
-    assert coverage(network, batch, 0) == pytest.approx(0.9, abs=0.01)
-    assert coverage(network, batch, 3) > 0.89  # a count's interval holds whole numbers, so may hold more
+    assert is_inside(network, batch, REAL).mean().item() == pytest.approx(0.9, abs=0.01)
+    # The interval of a count contains whole numbers, so it may contain more.
+    assert is_inside(network, batch, COUNT).mean().item() > 0.89
 
 
-def test_the_spread_grows_with_the_surprise_and_the_mean_stays(network):
-    batch = rows(network, surprise=3.0)
-    before = network.marginals.moments(outputs_of(network, batch))
+def test_the_scale_follows_the_size_of_the_errors_and_the_mean_stays(network):
+    batch = draw_batch(network, error_factor=3.0)
+    before = network.marginals.moments(predict(network, batch))
     calibrate(network, batch, N_ROWS)
-    after = network.marginals.moments(outputs_of(network, batch))
-    assert torch.allclose(before[0][:, 0], after[0][:, 0])
-    ratio = (after[1] / before[1]).sqrt()[0, 0].item()
+    after = network.marginals.moments(predict(network, batch))
+    assert torch.allclose(before[0][:, REAL], after[0][:, REAL])
+    ratio = (after[1] / before[1]).sqrt()[0, REAL].item()
     assert ratio == pytest.approx(3.0, rel=0.1)
 
 
-def test_overconfident_levels_are_cooled_and_keep_their_order(network):
-    batch = rows(network, surprise=1.0)
+def test_overconfident_levels_become_less_certain_and_keep_their_order(network):
+    batch = draw_batch(network, error_factor=1.0)
     with torch.no_grad():
-        network.marginals.layer.weight *= 4  # four times as sure of everything
+        network.marginals.layer.weight *= 4  # four times the logits
         network.marginals.layer.bias *= 4
-    likelihood = network.marginals.likelihoods["category"]
-    part = next(head.outputs for head in network.marginals.heads() if head.likelihood is likelihood)
-    before = outputs_of(network, batch)[:, part]
-    score = network.marginals.log_prob(outputs_of(network, batch), batch.values)[:, 1:3].sum(0)
+    head, _ = network.marginals.head_of(2)
+    before = predict(network, batch)[:, head.outputs]
+    score = network.marginals.log_prob(predict(network, batch), batch.values)[:, 1:3].sum(0)
     calibrate(network, batch, N_ROWS)
-    after = outputs_of(network, batch)[:, part]
+    after = predict(network, batch)[:, head.outputs]
     assert torch.equal(before.argmax(-1), after.argmax(-1))
     assert after.abs().max() < 0.5 * before.abs().max()
-    improved = network.marginals.log_prob(outputs_of(network, batch), batch.values)[:, 1:3].sum(0)
-    assert (improved > score).all()
+    calibrated = network.marginals.log_prob(predict(network, batch), batch.values)[:, 1:3].sum(0)
+    assert (calibrated > score).all()
 
 
 def test_too_few_rows_change_nothing(network):
-    batch = rows(network, surprise=3.0)
-    few = (part[:10] for part in (batch.values, batch.known, batch.observed))
-    state = {name: value.clone() for name, value in network.state_dict().items()}
+    batch = draw_batch(network, error_factor=3.0)
+    few = (part[:10] for part in (batch.values, batch.weights, batch.observed))
+    before = {name: value.clone() for name, value in network.state_dict().items()}
     calibrate(network, Batch(*few, batch.noise[:, :10]), 10)
-    assert all(torch.equal(value, state[name]) for name, value in network.state_dict().items())
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
 
-def test_broad_and_narrow_beliefs_are_counted_apart(network):
+def test_wide_and_narrow_predictions_are_calibrated_separately(network):
     torch.manual_seed(2)
-    known = torch.ones(N_ROWS, 4)
-    observed = torch.zeros(N_ROWS, 4)
-    observed[::2, 1:] = 1  # every other row shows all but the quantity
-    noise = torch.zeros(1, N_ROWS, 2)
-    drawn = Batch(torch.ones(N_ROWS, 4), known, observed, noise)
-    outputs = outputs_of(network, drawn)
-    mean, variance = (each[:, 0].float() for each in network.marginals.moments(outputs))
-    values = torch.ones(N_ROWS, 4)
-    heavy = torch.distributions.StudentT(2.0).sample((N_ROWS,))  # where much is seen
-    light = torch.randn(N_ROWS)
-    values[:, 0] = mean + variance.sqrt() * torch.where(observed[:, 1] > 0, heavy, light)
-    batch = replace(drawn, values=values)
+    ones, observed = torch.ones(N_ROWS, 4), torch.zeros(N_ROWS, 4)
+    observed[::2, 1:] = 1  # in every other row, everything but the quantity is observed
+    batch = Batch(ones, ones, observed, torch.zeros(1, N_ROWS, 2))
+    mean, variance = (
+        moment[:, REAL].float() for moment in network.marginals.moments(predict(network, batch))
+    )
+    heavy_tailed = torch.distributions.StudentT(2.0).sample((N_ROWS,))
+    errors = torch.where(observed[:, 1] > 0, heavy_tailed, torch.randn(N_ROWS))
+    values = ones.clone()
+    values[:, REAL] = mean + variance.sqrt() * errors
+    batch = replace(batch, values=values)
     calibrate(network, batch, N_ROWS)
-    outputs = outputs_of(network, batch)
-    tail_mass = network.marginals.interval_tail_mass(outputs[None])
-    low, high = (network.marginals.quantile(outputs, each)[:, 0] for each in (tail_mass, 1 - tail_mass))
-    inside = (low <= values[:, 0]) & (values[:, 0] <= high)
-    assert inside[::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
-    assert inside[1::2].float().mean().item() == pytest.approx(0.9, abs=0.015)
+    inside = is_inside(network, batch, REAL)
+    assert inside[::2].mean().item() == pytest.approx(0.9, abs=0.015)
+    assert inside[1::2].mean().item() == pytest.approx(0.9, abs=0.015)
 
 
 @pytest.mark.parametrize(("n_rows", "n_groups"), [(9, 1), (19, 1), (20, 2), (4_000, 5)])
-def test_few_rows_make_few_groups(network, n_rows, n_groups):
-    batch = rows(network, surprise=1.0)
-    seen = replace(batch, observed=torch.rand(N_ROWS, 4).round() * torch.tensor([0.0, 1, 1, 1]))
-    calibrate(network, seen, n_rows)
-    assert network.marginals.group_edges[:, 0].isfinite().sum() == n_groups - 1
-    assert network.marginals.group_edges[:, 1].isinf().all()  # levels have no breadth
+def test_few_rows_form_few_scale_groups(network, n_rows, n_groups):
+    batch = draw_batch(network, error_factor=1.0)
+    observed = torch.rand(N_ROWS, 4).round() * torch.tensor([0.0, 1, 1, 1])
+    calibrate(network, replace(batch, observed=observed), n_rows)
+    assert network.marginals.group_edges[:, REAL].isfinite().sum() == n_groups - 1
+    assert network.marginals.group_edges[:, 1].isinf().all()  # levels have no scale
 
 
-def test_beliefs_that_differ_by_rounding_are_of_one_group(network):
-    batch = rows(network, surprise=1.0)  # nothing is seen, so that all spreads are the same
+def test_scales_that_differ_by_rounding_are_in_one_group(network):
+    batch = draw_batch(network, error_factor=1.0)  # without evidence, so all scales are equal
     calibrate(network, batch, N_ROWS)
-    spread = network.marginals.spread(outputs_of(network, batch))[:1]
-    groups = [
-        group_of(spread * shift, network.marginals.group_edges)[0, 0] for shift in (1 - 1e-6, 1, 1 + 1e-6)
+    scale = network.marginals.predictive_scale(predict(network, batch))[:1]
+    edges = network.marginals.group_edges
+    groups = {int(group_by_scale(scale * f, edges)[0, REAL]) for f in (1 - 1e-6, 1, 1 + 1e-6)}
+    assert len(groups) == 1
+
+
+def test_only_rows_with_a_value_count_for_the_groups_of_a_variable(network):
+    batch = draw_batch(network, error_factor=1.0)
+    weights = batch.weights.clone()
+    weights[:, REAL] = 0
+    weights[:15, REAL] = 1
+    calibrate(network, replace(batch, weights=weights.repeat(4, 1)[:N_ROWS]), 100)
+    assert network.marginals.group_edges[:, REAL].isinf().all()
+    assert network.marginals.group_edges[:, COUNT].isfinite().all()
+
+
+def test_rounding_does_not_change_the_interval_of_a_count(network):
+    batch = draw_batch(network, error_factor=1.0)  # without evidence, so all predictions are equal
+    calibrate(network, batch, N_ROWS)
+    outputs = predict(network, batch)[:1]
+    tail_mass = network.marginals.interval_tail_mass(outputs[None])
+    ends = [
+        network.marginals.quantile(outputs, level * factor)[0, COUNT].item()
+        for level in (tail_mass, 1 - tail_mass)
+        for factor in (1 - 1e-6, 1, 1 + 1e-6)
     ]
-    assert len(set(map(int, groups))) == 1
-
-
-def test_only_rows_that_know_a_variable_make_groups(network):
-    batch = rows(network, surprise=1.0)
-    known = batch.known.clone()
-    known[:, 0] = 0
-    known[:15, 0] = 1
-    calibrate(network, replace(batch, known=known.repeat(4, 1)[:N_ROWS]), 100)
-    assert network.marginals.group_edges[:, 0].isinf().all()
-    assert network.marginals.group_edges[:, 3].isfinite().all()
+    assert len(set(ends)) == 2

@@ -1,4 +1,4 @@
-"""All weights in one place: the optimiser must still move the network's own."""
+"""Flat weights: the optimiser updates the parameters of the network, as torch's own AdamW would."""
 
 from dataclasses import replace
 
@@ -12,13 +12,18 @@ from eddi.table.variable import Kind
 
 SIZES = {"latent": 2, "identity": 3, "term": 4, "hidden": (6, 6)}
 TINY = replace(DEFAULT, objective="observed", **SIZES, weight_decay=0.1, average=0)
-FORMS = (VariableSpec(Kind.REAL), VariableSpec(Kind.ORDINAL, 4), VariableSpec(Kind.ORDINAL, 3), VariableSpec(Kind.CATEGORY, 3))
+SPECS = (
+    VariableSpec(Kind.REAL),
+    VariableSpec(Kind.ORDINAL, 4),
+    VariableSpec(Kind.ORDINAL, 3),
+    VariableSpec(Kind.CATEGORY, 3),
+)
 VALUES = torch.tensor([[0.3, 2.0, 1.0, 2.0], [-1.0, 0.0, 2.0, 0.0]])
 
 
-def make(recipe=TINY):
+def build(recipe=TINY):
     torch.manual_seed(0)
-    network = Network(FORMS, "pnp", recipe)
+    network = Network(SPECS, "pnp", recipe)
     return network, FlatWeights(network, recipe)
 
 
@@ -27,22 +32,22 @@ def loss(network):
     return -network.log_prob(network.decode(network.posterior(code).mean), VALUES).mean()
 
 
-def state(network):
+def copy_state(network):
     return {key: value.clone() for key, value in network.state_dict().items()}
 
 
-def test_flattening_changes_no_weight():
+def test_flattening_does_not_change_the_weights():
     torch.manual_seed(0)
-    before = state(Network(FORMS, "pnp", TINY))
-    after = state(make()[0])
+    before = copy_state(Network(SPECS, "pnp", TINY))
+    after = copy_state(build()[0])
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_a_step_is_that_of_an_ordinary_optimiser():
+def test_a_step_is_that_of_torchs_adamw_with_clipping():
     recipe = replace(TINY, clip=0.5)
-    flat_network, weights = make(recipe)
+    flat_network, weights = build(recipe)
     torch.manual_seed(0)
-    plain = Network(FORMS, "pnp", recipe)
+    plain = Network(SPECS, "pnp", recipe)
     trainable = [p for p in plain.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in trainable if p.dim() > 1], "weight_decay": 0.1},
@@ -50,44 +55,44 @@ def test_a_step_is_that_of_an_ordinary_optimiser():
     ]
     ordinary = torch.optim.AdamW(groups, lr=0.01)
     for _ in range(3):
-        weights.descend(loss(flat_network), 0.01)
+        weights.step(loss(flat_network), 0.01)
         ordinary.zero_grad()
         loss(plain).backward()
         torch.nn.utils.clip_grad_norm_(trainable, 0.5)
         ordinary.step()
-    found, expected = state(flat_network), state(plain)
+    found, expected = copy_state(flat_network), copy_state(plain)
     assert all(torch.allclose(found[key], expected[key], atol=1e-5) for key in expected)
 
 
-def test_the_rate_of_a_step_is_the_one_given():
-    network, weights = make()
-    before = state(network)
-    weights.descend(loss(network), 0.0)
-    after = state(network)
+def test_a_learning_rate_of_zero_changes_nothing():
+    network, weights = build()
+    before = copy_state(network)
+    weights.step(loss(network), 0.0)
+    after = copy_state(network)
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_the_best_weights_come_back():
-    network, weights = make()
-    weights.descend(loss(network), 0.01)
-    weights.keep_best()
-    best = state(network)
-    weights.descend(loss(network), 0.01)
-    assert any(not torch.equal(best[key], value) for key, value in state(network).items())
+def test_the_best_weights_can_be_restored():
+    network, weights = build()
+    weights.step(loss(network), 0.01)
+    weights.store_best()
+    best = copy_state(network)
+    weights.step(loss(network), 0.01)
+    assert any(not torch.equal(best[key], value) for key, value in copy_state(network).items())
     weights.use_best()
-    assert all(torch.equal(best[key], value) for key, value in state(network).items())
+    assert all(torch.equal(best[key], value) for key, value in copy_state(network).items())
 
 
-def test_an_average_of_the_last_weights_is_used_where_the_recipe_wants_one():
-    network, weights = make(replace(TINY, average=4))
+def test_the_average_of_the_last_weights_is_used_if_the_recipe_says_so():
+    network, weights = build(replace(TINY, average=4))
     expected = weights.flat.clone()
     for _ in range(3):
-        weights.descend(loss(network), 0.01)
+        weights.step(loss(network), 0.01)
         expected += (weights.flat - expected) / 4
-    walking = weights.flat.clone()
+    current = weights.flat.clone()
     with weights.averaged():
         assert torch.allclose(weights.flat, expected)
-    assert torch.equal(weights.flat, walking)
-    weights.keep_best()
+    assert torch.equal(weights.flat, current)
+    weights.store_best()
     weights.use_best()
     assert torch.allclose(weights.flat, expected)

@@ -1,4 +1,4 @@
-"""Entries that are seldom known count for more, and beliefs are then those of everybody."""
+"""Inverse propensity weights correct for values that are missing at random."""
 
 from dataclasses import replace
 
@@ -13,45 +13,45 @@ from eddi.table.evidence import Evidence
 N = 4_000
 
 
-def two(*, hidden_by: str, seed: int = 0) -> np.ndarray:
-    """Two standard normal variables, correlation 0.8; the second is mostly hidden where one is low."""
+def draw_table(*, missing_by: str, seed: int = 0) -> np.ndarray:
+    """Two standard normal variables with correlation 0.8; low values of a cause hide the second."""
     random = np.random.default_rng(seed)
     first = random.normal(size=N)
     second = 0.8 * first + 0.6 * random.normal(size=N)
-    reason = {"the other": first, "itself": second, "chance": np.zeros(N)}[hidden_by]
-    known = random.random(N) < 1 / (1 + np.exp(-2 * reason))
-    return np.stack([first, np.where(known, second, np.nan)], axis=1)
+    cause = {"first": first, "second": second, "chance": np.zeros(N)}[missing_by]
+    observed = random.random(N) < 1 / (1 + np.exp(-2 * cause))
+    return np.stack([first, np.where(observed, second, np.nan)], axis=1)
 
 
-def test_what_is_known_of_some_stands_for_all() -> None:
-    table = two(hidden_by="the other")
-    weight = missingness.counts(Evidence.of(table))[:, 1]
-    known = ~np.isnan(table[:, 1])
-    assert table[known, 1].mean() > 0.4  # of those known; of all it is 0
-    assert abs(np.average(table[known, 1], weights=weight[known])) < 0.1
+def test_the_weighted_mean_of_observed_values_is_the_mean_of_all_rows() -> None:
+    table = draw_table(missing_by="first")
+    weight = missingness.inverse_propensity_weights(Evidence.of(table))[:, 1]
+    observed = ~np.isnan(table[:, 1])
+    assert table[observed, 1].mean() > 0.4  # the mean of all rows is 0
+    assert abs(np.average(table[observed, 1], weights=weight[observed])) < 0.1
 
 
-def test_weights_are_one_on_average_and_nothing_where_nothing_is_known() -> None:
-    evidence = Evidence.of(two(hidden_by="the other"))
-    weight = missingness.counts(evidence)
+def test_weights_are_one_on_average_and_zero_for_missing_values() -> None:
+    evidence = Evidence.of(draw_table(missing_by="first"))
+    weight = missingness.inverse_propensity_weights(evidence)
     assert (weight[~evidence.observed] == 0).all()
-    assert (weight[:, 0] == 1).all()  # it has no holes
+    assert (weight[:, 0] == 1).all()  # it has no missing values
     assert weight[evidence.observed[:, 1], 1].mean() == pytest.approx(1, abs=1e-5)
-    assert weight.max() < 2 * missingness.MOST
+    assert weight.max() < 2 * missingness.MAX_WEIGHT
 
 
-def test_holes_by_chance_leave_all_nearly_alike() -> None:
-    evidence = Evidence.of(two(hidden_by="chance"))
-    weight = missingness.counts(evidence)[evidence.observed]
+def test_values_missing_completely_at_random_give_nearly_equal_weights() -> None:
+    evidence = Evidence.of(draw_table(missing_by="chance"))
+    weight = missingness.inverse_propensity_weights(evidence)[evidence.observed]
     assert weight.std() < 0.1
 
 
-def test_holes_by_the_hidden_value_are_made_up_for_in_part() -> None:
-    table = two(hidden_by="itself")
-    weight = missingness.counts(Evidence.of(table))[:, 1]
-    known = ~np.isnan(table[:, 1])
-    plain = table[known, 1].mean()
-    assert 0.2 * plain < np.average(table[known, 1], weights=weight[known]) < 0.8 * plain
+def test_values_missing_because_of_themselves_are_corrected_in_part() -> None:
+    table = draw_table(missing_by="second")
+    weight = missingness.inverse_propensity_weights(Evidence.of(table))[:, 1]
+    observed = ~np.isnan(table[:, 1])
+    unweighted = table[observed, 1].mean()
+    assert 0.2 * unweighted < np.average(table[observed, 1], weights=weight[observed]) < 0.8 * unweighted
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,20 @@ def test_holes_by_the_hidden_value_are_made_up_for_in_part() -> None:
         np.array([[1e30, np.nan], [-1e30, 1.0], [0.0, 2.0]]),
     ],
 )
-def test_odd_tables_have_weights_that_are_numbers(table: np.ndarray) -> None:
+def test_unusual_tables_have_finite_weights(table: np.ndarray) -> None:
     evidence = Evidence(np.nan_to_num(table).astype(np.float32), ~np.isnan(table))
-    weight = missingness.counts(evidence)
+    weight = missingness.inverse_propensity_weights(evidence)
     assert np.isfinite(weight).all()
     assert ((weight > 0) == evidence.observed).all()
 
 
-def test_a_model_believes_of_everybody_not_of_those_who_were_asked() -> None:
-    table = two(hidden_by="the other")
-    nothing = np.full((1, 2), np.nan)
+def test_a_weighted_model_predicts_the_mean_of_all_rows() -> None:
+    table = draw_table(missing_by="first")
+    empty_row = np.full((1, 2), np.nan)
     means = {}
     for weigh in (True, False):
         recipe = replace(DEFAULT, weigh=weigh, hidden=(32, 32), term=32, patience=50)
         model = eddi.PartialVAE(recipe=recipe, max_steps=600, random_state=0).fit(table)
-        means[weigh] = float(model.predict(nothing, "x1")[0].mean)
+        means[weigh] = float(model.predict(empty_row, "x1")[0].mean)
     assert means[False] > 0.35
     assert abs(means[True]) < 0.2

@@ -12,7 +12,7 @@ from eddi.model.files.archive import load
 from eddi.service.analyst import evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.app import assemble
-from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.store.memory import MemoryStore
 from eddi.table.variable import Variable
@@ -136,7 +136,7 @@ def _judged(shop, kept, seal):
 @pytest.fixture(scope="session")
 def gallery_site(gallery):
     """The address of a real server of the gallery; nobody works there."""
-    app = assemble(Desk(gallery.jobs.store, gallery.catalogue), gallery, Settings(rate=0.0))
+    app = assemble(InterviewService(gallery.jobs.store, gallery.catalogue), gallery, Settings(rate=0.0))
     config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

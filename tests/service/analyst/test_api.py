@@ -113,7 +113,7 @@ def test_what_cannot_be_is_a_problem(site, method, path, body, status, words):
 
 def test_only_analysts_make_things(serving):
     with serving(keys="required") as client:
-        keys = Keys(client.app.state.desk.store)
+        keys = Keys(client.app.state.service.store)
         bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
         made = {
             ("POST", "/jobs"): {"kind": "fit", "table": "none"},

@@ -6,7 +6,8 @@ from eddi import Stop
 from eddi.service.analyst import catalogue as module
 from eddi.service.analyst.publishing import QuestionnaireNotFoundError
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.interviews.interview_service import Desk, QuestionnaireMissingError
+from eddi.service.errors import QuestionnaireMissingError
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire
 
 
@@ -62,35 +63,35 @@ def test_a_server_that_starts_again_does_not_undo_what_an_analyst_published(
 
 
 def test_interviews_stay_on_the_version_they_began_with(served, other_file):
-    desk = Desk(served.jobs.store, served.catalogue)
-    begun = desk.open()
+    service = InterviewService(served.jobs.store, served.catalogue)
+    begun = service.start()
     published(served, other_file, after=2)
-    new = desk.open()
+    new = service.start()
     assert (begun.questionnaire.version, new.questionnaire.version) == (1, 2)
-    assert desk.resume(begun.key).questionnaire.version == 1
-    desk.tell(begun.key, "age", 61)
-    desk.tell(begun.key, "town", "Bala")
-    assert desk.tell(begun.key, "smoker", "yes").question is not None  # version 1 has no end
-    desk.tell(new.key, "age", 61)
-    assert desk.tell(new.key, "town", "Bala").question is None
+    assert service.resume(begun.key).questionnaire.version == 1
+    service.add_answer(begun.key, "age", 61)
+    service.add_answer(begun.key, "town", "Bala")
+    assert service.add_answer(begun.key, "smoker", "yes").question is not None  # version 1 has no end
+    service.add_answer(new.key, "age", 61)
+    assert service.add_answer(new.key, "town", "Bala").question is None
     served.roll_back("people", 1)
-    assert desk.open().questionnaire.version == 1
-    assert desk.resume(new.key).questionnaire.version == 2
-    desk.batcher.close()
+    assert service.start().questionnaire.version == 1
+    assert service.resume(new.key).questionnaire.version == 2
+    service.batcher.close()
 
 
 def test_a_server_started_anew_goes_on_with_interviews_of_older_versions(served, other_file, tmp_path):
-    desk = Desk(served.jobs.store, served.catalogue)
-    begun = desk.open()
+    service = InterviewService(served.jobs.store, served.catalogue)
+    begun = service.start()
     published(served, other_file)
     anew = Workshop(served.jobs.store, tmp_path / "workshop")
-    again = Desk(anew.jobs.store, anew.catalogue)
+    again = InterviewService(anew.jobs.store, anew.catalogue)
     assert again.resume(begun.key).questionnaire.version == 1
     elsewhere = Workshop(served.jobs.store, tmp_path / "empty")
-    lost = Desk(served.jobs.store, elsewhere.catalogue)
+    lost = InterviewService(served.jobs.store, elsewhere.catalogue)
     with pytest.raises(QuestionnaireMissingError, match="whose model this server does not have"):
         lost.resume(begun.key)
-    for each in (desk, again, lost):
+    for each in (service, again, lost):
         each.batcher.close()
 
 
@@ -120,4 +121,4 @@ def test_only_so_many_models_are_kept_loaded(served, model_file, monkeypatch):
         published(served, model_file, after=after)
         assert served.catalogue.current().stop == Stop(after=after)
     assert len(served.catalogue._loaded) == 2
-    assert served.catalogue.find("people", 1, served.catalogue.current().seal).stop == Stop()
+    assert served.catalogue.find("people", 1, served.catalogue.current().model_sha256).stop == Stop()

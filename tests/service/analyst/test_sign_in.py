@@ -25,7 +25,7 @@ def browser(guarded):
 @pytest.fixture
 def key(guarded):
     """Makes keys: `key(Role.ANALYST)`."""
-    keys = Keys(guarded.app.state.desk.store)
+    keys = Keys(guarded.app.state.service.store)
     return lambda role, days=1: keys.issue(role, days=days)
 
 
@@ -72,7 +72,7 @@ def test_a_revoked_key_signs_its_owner_out(browser, guarded, key):
     text = key(Role.ANALYST)
     sign_in(browser, text)
     assert browser.get("/analyst").status_code == 200
-    Keys(guarded.app.state.desk.store).revoke(text.split("_")[1])
+    Keys(guarded.app.state.service.store).revoke(text.split("_")[1])
     assert browser.get("/analyst").status_code == 303
 
 

@@ -1,4 +1,4 @@
-"""Who waits together is worked out together, and gets what it would get alone."""
+"""Waiting requests are computed in one batch, and each gets the result it would get alone."""
 
 import threading
 import time
@@ -10,11 +10,12 @@ import pytest
 
 from eddi import UNKNOWN, Stop
 from eddi.errors import AnswerError
-from eddi.service.interviews.batcher import Batcher, BusyError, Row, standings
+from eddi.service.interviews import batcher as batcher_module
+from eddi.service.interviews.batcher import Batcher, BusyError, _Request, compute_next_steps
 from eddi.strategy.information import Information
 from eddi.strategy.random import Random
 
-SAID = {
+VALUES = {
     "visits": (2, 9),
     "smoker": ("no", "yes"),
     "pain": ("none", "worst"),
@@ -24,210 +25,211 @@ SAID = {
 }
 
 
-def interviews(questionnaire, n, target=None, seed=0):
-    """People no two of whom are alike, who have answered some questions each, in any order."""
+def make_interviews(questionnaire, n, target=None, seed=0):
+    """Different interviews, each with some answers in random order."""
     random = np.random.default_rng(seed)
-    held = []
+    interviews = []
     for number in range(n):
         interview = questionnaire.interview(target)
         interview.tell("age", 30 + number / 2)
-        for name in random.permutation(list(SAID))[: random.integers(len(SAID) + 1)]:
+        for name in random.permutation(list(VALUES))[: random.integers(len(VALUES) + 1)]:
             if name not in interview.target:
-                value = SAID[name][random.integers(2)]
+                value = VALUES[name][random.integers(2)]
                 interview.tell(str(name), UNKNOWN if value is None else value)
-        held.append(interview)
-    return held
+        interviews.append(interview)
+    return interviews
 
 
 @pytest.fixture
-def batcher():
-    made = []
+def make_batcher():
+    batchers = []
 
-    def make(**rules):
-        made.append(Batcher(**rules))
-        return made[-1]
+    def make(**options):
+        batchers.append(Batcher(**options))
+        return batchers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for batcher in batchers:
+        batcher.close()
 
 
-def assert_as_alone(standing, interview):
-    assert standing.question == interview.ask()
-    alone = interview.rewards()
-    assert set(standing.rewards) == set(alone)
-    assert [standing.rewards[name] for name in alone] == pytest.approx(list(alone.values()), abs=1e-5)
+def assert_same_as_alone(step, interview):
+    assert step.question == interview.ask()
+    rewards = interview.rewards()
+    assert set(step.rewards) == set(rewards)
+    assert [step.rewards[name] for name in rewards] == pytest.approx(list(rewards.values()), abs=1e-5)
     for name in interview.target:
-        belief = interview.predict(name)
-        assert standing.predictions[name].mean == pytest.approx(belief.mean, rel=1e-4, nan_ok=True)
-        if belief.probabilities is not None:
-            assert standing.predictions[name].probabilities == pytest.approx(
-                belief.probabilities, abs=1e-5
+        prediction = interview.predict(name)
+        assert step.predictions[name].mean == pytest.approx(prediction.mean, rel=1e-4, nan_ok=True)
+        if prediction.probabilities is not None:
+            assert step.predictions[name].probabilities == pytest.approx(
+                prediction.probabilities, abs=1e-5
             )
 
 
-def test_a_row_gets_in_any_company_what_it_gets_alone(questionnaire):
-    held = interviews(questionnaire, 40)
-    for standing, interview in zip(standings([Row.of(one) for one in held]), held, strict=True):
-        assert_as_alone(standing, interview)
+def test_a_row_has_the_same_result_in_any_batch(questionnaire):
+    interviews = make_interviews(questionnaire, 40)
+    steps = compute_next_steps([_Request.from_interview(interview) for interview in interviews])
+    for step, interview in zip(steps, interviews, strict=True):
+        assert_same_as_alone(step, interview)
 
 
-def test_rewards_come_best_first(questionnaire):
-    [standing] = standings([Row.of(questionnaire.interview())])
-    assert list(standing.rewards.values()) == sorted(standing.rewards.values(), reverse=True)
-    assert standing.question.name == next(iter(standing.rewards))
+def test_rewards_are_sorted(questionnaire):
+    [step] = compute_next_steps([_Request.from_interview(questionnaire.interview())])
+    assert list(step.rewards.values()) == sorted(step.rewards.values(), reverse=True)
+    assert step.question.name == next(iter(step.rewards))
 
 
-def test_another_strategy_asks_by_its_scores_and_still_tells_nats(questionnaire):
+def test_another_strategy_chooses_by_its_scores_and_still_reports_nats(questionnaire):
     shuffled = replace(questionnaire, strategy=Random(seed=3))
-    [standing] = standings([Row.of(interview := shuffled.interview())])
-    assert standing.question == interview.ask()
-    assert standing.rewards == pytest.approx(questionnaire.interview().rewards(), abs=1e-5)
+    interview = shuffled.interview()
+    [step] = compute_next_steps([_Request.from_interview(interview)])
+    assert step.question == interview.ask()
+    assert step.rewards == pytest.approx(questionnaire.interview().rewards(), abs=1e-5)
 
 
-def test_who_comes_at_once_is_gathered_whatever_their_target(questionnaire, batcher):
+def test_concurrent_requests_are_batched_whatever_their_target(questionnaire, make_batcher):
     sizes = []
-    gathering = batcher(on_batch=sizes.append, window_s=0.05)
-    held = interviews(questionnaire, 24) + interviews(questionnaire, 8, "weight")
-    with ThreadPoolExecutor(len(held)) as people:
-        found = list(people.map(lambda one: gathering.standing(one), held))
+    batcher = make_batcher(on_batch=sizes.append, window_s=0.05)
+    interviews = make_interviews(questionnaire, 24) + make_interviews(questionnaire, 8, "weight")
+    with ThreadPoolExecutor(len(interviews)) as threads:
+        steps = list(threads.map(batcher.next_step, interviews))
     assert sum(sizes) == 32
     assert len(sizes) < 16
-    for standing, interview in zip(found, held, strict=True):
-        assert_as_alone(standing, interview)
+    for step, interview in zip(steps, interviews, strict=True):
+        assert_same_as_alone(step, interview)
 
 
-def test_no_more_than_the_most_are_worked_out_at_once(questionnaire, batcher):
+def test_a_batch_is_not_larger_than_allowed(questionnaire, make_batcher):
     sizes = []
-    gathering = batcher(on_batch=sizes.append, most=4)
-    with ThreadPoolExecutor(16) as people:
-        list(people.map(lambda one: gathering.standing(one), interviews(questionnaire, 32)))
+    batcher = make_batcher(on_batch=sizes.append, max_batch_size=4)
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(batcher.next_step, make_interviews(questionnaire, 32)))
     assert sum(sizes) == 32
     assert max(sizes) <= 4
 
 
-def test_a_person_alone_is_not_kept_waiting(questionnaire, batcher):
-    gathering = batcher(window_s=5.0)
-    began = time.monotonic()
-    for _ in range(3):
-        gathering.standing(questionnaire.interview())
-    assert time.monotonic() - began < 4
+def test_a_single_request_does_not_wait_for_others(questionnaire, make_batcher):
+    batcher = make_batcher(window_s=5.0)
+    started_at = time.monotonic()
+    for interview in make_interviews(questionnaire, 3):
+        batcher.next_step(interview)
+    assert time.monotonic() - started_at < 4
 
 
-def test_the_fault_of_one_row_is_not_that_of_its_company(questionnaire, batcher):
-    gathering = batcher(window_s=0.05)
+def test_an_error_of_one_request_does_not_affect_the_others(questionnaire, make_batcher):
+    batcher = make_batcher(window_s=0.05)
     absurd = questionnaire.interview()
     absurd.tell("age", 1e300)
     broken = questionnaire.interview()
     broken.evidence = lambda: 1 / 0
-    held = [absurd, broken, *interviews(questionnaire, 6)]
+    interviews = [absurd, broken, *make_interviews(questionnaire, 6)]
 
-    def served(one):
+    def serve(interview):
         try:
-            return gathering.standing(one)
+            return batcher.next_step(interview)
         except Exception as error:
             return error
 
-    with ThreadPoolExecutor(len(held)) as people:
-        found = list(people.map(served, held))
-    assert isinstance(found[0], AnswerError)
-    assert "'age' is 1e+300, so far from all the model has learned" in str(found[0])
-    assert isinstance(found[1], ZeroDivisionError)
-    for standing, interview in zip(found[2:], held[2:], strict=True):
-        assert_as_alone(standing, interview)
+    with ThreadPoolExecutor(len(interviews)) as threads:
+        results = list(threads.map(serve, interviews))
+    assert isinstance(results[0], AnswerError)
+    assert "'age' is 1e+300, too far from the values" in str(results[0])
+    assert isinstance(results[1], ZeroDivisionError)
+    for step, interview in zip(results[2:], interviews[2:], strict=True):
+        assert_same_as_alone(step, interview)
 
 
-def test_a_full_queue_turns_people_away(questionnaire, batcher):
-    crowded = batcher(waiting=1, most=2)
-    release, entered = threading.Event(), threading.Event()
+def test_a_full_queue_refuses_requests(questionnaire, make_batcher):
+    batcher = make_batcher(max_waiting=1, max_batch_size=2)
+    release, has_begun = threading.Event(), threading.Event()
 
-    class Slow(Information):
-        def score(self, *what):
-            entered.set()
+    class SlowStrategy(Information):
+        def score(self, *arguments):
+            has_begun.set()
             release.wait(20)
-            return super().score(*what)
+            return super().score(*arguments)
 
-    slow = replace(questionnaire, strategy=Slow())
-    with ThreadPoolExecutor(2) as people:
-        first = people.submit(crowded.standing, slow.interview())
-        assert entered.wait(20)
-        second = people.submit(crowded.standing, questionnaire.interview())
-        while not crowded._queue.full():
+    slow = replace(questionnaire, strategy=SlowStrategy())
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(batcher.next_step, slow.interview())
+        assert has_begun.wait(20)
+        second = threads.submit(batcher.next_step, questionnaire.interview())
+        while not batcher._queue.full():
             time.sleep(0.005)
         with pytest.raises(BusyError, match="Try again in a moment"):
-            crowded.standing(questionnaire.interview())
-        with pytest.raises(BusyError, match="does not answer just now"):
-            crowded.check()
+            batcher.next_step(questionnaire.interview())
+        with pytest.raises(BusyError, match="the model is not responding"):
+            batcher.check()
         release.set()
         assert first.result().question == second.result().question
-    crowded.check()
+    batcher.check()
 
 
-def test_an_answer_too_far_out_is_refused_by_name(questionnaire, batcher):
-    strange = questionnaire.interview()
-    strange.tell("smoker", "yes")
-    strange.tell("weight", -1e300)
+def test_an_answer_that_is_too_extreme_is_named(questionnaire, make_batcher):
+    extreme = questionnaire.interview()
+    extreme.tell("smoker", "yes")
+    extreme.tell("weight", -1e300)
     with pytest.raises(AnswerError, match=r"'weight' is -1e\+300, .* Check the value and its unit"):
-        batcher().standing(strange)
+        make_batcher().next_step(extreme)
 
 
-def test_an_answer_that_is_merely_strange_is_computed_with(questionnaire, batcher):
-    strange = questionnaire.interview()
-    strange.tell("weight", 1e3)
-    assert batcher().standing(strange).is_finite()
+def test_an_unusual_answer_is_accepted(questionnaire, make_batcher):
+    unusual = questionnaire.interview()
+    unusual.tell("weight", 1e3)
+    assert make_batcher().next_step(unusual).is_finite()
 
 
-@pytest.mark.parametrize(("most", "batches"), [(0, []), (1, [1])])
-def test_gathering_can_be_turned_off_and_the_queue_too(questionnaire, batcher, most, batches):
+@pytest.mark.parametrize(("max_batch_size", "batches"), [(0, []), (1, [1])])
+def test_batches_and_the_queue_can_be_disabled(questionnaire, make_batcher, max_batch_size, batches):
     sizes = []
-    off = batcher(most=most, on_batch=sizes.append)
-    assert_as_alone(off.standing(one := interviews(questionnaire, 1)[0]), one)
+    batcher = make_batcher(max_batch_size=max_batch_size, on_batch=sizes.append)
+    [interview] = make_interviews(questionnaire, 1)
+    assert_same_as_alone(batcher.next_step(interview), interview)
     assert sizes == batches
     absurd = questionnaire.interview()
     absurd.tell("weight", -1e300)
     with pytest.raises(AnswerError, match="'weight'"):
-        off.standing(absurd)
+        batcher.next_step(absurd)
 
 
-def test_what_was_worked_out_lately_is_remembered(questionnaire, batcher):
+def test_a_recent_step_is_cached(questionnaire, make_batcher):
     sizes = []
-    gathering = batcher(on_batch=sizes.append)
-    one = questionnaire.interview()
-    assert gathering.recall(one) is None
-    first = gathering.standing(one)
-    assert gathering.standing(questionnaire.interview()) is first
-    assert gathering.recall(questionnaire.interview()) is first
+    batcher = make_batcher(on_batch=sizes.append)
+    assert batcher.cached_step(questionnaire.interview()) is None
+    first = batcher.next_step(questionnaire.interview())
+    assert batcher.next_step(questionnaire.interview()) is first
+    assert batcher.cached_step(questionnaire.interview()) is first
     assert sizes == [1]
 
 
-def test_only_the_very_same_is_remembered(questionnaire, batcher):
-    gathering = batcher()
-    one = questionnaire.interview()
-    gathering.standing(one)
-    unlike = [replace(questionnaire, stop=Stop(after=0)).interview(), questionnaire.interview("weight")]
-    for say in (("age", 61), ("age", UNKNOWN), ("town", "Bala")):
-        unlike.append(questionnaire.interview())
-        unlike[-1].tell(*say)
-    for interview in unlike:
-        assert gathering.recall(interview) is None
-        assert_as_alone(gathering.standing(interview), interview)
-        assert gathering.recall(interview) is not None
+def test_interviews_that_differ_have_different_cache_entries(questionnaire, make_batcher):
+    batcher = make_batcher()
+    batcher.next_step(questionnaire.interview())
+    others = [replace(questionnaire, stop=Stop(after=0)).interview(), questionnaire.interview("weight")]
+    for answer in (("age", 61), ("age", UNKNOWN), ("town", "Bala")):
+        others.append(questionnaire.interview())
+        others[-1].tell(*answer)
+    for interview in others:
+        assert batcher.cached_step(interview) is None
+        assert_same_as_alone(batcher.next_step(interview), interview)
+        assert batcher.cached_step(interview) is not None
 
 
-def test_no_more_is_remembered_than_may_be(questionnaire, monkeypatch):
-    monkeypatch.setattr("eddi.service.interviews.batcher.N_REMEMBERED", 3)
-    small = Batcher()
+def test_the_cache_is_bounded(questionnaire, monkeypatch):
+    monkeypatch.setattr(batcher_module, "MAX_CACHED", 3)
+    batcher = Batcher()
     for age in range(30, 36):
         interview = questionnaire.interview()
         interview.tell("age", age)
-        small.standing(interview)
-    assert len(small._remembered) == 3
-    assert small.recall(interview) is not None
-    small.close()
+        batcher.next_step(interview)
+    assert len(batcher._cache) == 3
+    assert batcher.cached_step(interview) is not None
+    batcher.close()
 
 
-def test_who_comes_after_closing_is_not_left_waiting(questionnaire):
-    closed = Batcher()
-    closed.close()
-    with pytest.raises(BusyError, match="the server is closing"):
-        closed.standing(questionnaire.interview())
+def test_a_request_after_closing_is_refused(questionnaire):
+    batcher = Batcher()
+    batcher.close()
+    with pytest.raises(BusyError, match="the server is shutting down"):
+        batcher.next_step(questionnaire.interview())

@@ -1,4 +1,4 @@
-"""Whether people answer as those did whom the model learned from; and nothing of what they said."""
+"""Drift compares answers with the model's distribution without revealing answers."""
 
 import numpy as np
 import pytest
@@ -6,97 +6,104 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from eddi.interview.record import UNKNOWN, Answer
 from eddi.service.interviews import drift
-from eddi.service.interviews.drift import LEAST, WINDOW, Drift, Learned, stability
+from eddi.service.interviews.drift import (
+    MIN_ANSWERS,
+    WINDOW,
+    Drift,
+    ReferenceDistribution,
+    stability_index,
+)
 
 
-def figures(watching):
+def read_metrics(monitor):
     registry = CollectorRegistry()
-    registry.register(watching)
+    registry.register(monitor)
     lines = generate_latest(registry).decode().splitlines()
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if line[0] != "#"}
 
 
-def figure(watching, variable, name="eddi_answer_drift"):
+def read_metric(monitor, variable, name="eddi_answer_drift"):
     label = f'{name}{{questionnaire="people",variable="{variable}",version="1"}}'
-    return figures(watching).get(label)
+    return read_metrics(monitor).get(label)
 
 
 @pytest.fixture(scope="module")
-def learned_from(people):
-    """Whole people like those the model has learned from."""
+def similar_people(people):
+    """People like those of the training data, without missing values."""
     return people(400, seed=0, holes=0.0)
 
 
-def hear(watching, questionnaire, variable, values):
+def observe(monitor, questionnaire, variable, values):
     for value in values:
-        watching.heard(questionnaire, Answer(variable, {variable: value}))
+        monitor.observe(questionnaire, Answer(variable, {variable: value}))
 
 
-def test_answers_like_those_learned_from_have_not_drifted(questionnaire, learned_from):
-    watching = Drift()
+def test_answers_like_the_training_data_have_no_drift(questionnaire, similar_people):
+    monitor = Drift()
     for name in ("age", "town", "pain", "visits"):
-        hear(watching, questionnaire, name, learned_from[name])
-        assert figure(watching, name) < 0.15, name
-        assert figure(watching, name, "eddi_answer_drift_answers") == 400
+        observe(monitor, questionnaire, name, similar_people[name])
+        assert read_metric(monitor, name) < 0.15, name
+        assert read_metric(monitor, name, "eddi_answer_drift_answers") == 400
 
 
-def test_answers_unlike_those_learned_from_have_drifted(questionnaire, learned_from):
-    watching = Drift()
-    hear(watching, questionnaire, "age", learned_from["age"] + 15)
-    hear(watching, questionnaire, "town", ["Conwy"] * 200)
-    hear(watching, questionnaire, "visits", learned_from["visits"] * 4)
+def test_answers_unlike_the_training_data_have_drift(questionnaire, similar_people):
+    monitor = Drift()
+    observe(monitor, questionnaire, "age", similar_people["age"] + 15)
+    observe(monitor, questionnaire, "town", ["Conwy"] * 200)
+    observe(monitor, questionnaire, "visits", similar_people["visits"] * 4)
     for name in ("age", "town", "visits"):
-        assert figure(watching, name) > 0.5, name
+        assert read_metric(monitor, name) > 0.5, name
 
 
-def test_nothing_is_told_of_few_people(questionnaire, learned_from):
-    watching = Drift()
-    hear(watching, questionnaire, "age", learned_from["age"][: LEAST - 1])
-    assert figures(watching) == {}
-    hear(watching, questionnaire, "age", learned_from["age"][:1])
-    assert figure(watching, "age") is not None
+def test_few_answers_are_not_reported(questionnaire, similar_people):
+    monitor = Drift()
+    observe(monitor, questionnaire, "age", similar_people["age"][: MIN_ANSWERS - 1])
+    assert read_metrics(monitor) == {}
+    observe(monitor, questionnaire, "age", similar_people["age"][:1])
+    assert read_metric(monitor, "age") is not None
 
 
-def test_what_is_long_past_is_forgotten(questionnaire, learned_from):
-    watching = Drift()
-    hear(watching, questionnaire, "town", ["Conwy"] * WINDOW)
-    before = figure(watching, "town")
-    hear(watching, questionnaire, "town", np.resize(learned_from["town"], WINDOW))
-    assert figure(watching, "town") < 0.15 < 0.5 < before
+def test_old_answers_are_dropped(questionnaire, similar_people):
+    monitor = Drift()
+    observe(monitor, questionnaire, "town", ["Conwy"] * WINDOW)
+    before = read_metric(monitor, "town")
+    observe(monitor, questionnaire, "town", np.resize(similar_people["town"], WINDOW))
+    assert read_metric(monitor, "town") < 0.15 < 0.5 < before
 
 
 def test_an_answer_without_a_value_is_not_compared(questionnaire):
-    watching = Drift()
-    for _ in range(LEAST):
-        assert watching.heard(questionnaire, Answer("age", {}, {"age": UNKNOWN})) == []
-    assert figures(watching) == {}
+    monitor = Drift()
+    for _ in range(MIN_ANSWERS):
+        assert monitor.observe(questionnaire, Answer("age", {}, {"age": UNKNOWN})) == []
+    assert read_metrics(monitor) == {}
 
 
-def test_how_far_a_quantity_is_from_what_was_learned(questionnaire):
-    [distance] = Drift().heard(questionnaire, Answer("age", {"age": 200.0}))
+def test_the_distance_of_a_quantity_is_in_standard_deviations(questionnaire):
+    [distance] = Drift().observe(questionnaire, Answer("age", {"age": 200.0}))
     assert 5 < distance < 20
-    assert Drift().heard(questionnaire, Answer("town", {"town": "Bala"})) == []
+    assert Drift().observe(questionnaire, Answer("town", {"town": "Bala"})) == []
 
 
-def test_questionnaires_are_watched_apart_and_not_without_end(questionnaire, monkeypatch):
-    monkeypatch.setattr(drift, "MAX_WATCHED", 2)
-    watching = Drift()
+def test_questionnaires_are_monitored_separately_up_to_a_limit(questionnaire, monkeypatch):
+    monkeypatch.setattr(drift, "MAX_QUESTIONNAIRES", 2)
+    monitor = Drift()
     for version in (1, 2, 3):
-        hear(watching, questionnaire.published_as("people", version), "town", ["Bala"] * LEAST)
-    told = [name for name in figures(watching) if name.startswith("eddi_answer_drift{")]
-    assert [name.rpartition('version="')[2] for name in told] == ['2"}', '3"}']
+        observe(monitor, questionnaire.with_version("people", version), "town", ["Bala"] * MIN_ANSWERS)
+    names = [name for name in read_metrics(monitor) if name.startswith("eddi_answer_drift{")]
+    assert [name.rpartition('version="')[2] for name in names] == ['2"}', '3"}']
 
 
-def test_the_index_is_that_of_the_textbooks():
-    counts, shares = np.array([3_000, 7_000]), np.array([0.5, 0.5])
+def test_the_index_agrees_with_its_definition():
+    counts, probabilities = np.array([3_000, 7_000]), np.array([0.5, 0.5])
     expected = (0.3 - 0.5) * np.log(0.3 / 0.5) + (0.7 - 0.5) * np.log(0.7 / 0.5)
-    assert stability(counts, shares) == pytest.approx(expected, rel=1e-3)
-    assert stability(np.array([50, 50]), shares) == 0
-    assert np.isfinite(stability(np.array([100, 0]), shares))
+    assert stability_index(counts, probabilities) == pytest.approx(expected, rel=1e-3)
+    assert stability_index(np.array([50, 50]), probabilities) == 0
+    assert np.isfinite(stability_index(np.array([100, 0]), probabilities))
 
 
-def test_a_count_that_is_nearly_always_nought_has_fewer_bins():
-    found = Learned.of_numbers(np.array([0.0] * 90 + [1.0] * 6 + [2.0] * 4))
-    assert found.shares.sum() == pytest.approx(1)
-    assert found.bin(0) != found.bin(2)
-    assert found.shares[found.bin(0)] == pytest.approx(0.9)
+def test_a_count_that_is_mostly_zero_has_fewer_bins():
+    quantiles = np.array([0.0] * 90 + [1.0] * 6 + [2.0] * 4)
+    reference = ReferenceDistribution.from_quantiles(quantiles)
+    assert reference.probabilities.sum() == pytest.approx(1)
+    assert reference.bin(0) != reference.bin(2)
+    assert reference.probabilities[reference.bin(0)] == pytest.approx(0.9)

@@ -1,4 +1,4 @@
-"""A request to begin an interview, sent twice, begins one; cut off, it goes on with that one."""
+"""A repeated request to start an interview starts one, even if the first attempt was interrupted."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,94 +6,95 @@ import pytest
 
 from eddi import Stop
 from eddi.errors import TargetError
-from eddi.service.interviews.idempotency import claimed
-from eddi.service.interviews.interview_service import (
-    Desk,
-    InterviewConflictError,
-    InterviewNotFoundError,
-)
-from eddi.service.interviews.questionnaire import Fixed, Questionnaire
+from eddi.service.errors import InterviewConflictError, InterviewNotFoundError
+from eddi.service.interviews.idempotency import claim_interview_key
+from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.interviews.questionnaire import FixedCatalogue, Questionnaire
 from eddi.store.base import StoreUnreachableError
 from eddi.store.factory import open_store
 from eddi.store.memory import MemoryStore
 
-NAME = "a-name-nobody-guesses"
+KEY = "an-unguessable-key"
 
 
 @pytest.fixture
-def desk(tmp_path, questionnaire):
-    desk = Desk(open_store(f"sqlite:///{tmp_path}/answers.db"), Fixed((questionnaire,)))
-    yield desk
-    desk.close()
+def service(tmp_path, questionnaire):
+    store = open_store(f"sqlite:///{tmp_path}/answers.db")
+    service = InterviewService(store, FixedCatalogue((questionnaire,)))
+    yield service
+    service.close()
 
 
-def interviews(desk):
-    return list(desk.store.streams("interview/"))
+def interview_streams(service):
+    return list(service.store.streams("interview/"))
 
 
-def test_the_same_request_begins_one_interview_and_is_answered_the_same(desk):
-    first = desk.open(request=NAME)
-    desk.tell(first.key, first.question.name, None)
-    again = desk.open(request=NAME)
-    assert (again.key, again.question, again.version, again.rewards) == (
+def test_a_repeated_request_starts_one_interview_and_has_the_same_response(service):
+    first = service.start(idempotency_key=KEY)
+    service.add_answer(first.key, first.question.name, None)
+    repeated = service.start(idempotency_key=KEY)
+    assert (repeated.key, repeated.question, repeated.version, repeated.rewards) == (
         first.key,
         first.question,
         1,
         first.rewards,
     )
-    assert interviews(desk) == [f"interview/{first.key}"]
-    assert desk.open(request="another-name-altogether").key != first.key
+    assert interview_streams(service) == [f"interview/{first.key}"]
+    assert service.start(idempotency_key="another-unguessable-key").key != first.key
 
 
-def test_the_same_request_at_once_begins_one_interview(desk):
-    with ThreadPoolExecutor(8) as people:
-        found = set(people.map(lambda _: desk.open(request=NAME).key, range(8)))
-    assert len(found) == len(interviews(desk)) == 1
+def test_concurrent_repetitions_start_one_interview(service):
+    with ThreadPoolExecutor(8) as threads:
+        keys = set(threads.map(lambda _: service.start(idempotency_key=KEY).key, range(8)))
+    assert len(keys) == len(interview_streams(service)) == 1
 
 
-def test_another_request_of_the_same_name_is_refused(desk):
-    desk.open(request=NAME)
-    with pytest.raises(InterviewConflictError, match="used for another request already"):
-        desk.open(request=NAME, target="weight")
+def test_another_request_with_the_same_key_is_refused(service):
+    service.start(idempotency_key=KEY)
+    with pytest.raises(InterviewConflictError, match="already used for another request"):
+        service.start(idempotency_key=KEY, target="weight")
 
 
-def test_a_request_that_was_cut_off_goes_on_with_its_interview(desk, monkeypatch):
-    wanted = {"target": None, "questionnaire": None}
+def test_an_interrupted_request_continues_with_its_interview(service, monkeypatch):
+    def interrupt(*_):
+        raise StoreUnreachableError("the store is away")
+
     with monkeypatch.context() as patch:
-        patch.setattr(desk, "_opened", lambda *_: (_ for _ in ()).throw(StoreUnreachableError("gone")))
+        patch.setattr(service, "_start", interrupt)
         with pytest.raises(StoreUnreachableError):
-            desk.open(request=NAME)
-    assert interviews(desk) == []
-    begun = claimed(desk.store, NAME, wanted).interview
-    assert desk.open(request=NAME).key == begun
+            service.start(idempotency_key=KEY)
+    assert interview_streams(service) == []
+    claim = claim_interview_key(service.store, KEY, {"target": None, "questionnaire": None})
+    assert service.start(idempotency_key=KEY).key == claim.interview_key
 
 
-def test_a_request_that_cannot_be_does_not_use_its_name_up(desk):
+def test_an_invalid_request_does_not_use_up_its_key(service):
     with pytest.raises(TargetError):
-        desk.open(request=NAME, target="mood")
-    assert desk.open(request=NAME, target="weight").interview.target == ("weight",)
+        service.start(idempotency_key=KEY, target="mood")
+    assert service.start(idempotency_key=KEY, target="weight").interview.target == ("weight",)
 
 
-def test_what_is_forgotten_is_not_begun_again_and_its_claim_is_forgotten_too(desk):
-    key = desk.open(request=NAME).key
-    desk.forget(key)
+def test_a_forgotten_interview_is_not_started_again_and_its_claim_is_forgotten_too(service):
+    key = service.start(idempotency_key=KEY).key
+    service.forget(key)
     with pytest.raises((InterviewNotFoundError, LookupError)):
-        desk.open(request=NAME)
-    for stream in desk.store.streams():
-        assert not any(event.facts for event in desk.store.read(stream))
-    assert desk.store.verify() == []
+        service.start(idempotency_key=KEY)
+    for stream in service.store.streams():
+        assert not any(event.facts for event in service.store.read(stream))
+    assert service.store.verify() == []
 
 
-def test_the_name_of_a_request_is_not_kept(desk):
-    desk.open(request=NAME)
-    kept = [event.to_document() for stream in desk.store.streams() for event in desk.store.read(stream)]
-    assert NAME not in str(kept)
+def test_the_idempotency_key_itself_is_not_stored(service):
+    service.start(idempotency_key=KEY)
+    store = service.store
+    documents = [event.to_document() for stream in store.streams() for event in store.read(stream)]
+    assert KEY not in str(documents)
 
 
-def test_an_interview_that_was_over_at_once_is_answered_the_same(model_file):
-    store = MemoryStore()
-    desk = Desk(store, Fixed((Questionnaire.load(model_file, "stage", stop=Stop(after=0)),)))
-    first, again = (desk.open(request=NAME) for _ in range(2))
-    assert first.question is again.question is None
-    assert first.version == again.version == 2
-    desk.close()
+def test_an_interview_that_ends_at_once_has_the_same_response(model_file):
+    questionnaire = Questionnaire.load(model_file, "stage", stop=Stop(after=0))
+    service = InterviewService(MemoryStore(), FixedCatalogue((questionnaire,)))
+    first, repeated = (service.start(idempotency_key=KEY) for _ in range(2))
+    assert first.question is repeated.question is None
+    assert first.version == repeated.version == 2
+    service.close()

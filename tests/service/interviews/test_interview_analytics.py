@@ -1,6 +1,5 @@
-"""How an interview went and may go on."""
+"""Predictions over an interview, effects of answers, and the number of questions left."""
 
-import copy
 import math
 
 import numpy as np
@@ -13,11 +12,11 @@ from eddi.service.interviews import interview_analytics
 
 @pytest.fixture
 def interview(model):
-    found = Interview(model, "weight")
-    found.tell("age", 70)
-    found.tell("smoker", UNKNOWN)
-    found.tell("pain", "worst")
-    return found
+    interview = Interview(model, "weight")
+    interview.tell("age", 70)
+    interview.tell("smoker", UNKNOWN)
+    interview.tell("pain", "worst")
+    return interview
 
 
 def normal(variable, mean, sd):
@@ -25,78 +24,63 @@ def normal(variable, mean, sd):
     return Prediction(variable, np.float64(mean), np.float64(sd), np.array([mean - half, mean + half]))
 
 
-def test_beliefs_begin_with_nothing_known_and_end_with_now(model, interview):
-    course = interview_analytics.beliefs(interview, "weight")
-    assert len(course) == 4
-    assert float(course[0].mean) == pytest.approx(float(Interview(model, "weight").predict().mean))
-    assert float(course[-1].mean) == pytest.approx(float(interview.predict().mean))
-    assert float(course[1].mean) == pytest.approx(float(course[2].mean))  # not knowing tells nothing
+def test_predictions_over_time_start_without_answers_and_end_with_the_present(model, interview):
+    predictions = interview_analytics.predictions_over_time(interview, "weight")
+    means = [float(prediction.mean) for prediction in predictions]
+    assert len(means) == 4
+    assert means[0] == pytest.approx(float(Interview(model, "weight").predict().mean))
+    assert means[-1] == pytest.approx(float(interview.predict().mean))
+    assert means[1] == pytest.approx(means[2])  # an unknown answer changes nothing
 
 
-def test_an_effect_is_the_prediction_with_the_answer_less_that_without(model, interview):
-    effects = interview_analytics.effects(interview, interview_analytics.beliefs(interview, "weight"))
+def test_an_effect_is_the_prediction_with_the_answer_minus_the_one_without(model, interview):
+    over_time = interview_analytics.predictions_over_time(interview, "weight")
+    effects = interview_analytics.effects(interview, over_time)
     assert {effect.answer.question for effect in effects} == {"age", "pain"}
-    without = Interview(model, "weight")
-    without.tell("pain", "worst")
-    expected = float(interview.predict().mean - without.predict().mean)
-    found = next(effect for effect in effects if effect.answer.question == "age")
-    assert found.shift == pytest.approx(expected, rel=1e-4)
+    without_age = Interview(model, "weight")
+    without_age.tell("pain", "worst")
+    expected = float(interview.predict().mean - without_age.predict().mean)
+    [age] = [effect for effect in effects if effect.answer.question == "age"]
+    assert age.shift == pytest.approx(expected, rel=1e-4)
     assert abs(effects[0].shift) >= abs(effects[1].shift)
 
 
-def test_without_answers_nothing_had_an_effect(model):
-    fresh = Interview(model, "weight")
-    assert interview_analytics.effects(fresh, interview_analytics.beliefs(fresh, "weight")) == []
+def test_an_interview_without_answers_has_no_effects(model):
+    new = Interview(model, "weight")
+    over_time = interview_analytics.predictions_over_time(new, "weight")
+    assert interview_analytics.effects(new, over_time) == []
 
 
-def test_what_was_told_is_the_divergence_of_the_beliefs(model):
+def test_information_is_the_divergence_of_the_predictions(model):
     weight = model.schema_["weight"]
-    same, narrow = normal(weight, 80, 10), normal(weight, 80, 5)
-    assert interview_analytics.told(same, same) == pytest.approx(0.0)
-    assert interview_analytics.told(same, narrow) == pytest.approx(math.log(2) + 1 / 8 - 1 / 2)
+    wide, narrow = normal(weight, 80, 10), normal(weight, 80, 5)
+    assert interview_analytics.information(wide, wide) == pytest.approx(0.0)
+    assert interview_analytics.information(wide, narrow) == pytest.approx(math.log(2) + 1 / 8 - 1 / 2)
     pain = model.schema_["pain"]
-    even, sure = (
-        Prediction(pain, np.float64(0), np.float64(0), np.zeros(2), np.array(chances))
-        for chances in ([0.25] * 4, [1.0, 0.0, 0.0, 0.0])
+    uniform, certain = (
+        Prediction(pain, np.float64(0), np.float64(0), np.zeros(2), np.array(probabilities))
+        for probabilities in ([0.25] * 4, [1.0, 0.0, 0.0, 0.0])
     )
-    assert interview_analytics.told(even, sure) == pytest.approx(math.log(4), abs=1e-6)
+    assert interview_analytics.information(uniform, certain) == pytest.approx(math.log(4), abs=1e-6)
 
 
-def test_a_question_put_aside_waits_until_nothing_else_is_left(model):
+def test_draws_come_from_the_present_predictive_distribution(interview):
+    draws = interview_analytics.draw_values(interview, "weight")
+    prediction = interview.predict()
+    assert draws.shape == (interview_analytics.N_DRAWS,)
+    assert draws.mean() == pytest.approx(float(prediction.mean), abs=float(prediction.sd) / 4)
+
+
+def test_at_most_all_questions_except_the_target_are_left(model):
     interview = Interview(model, "stage")
-    first = interview.ask()
-    second = interview_analytics.next_question(interview, {first.name})
-    assert second.name != first.name
-    everything = {question.name for question in model.schema_.questions}
-    assert interview_analytics.next_question(interview, everything).name == first.name
-    assert interview_analytics.next_question(interview, ()).name == first.name
-
-
-def test_when_it_is_enough_nothing_is_asked_whatever_was_put_aside(model):
-    assert (
-        interview_analytics.next_question(Interview(model, "stage", stop=Stop(after=0)), {"age"}) is None
-    )
-
-
-def test_why_explains_the_question_that_is_shown(model):
-    interview = Interview(model, "stage")
-    second = interview_analytics.next_question(interview, {interview.ask().name})
-    explained = interview_analytics.why(interview, second)
-    assert explained.question == second
-    assert explained.nats == pytest.approx(interview.rewards()[second.name])
-    assert explained.runner_up[0] == interview.ask().name
-
-
-def test_at_most_all_questions_but_the_target_are_left(model):
-    interview = Interview(model, "stage")
-    assert interview_analytics.most_left(interview) == 7
+    assert interview_analytics.max_questions_left(interview) == 7
     interview.tell("age", 50)
     interview.tell("town", DECLINED)
-    assert interview_analytics.most_left(interview) == 5
+    assert interview_analytics.max_questions_left(interview) == 5
 
 
 @pytest.mark.parametrize(
-    ("rule", "most"),
+    ("stop", "maximum"),
     [
         (Stop(after=3), 3),
         (Stop(budget=2), 2),
@@ -106,38 +90,52 @@ def test_at_most_all_questions_but_the_target_are_left(model):
         (Stop(after=0), 0),
     ],
 )
-def test_a_stopping_rule_bounds_how_many_are_left(model, rule, most):
-    assert interview_analytics.most_left(Interview(model, "stage", stop=rule)) == most
+def test_a_stopping_rule_limits_the_questions_left(model, stop, maximum):
+    interview = Interview(model, "stage", stop=stop)
+    assert interview_analytics.max_questions_left(interview) == maximum
 
 
-def test_questions_that_are_always_asked_are_counted_and_impossible_ones_are_not(model, people_schema):
+def test_questions_left_include_required_ones_and_exclude_impossible_ones(worded, people_schema):
     schema = people_schema.with_question("age", always=True)
     schema = schema.with_question("visits", requires={"smoker": "yes"})
-    worded = copy.copy(model)
-    worded.schema_ = schema
-    interview = Interview(worded, "stage", stop=Stop(after=1))
-    assert interview_analytics.most_left(interview) == 1
+    model = worded(schema)
+    interview = Interview(model, "stage", stop=Stop(after=1))
+    assert interview_analytics.max_questions_left(interview) == 1
     interview.tell("smoker", "no")
-    assert interview_analytics.most_left(interview) == 1  # age, which is always asked
-    free = Interview(worded, "stage")
-    assert interview_analytics.most_left(free) == 7
-    free.tell("smoker", "no")
-    assert (
-        interview_analytics.most_left(free) == 5
-    )  # neither smoker nor visits, which only smokers are asked
+    assert interview_analytics.max_questions_left(interview) == 1  # age, which is always asked
+    unlimited = Interview(model, "stage")
+    assert interview_analytics.max_questions_left(unlimited) == 7
+    unlimited.tell("smoker", "no")
+    # Neither smoker nor visits, which only smokers are asked.
+    assert interview_analytics.max_questions_left(unlimited) == 5
 
 
-def test_imagined_respondents_say_about_how_long_it_takes(model):
-    lengths = interview_analytics.lengths(Interview(model, "stage", stop=Stop(after=3)).turns)
-    assert lengths.tolist() == [3] * interview_analytics.N_IMAGINED
-    certain = interview_analytics.lengths(
-        Interview(model, "stage", stop=Stop(probability_above=0.6)).turns
+def test_only_rules_that_depend_on_answers_end_interviews_early(model, worded, people_schema):
+    def may_end_early(model, stop):
+        return interview_analytics.may_end_early(Interview(model, "stage", stop=stop).rules)
+
+    assert not may_end_early(model, Stop(after=3, budget=9))
+    assert may_end_early(model, Stop(probability_above=0.6))
+    assert may_end_early(model, Stop(after=3) | Stop(probability_above=0.6))
+    assert may_end_early(
+        worded(people_schema.with_question("visits", requires={"smoker": "yes"})), Stop()
     )
-    assert 0 < certain.mean() < 7
+
+
+def test_simulated_respondents_give_the_length_of_interviews(model):
+    rules = Interview(model, "stage", stop=Stop(after=3)).rules
+    lengths = interview_analytics.simulate_lengths(rules)
+    assert lengths.tolist() == [3] * interview_analytics.N_SIMULATED
+    rules = Interview(model, "stage", stop=Stop(probability_above=0.6)).rules
+    assert 0 < interview_analytics.simulate_lengths(rules).mean() < 7
 
 
 @pytest.mark.parametrize(
-    ("n_told", "most", "about"), [(0, 9, 3), (2, 7, 4), (4, 5, 2), (6, 3, 1), (4, 1, 1)]
+    ("n_answered", "maximum", "estimate"), [(0, 9, 3), (2, 7, 4), (4, 5, 2), (6, 3, 1), (4, 1, 1)]
 )
-def test_about_as_many_are_left_as_those_needed_who_came_as_far(n_told, most, about):
-    assert interview_analytics.about_left(np.array([2, 2, 2, 6]), n_told, most) == about
+def test_the_estimate_is_the_mean_of_simulated_interviews_that_got_this_far(
+    n_answered, maximum, estimate
+):
+    lengths = np.array([2, 2, 2, 6])
+    found = interview_analytics.estimate_questions_left(lengths, n_answered, maximum)
+    assert found == estimate

@@ -1,57 +1,56 @@
-"""An operator sees how much is asked, answered and waited for."""
+"""Operators see how much is asked, answered and waited for."""
 
 import pytest
 
 
 @pytest.fixture
-def counted(serving):
-    """A server of its own, and a function that reads one figure of its metrics."""
+def metered(serving):
+    """A new server, and a function that reads one value of its metrics."""
     with serving(after=2) as client:
 
-        def figure(name):
+        def read_metric(name):
             lines = client.get("/metrics").text.splitlines()
-            return next(
-                (float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + " ")), None
-            )
+            values = [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + " ")]
+            return values[0] if values else None
 
-        yield client, figure
+        yield client, read_metric
 
 
-def test_interviews_answers_rewards_and_waits_are_counted(counted):
-    client, figure = counted
+def test_interviews_answers_rewards_and_durations_are_counted(metered):
+    client, read_metric = metered
     keys = [client.post("/interviews").json()["id"] for _ in range(3)]
 
-    def tell(key, question, values):
+    def answer(key, question, values):
         body = {"question": question, "values": values}
         return client.post(
             f"/interviews/{key}/answers", json=body, headers={"Idempotency-Key": question}
         )
 
-    tell(keys[0], "age", 61)
-    tell(keys[0], "age", 61)  # a retry is no answer more
-    tell(keys[0], "town", None)
-    tell(keys[1], "town", {"without": "declined"})
-    tell(keys[1], "age", "old")  # refused
+    answer(keys[0], "age", 61)
+    answer(keys[0], "age", 61)  # a repeated request is not counted
+    answer(keys[0], "town", None)
+    answer(keys[1], "town", {"without": "declined"})
+    answer(keys[1], "age", "old")  # invalid
     client.delete(f"/interviews/{keys[2]}")
-    assert figure('eddi_interviews_total{state="opened"}') == 3
-    assert figure('eddi_interviews_total{state="closed"}') == 1
-    assert figure('eddi_interviews_total{state="forgotten"}') == 1
-    assert figure('eddi_answers_total{kind="value"}') == 1
-    assert figure('eddi_answers_total{kind="unknown"}') == 1
-    assert figure('eddi_answers_total{kind="declined"}') == 1
-    assert figure("eddi_next_question_seconds_count") == 8  # those that were refused waited too
-    assert figure("eddi_asked_reward_nats_count") == 5
-    assert figure('eddi_requests_total{route="/interviews/{key}/answers",status="422"}') == 1
-    assert figure("eddi_batch_interviews_count") > 0
+    assert read_metric('eddi_interviews_total{state="opened"}') == 3
+    assert read_metric('eddi_interviews_total{state="closed"}') == 1
+    assert read_metric('eddi_interviews_total{state="forgotten"}') == 1
+    assert read_metric('eddi_answers_total{kind="value"}') == 1
+    assert read_metric('eddi_answers_total{kind="unknown"}') == 1
+    assert read_metric('eddi_answers_total{kind="declined"}') == 1
+    assert read_metric("eddi_next_question_seconds_count") == 8  # including the refused requests
+    assert read_metric("eddi_asked_reward_nats_count") == 5
+    assert read_metric('eddi_requests_total{route="/interviews/{key}/answers",status="422"}') == 1
+    assert read_metric("eddi_batch_interviews_count") > 0
 
 
-def test_figures_are_as_prometheus_reads_them(client):
+def test_metrics_have_the_format_of_prometheus(client):
     response = client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain; version=")
     assert "# HELP eddi_next_question_seconds Time from an answer to the next question." in response.text
 
 
-def test_drift_and_distance_are_told_without_answers(serving):
+def test_drift_distance_and_information_are_reported_without_answers(serving):
     with serving() as client:
         for _ in range(50):
             key = client.post("/interviews").json()["id"]
@@ -64,12 +63,12 @@ def test_drift_and_distance_are_told_without_answers(serving):
     assert 'variable="town"' in drift
     assert float(drift.rpartition(" ")[2]) > 0.5
     assert "eddi_answer_distance_sd_count 1.0" in text
-    told, expected = (
+    actual, expected = (
         float(line.rpartition(" ")[2])
         for name in ("told", "expected")
         for line in text.splitlines()
         if line.startswith(f"eddi_answers_{name}_nats_total ")
     )
-    assert told > 0
+    assert actual > 0
     assert expected > 0
     assert "Conwy" not in text

@@ -1,4 +1,4 @@
-"""The HTTP API as a client sees it, on a real server."""
+"""The HTTP API from the view of a client, on a real server."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from eddi.interview.documents import describe, resume
 from eddi.service.interviews.batcher import BusyError
 from eddi.store.base import StoreUnreachableError
 
-PROBLEM = {"type", "title", "status", "detail", "instance"}
+PROBLEM_FIELDS = {"type", "title", "status", "detail", "instance"}
 
 
 @pytest.fixture(scope="module", params=["memory", "sqlite"])
@@ -21,137 +21,141 @@ def stored(request, serving, tmp_path_factory):
         yield client
 
 
-def begun(client, **body):
+def start(client, **body):
     response = client.post("/interviews", json=body)
     assert response.status_code == 201, response.text
     return response.json()
 
 
-def tell(client, key, question, values, **headers):
+def answer(client, key, question, values, **headers):
     return client.post(
         f"/interviews/{key}/answers", json={"question": question, "values": values}, headers=headers
     )
 
 
-def assert_problem(response, status, words):
+def assert_problem(response, status, message):
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()
-    assert set(problem) == PROBLEM
+    assert set(problem) == PROBLEM_FIELDS
     assert problem["status"] == status
-    assert words in problem["detail"]
+    assert message in problem["detail"]
 
 
-def test_an_interview_from_beginning_to_end(stored):
-    opened = stored.post("/interviews")
-    assert opened.status_code == 201
-    turn = opened.json()
-    key = turn["id"]
-    assert opened.headers["location"] == f"/interviews/{key}"
-    assert opened.headers["etag"] == '"1"'
-    assert {"name", "text", "cost", "reveals", "reward"} == set(turn["question"])
+def test_an_interview_from_start_to_end(stored):
+    started = stored.post("/interviews")
+    assert started.status_code == 201
+    step = started.json()
+    key = step["id"]
+    assert started.headers["location"] == f"/interviews/{key}"
+    assert started.headers["etag"] == '"1"'
+    assert {"name", "text", "cost", "reveals", "reward"} == set(step["question"])
     asked = []
-    while turn["question"] is not None:
-        asked.append(turn["question"]["name"])
-        told = tell(stored, key, asked[-1], None if len(asked) % 2 else {"without": "declined"})
-        assert told.status_code == 200
-        turn = told.json()
+    while step["question"] is not None:
+        asked.append(step["question"]["name"])
+        value = None if len(asked) % 2 else {"without": "declined"}
+        answered = answer(stored, key, asked[-1], value)
+        assert answered.status_code == 200
+        step = answered.json()
     assert sorted(asked) == ["age", "colour", "pain", "smoker", "town", "visits", "weight"]
-    assert set(turn["prediction"]["stage"]) == {"value", "probabilities"}
+    assert set(step["prediction"]["stage"]) == {"value", "probabilities"}
     state = stored.get(f"/interviews/{key}").json()
-    assert [answer["question"] for answer in state["answers"]] == asked
+    assert [given["question"] for given in state["answers"]] == asked
     assert state["id"] == key
     assert state["target"] == ["stage"]
-    assert {name: state[name] for name in turn} == turn
+    assert {name: state[name] for name in step} == step
 
 
 def test_undo_and_forget(stored):
-    first = begun(stored)
+    first = start(stored)
     path = f"/interviews/{first['id']}"
-    assert tell(stored, first["id"], "town", "Bala").status_code == 200
-    back = stored.delete(f"{path}/answers/last")
-    assert back.status_code == 200
-    assert back.json() == {name: first[name] for name in ("question", "prediction", "rewards")}
+    assert answer(stored, first["id"], "town", "Bala").status_code == 200
+    undone = stored.delete(f"{path}/answers/last")
+    assert undone.status_code == 200
+    assert undone.json() == {name: first[name] for name in ("question", "prediction", "rewards")}
     assert_problem(stored.delete(f"{path}/answers/last"), 409, "there is no answer to undo")
     assert stored.delete(path).status_code == 204
-    for response in (stored.get(path), stored.delete(path), tell(stored, first["id"], "age", 61)):
+    for response in (stored.get(path), stored.delete(path), answer(stored, first["id"], "age", 61)):
         assert_problem(response, 404, "there is no such interview")
 
 
 def test_two_tabs_cannot_overwrite_each_other(stored):
-    key = begun(stored)["id"]
+    key = start(stored)["id"]
     tag = stored.get(f"/interviews/{key}").headers["etag"]
-    assert tell(stored, key, "age", 61, **{"If-Match": tag}).headers["etag"] == '"2"'
-    late = tell(stored, key, "smoker", "yes", **{"If-Match": tag})
-    assert_problem(late, 412, "it is at version 2, and this was meant for version 1")
-    assert_problem(tell(stored, key, "age", 62), 409, "'age' was answered already")
-    assert tell(stored, key, "smoker", "yes", **{"If-Match": "*"}).status_code == 200
+    assert answer(stored, key, "age", 61, **{"If-Match": tag}).headers["etag"] == '"2"'
+    late = answer(stored, key, "smoker", "yes", **{"If-Match": tag})
+    assert_problem(late, 412, "is at version 2, but this request is for version 1")
+    assert_problem(answer(stored, key, "age", 62), 409, "'age' was already answered")
+    assert answer(stored, key, "smoker", "yes", **{"If-Match": "*"}).status_code == 200
     assert_problem(
         stored.delete(f"/interviews/{key}/answers/last", headers={"If-Match": '"2"'}), 412, "3"
     )
     assert_problem(
-        tell(stored, key, "town", None, **{"If-Match": "old"}), 422, "If-Match must be an ETag"
+        answer(stored, key, "town", None, **{"If-Match": "old"}), 422, "If-Match must be an ETag"
     )
 
 
-def test_a_retry_is_answered_the_same_and_kept_once(stored):
-    key = begun(stored)["id"]
-    first, again = (tell(stored, key, "age", 61, **{"Idempotency-Key": "a-1"}) for _ in range(2))
-    assert first.json() == again.json()
-    assert first.headers["etag"] == again.headers["etag"] == '"2"'
+def test_a_repeated_answer_has_the_same_response_and_is_stored_once(stored):
+    key = start(stored)["id"]
+    first, repeated = (answer(stored, key, "age", 61, **{"Idempotency-Key": "a-1"}) for _ in range(2))
+    assert first.json() == repeated.json()
+    assert first.headers["etag"] == repeated.headers["etag"] == '"2"'
     assert len(stored.get(f"/interviews/{key}").json()["answers"]) == 1
-    other = tell(stored, key, "age", 62, **{"Idempotency-Key": "a-1"})
-    assert_problem(other, 409, "used for another request already")
+    other = answer(stored, key, "age", 62, **{"Idempotency-Key": "a-1"})
+    assert_problem(other, 409, "already used for another request")
     assert_problem(
-        tell(stored, key, "town", None, **{"Idempotency-Key": "no spaces"}), 422, "idempotency"
+        answer(stored, key, "town", None, **{"Idempotency-Key": "no spaces"}), 422, "idempotency"
     )
 
 
-def test_beginning_can_be_tried_again(stored):
-    name = {"Idempotency-Key": "5c1b54f6-6b7c-4d0c-9f43-b3a3c2f7f1aa"}
-    first, again = (stored.post("/interviews", json={}, headers=name) for _ in range(2))
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert first.json() == again.json()
-    assert first.headers["location"] == again.headers["location"]
-    other = stored.post("/interviews", json={"target": "weight"}, headers=name)
-    assert_problem(other, 409, "used for another request already")
-    stranger = {**name, "Authorization": "Bearer another"}  # whose names are their own
-    assert stored.post("/interviews", headers=stranger).json()["id"] != first.json()["id"]
+def test_the_start_of_an_interview_can_be_repeated(stored):
+    headers = {"Idempotency-Key": "5c1b54f6-6b7c-4d0c-9f43-b3a3c2f7f1aa"}
+    first, repeated = (stored.post("/interviews", json={}, headers=headers) for _ in range(2))
+    assert (first.status_code, repeated.status_code) == (201, 201)
+    assert first.json() == repeated.json()
+    assert first.headers["location"] == repeated.headers["location"]
+    other = stored.post("/interviews", json={"target": "weight"}, headers=headers)
+    assert_problem(other, 409, "already used for another request")
+    other_client = {**headers, "Authorization": "Bearer another"}  # idempotency keys are per API key
+    assert stored.post("/interviews", headers=other_client).json()["id"] != first.json()["id"]
     stored.delete(first.headers["location"])
-    assert stored.post("/interviews", json={}, headers=name).status_code == 404
+    assert stored.post("/interviews", json={}, headers=headers).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["1", "short", "with spaces in the name"])
-def test_a_name_that_others_might_guess_is_refused(client, name):
-    refused = client.post("/interviews", headers={"Idempotency-Key": name})
-    assert_problem(refused, 422, "'Idempotency-Key' in the header does not fit")
+@pytest.mark.parametrize("key", ["1", "short", "with spaces in the key"])
+def test_an_idempotency_key_that_can_be_guessed_is_refused(client, key):
+    refused = client.post("/interviews", headers={"Idempotency-Key": key})
+    assert_problem(refused, 422, "'Idempotency-Key' in the header is not valid")
 
 
-def test_many_interviews_at_once_stay_unmixed(stored, model):
-    """Fifty people, their answers interleaved at random by eight threads."""
-    keys = [begun(stored)["id"] for _ in range(50)]
-    steps = [(place, turn) for turn in range(3) for place in range(50)]
+def test_concurrent_interviews_are_independent(stored, model):
+    """The answers of fifty respondents are interleaved by eight threads."""
+    keys = [start(stored)["id"] for _ in range(50)]
+    steps = [(respondent, number) for number in range(3) for respondent in range(50)]
 
-    def said(place):
-        return {"age": 30 + place, "visits": place, "weight": 50 + place / 2}
+    def values_of(respondent):
+        return {"age": 30 + respondent, "visits": respondent, "weight": 50 + respondent / 2}
 
-    with ThreadPoolExecutor(8) as people:
-        list(
-            people.map(
-                lambda step: tell(stored, keys[step[0]], *list(said(step[0]).items())[step[1]]), steps
-            )
+    def answer_one(step):
+        respondent, number = step
+        question, value = list(values_of(respondent).items())[number]
+        return answer(stored, keys[respondent], question, value)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(answer_one, steps))
+    for respondent in range(0, 50, 7):
+        state = stored.get(f"/interviews/{keys[respondent]}").json()
+        values = [given["values"] for given in state["answers"]]
+        assert {name: value for given in values for name, value in given.items()} == values_of(
+            respondent
         )
-    for place in range(0, 50, 7):
-        state = stored.get(f"/interviews/{keys[place]}").json()
-        kept = {name: value for answer in state["answers"] for name, value in answer["values"].items()}
-        assert kept == said(place)
-        alone = Interview(model, "stage")
-        for answer in state["answers"]:
-            alone.tell(answer["question"], answer["values"])
-        assert state["question"]["name"] == alone.ask().name
+        interview = Interview(model, "stage")
+        for given in state["answers"]:
+            interview.tell(given["question"], given["values"])
+        assert state["question"]["name"] == interview.ask().name
 
 
-def test_one_step_is_that_of_eddi_ask(client, model):
+def test_a_single_step_is_that_of_eddi_ask(client, model):
     for answers in ({}, {"age": 61}, {"age": 61, "town": None, "pain": {"without": "declined"}}):
         step = client.post("/ask", json={"answers": answers}).json()
         expected = json.loads(json.dumps(describe(resume(model, {"answers": answers}, "stage"))))
@@ -159,11 +163,11 @@ def test_one_step_is_that_of_eddi_ask(client, model):
         assert step["question"] == expected["question"]
         assert reward == pytest.approx(expected["rewards"][step["question"]["name"]], abs=1e-5)
         assert step["rewards"] == pytest.approx(expected["rewards"], abs=1e-5)
-        chances = step["prediction"]["stage"]["probabilities"]
-        assert chances == pytest.approx(expected["prediction"]["stage"]["probabilities"], abs=1e-5)
+        probabilities = step["prediction"]["stage"]["probabilities"]
+        assert probabilities == pytest.approx(expected["prediction"]["stage"]["probabilities"], abs=1e-5)
 
 
-def test_a_record_can_be_taken_a_step_further(client, model):
+def test_a_record_can_be_continued_for_one_step(client, model):
     interview = Interview(model, "weight")
     interview.tell("age", 61)
     step = client.post("/ask", json=interview.record.to_document())
@@ -172,15 +176,15 @@ def test_a_record_can_be_taken_a_step_further(client, model):
     assert step.json()["question"]["name"] == interview.ask().name
 
 
-def test_a_target_is_chosen_for_each_interview(client):
-    several = begun(client, target=["weight", "stage"])
+def test_the_target_can_be_chosen_for_each_interview(client):
+    several = start(client, target=["weight", "stage"])
     assert list(several["prediction"]) == ["weight", "stage"]
-    assert list(begun(client, target="age")["prediction"]) == ["age"]
+    assert list(start(client, target="age")["prediction"]) == ["age"]
     assert_problem(client.post("/interviews", json={"target": "mood"}), 422, "the target 'mood' is not")
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "message"),
     [
         ({}, "'question' in the body is missing. 'values' in the body is missing."),
         ({"question": "age"}, "'values' in the body is missing."),
@@ -190,10 +194,10 @@ def test_a_target_is_chosen_for_each_interview(client):
         ),
         (
             {"question": 3, "values": 1},
-            "'question' in the body does not fit: input should be a valid string",
+            "'question' in the body is not valid: input should be a valid string",
         ),
         ({"question": "x" * 501, "values": 1}, "at most 500 characters"),
-        ([], "the body does not fit"),
+        ([], "the body is not valid"),
         ({"question": "mood", "values": 1}, "there is no question 'mood'. Questions are: 'age'"),
         ({"question": "age", "values": "old"}, "'age' must be a number, got 'old'"),
         ({"question": "age", "values": [1, 2]}, "'age' takes 1 value(s) (age), got 2"),
@@ -202,17 +206,17 @@ def test_a_target_is_chosen_for_each_interview(client):
             {"question": "town", "values": "Paris"},
             "'town' must be one of Aber, Bala, Conwy, got 'Paris'",
         ),
-        ({"question": "stage", "values": "late"}, "'stage' tells what this interview wants to know"),
+        ({"question": "stage", "values": "late"}, "'stage' reveals the target of this interview"),
         (
             {"question": "age", "values": {"without": "lost"}},
             '"without" must be "unknown" or "declined"',
         ),
-        ({"question": "age", "values": 1e300}, "'age' is 1e+300, so far from all the model has learned"),
+        ({"question": "age", "values": 1e300}, "'age' is 1e+300, too far from the values"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_our_words(client, body, words):
-    key = begun(client)["id"]
-    assert_problem(client.post(f"/interviews/{key}/answers", json=body), 422, words)
+def test_an_invalid_answer_is_refused_with_an_explanation(client, body, message):
+    key = start(client)["id"]
+    assert_problem(client.post(f"/interviews/{key}/answers", json=body), 422, message)
     assert client.get(f"/interviews/{key}").json()["answers"] == []
 
 
@@ -228,7 +232,7 @@ def test_what_does_not_fit_is_refused_in_our_words(client, body, words):
         b'{"answers": {"age": ' + b"9" * 5000 + b"}}",
     ],
 )
-def test_json_that_is_not_finite_sound_and_shallow_is_refused(client, body):
+def test_json_with_infinite_numbers_invalid_text_or_deep_nesting_is_refused(client, body):
     response = client.post("/ask", content=body, headers={"Content-Type": "application/json"})
     assert_problem(response, 422, "not plain JSON")
 
@@ -244,17 +248,17 @@ def test_a_body_that_is_not_json_is_refused(client):
     )
 
 
-def test_what_is_not_there_is_a_problem_too(client):
+def test_unknown_addresses_are_problems_too(client):
     assert_problem(client.get("/nowhere"), 404, "described at /openapi.json")
-    assert_problem(client.put("/ask"), 405, "does not take this method")
+    assert_problem(client.put("/ask"), 405, "does not accept this method")
     assert_problem(client.get("/interviews/0"), 404, "no such interview")
 
 
-def test_what_goes_wrong_on_our_side_says_nothing_of_it(serving, monkeypatch):
+def test_an_internal_error_does_not_reveal_its_message(serving, monkeypatch):
     with serving() as client:
-        key = begun(client)["id"]
-        monkeypatch.setattr("eddi.service.web.api.wire.turn", lambda _: 1 / 0)
-        response = tell(client, key, "town", "Bala")
+        key = start(client)["id"]
+        monkeypatch.setattr("eddi.service.web.api.schemas.describe_next_step", lambda _: 1 / 0)
+        response = answer(client, key, "town", "Bala")
         assert_problem(response, 500, "Something went wrong on our side.")
         assert "Zero" not in response.text
         assert response.headers["x-request-id"] in response.json()["instance"]
@@ -266,41 +270,41 @@ def test_questionnaires_and_models_are_listed(client, questionnaire):
     assert listed == {
         "name": "people",
         "version": 1,
-        "model": questionnaire.seal,
+        "model": questionnaire.model_sha256,
         "target": ["stage"],
         "questions": 7,
     }
     [listed] = client.get("/models").json()
-    assert (listed["sha256"], listed["target"]) == (questionnaire.seal, "stage")
+    assert (listed["sha256"], listed["target"]) == (questionnaire.model_sha256, "stage")
     model = client.get(f"/models/{listed['sha256']}").json()
     assert model["rows"] == 300
     assert model["variables"][2] == {"name": "smoker", "kind": "binary", "levels": ["no", "yes"]}
 
 
-def test_the_service_says_whether_it_lives_and_is_ready(client):
+def test_the_service_reports_whether_it_is_alive_and_ready(client):
     assert client.get("/healthz").json() == {"status": "alive"}
     assert client.get("/readyz").json() == {"status": "ready"}
 
 
-def test_a_server_without_its_store_lives_but_is_not_ready(serving):
+def test_a_server_without_its_store_is_alive_but_not_ready(serving):
     with serving() as client:
-        client.app.state.desk.store.read = _unreachable
+        client.app.state.service.store.read = _unreachable
         assert client.get("/healthz").status_code == 200
         response = client.get("/readyz")
         assert_problem(response, 503, "the store is away")
         assert response.headers["retry-after"] == "1"
 
 
-def test_a_server_that_is_too_busy_says_when_to_come_again(serving, monkeypatch):
-    def full(*_):
-        raise BusyError("too many people are being interviewed just now.")
+def test_a_busy_server_says_when_to_try_again(serving, monkeypatch):
+    def refuse(*_):
+        raise BusyError("the server is busy.")
 
     with serving() as client:
-        monkeypatch.setattr(client.app.state.desk.batcher, "standing", full)
+        monkeypatch.setattr(client.app.state.service.batcher, "next_step", refuse)
         response = client.post("/interviews")
-        assert_problem(response, 503, "too many people")
+        assert_problem(response, 503, "the server is busy")
         assert response.headers["retry-after"] == "1"
-        assert list(client.app.state.desk.store.streams("interview/")) == []
+        assert list(client.app.state.service.store.streams("interview/")) == []
 
 
 def _unreachable(*_, **__):

@@ -1,4 +1,4 @@
-"""Keys are kept as hashes, are of one role, and end."""
+"""Keys are stored as hashes, have one role, and expire."""
 
 import hashlib
 import re
@@ -27,17 +27,18 @@ def name_of(text):
     return text.split("_")[1]
 
 
-def test_a_key_opens_what_its_role_may(keys):
+def test_a_key_is_valid_for_its_role(keys):
     text = keys.issue(Role.RESPONDENT, days=1)
     keys.check(text, ALL)
     keys.check(text, frozenset({Role.RESPONDENT}))
     with pytest.raises(
-        KeyForbiddenError, match="needs a key of role analyst or operator; yours is of role r"
+        KeyForbiddenError,
+        match="needs a key with the role analyst or operator; yours has the role respondent",
     ):
         keys.check(text, frozenset({Role.ANALYST, Role.OPERATOR}))
 
 
-def test_only_the_hash_is_kept(keys):
+def test_only_the_hash_is_stored(keys):
     text = keys.issue(Role.OPERATOR, days=1)
     secret = text.split("_", 2)[2]
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}", secret)
@@ -46,11 +47,11 @@ def test_only_the_hash_is_kept(keys):
     assert event.facts["sha256"] == hashlib.sha256(secret.encode()).hexdigest()
 
 
-def test_no_two_keys_are_alike(keys):
+def test_all_keys_are_different(keys):
     assert len({keys.issue(Role.ANALYST, days=1) for _ in range(50)}) == 50
 
 
-def test_a_key_ends_when_it_expires_or_is_revoked(keys):
+def test_a_key_is_invalid_once_it_has_expired_or_was_revoked(keys):
     with pytest.raises(KeyMissingError, match="neither expired nor revoked"):
         keys.check(keys.issue(Role.ANALYST, days=0), ALL)
     text = keys.issue(Role.ANALYST, days=1)
@@ -60,22 +61,22 @@ def test_a_key_ends_when_it_expires_or_is_revoked(keys):
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda text: text[:-1] + "~"])
-def test_a_key_must_be_right_to_the_letter(keys, change):
+def test_a_key_must_match_exactly(keys, change):
     text = keys.issue(Role.ANALYST, days=1)
     with pytest.raises(KeyMissingError):
         keys.check(change(text), ALL)
 
 
 @pytest.mark.parametrize("text", ["", "secret", "eddi__", "eddi_" + "0" * 12 + "_" + "A" * 43])
-def test_what_is_no_key_opens_nothing(keys, text):
+def test_text_that_is_not_a_key_is_refused(keys, text):
     keys.issue(Role.ANALYST, days=1)
     with pytest.raises(KeyMissingError, match="Authorization: Bearer"):
         keys.check(text, ALL)
 
 
-def test_the_secret_of_another_key_opens_nothing(keys):
-    one, other = (keys.issue(Role.ANALYST, days=1) for _ in range(2))
-    mixed = f"eddi_{name_of(one)}_{other.split('_', 2)[2]}"
+def test_the_secret_of_another_key_is_refused(keys):
+    first, second = (keys.issue(Role.ANALYST, days=1) for _ in range(2))
+    mixed = f"eddi_{name_of(first)}_{second.split('_', 2)[2]}"
     with pytest.raises(KeyMissingError):
         keys.check(mixed, ALL)
 
@@ -86,16 +87,16 @@ def test_keys_are_listed_and_revoked_by_name(keys):
     listed = list(keys.all())
     assert all(isinstance(key, Key) for key in listed)
     assert {key.name for key in listed} == names
-    assert {key.name for key in listed if key.revoked} == {min(names)}
+    assert {key.name for key in listed if key.is_revoked} == {min(names)}
     with pytest.raises(KeyNotFoundError, match="there is no key 'nobody'"):
         keys.revoke("nobody")
 
 
-def test_routes_ask_for_keys_of_their_roles(serving):
+def test_routes_require_keys_with_their_roles(serving):
     with serving(keys="required") as client:
-        keys = Keys(client.app.state.desk.store)
+        keys = Keys(client.app.state.service.store)
         bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
-        may = {
+        allowed = {
             ("POST", "/interviews"): {Role.RESPONDENT, Role.ANALYST},
             ("POST", "/ask"): {Role.RESPONDENT, Role.ANALYST},
             ("GET", "/questionnaires"): set(Role),
@@ -104,7 +105,7 @@ def test_routes_ask_for_keys_of_their_roles(serving):
             ("GET", "/jobs"): {Role.ANALYST, Role.OPERATOR},
             ("GET", "/metrics"): {Role.OPERATOR},
         }
-        for (method, path), roles in may.items():
+        for (method, path), roles in allowed.items():
             json = {} if method == "POST" else None
             refused = client.request(method, path, json=json)
             assert refused.status_code == 401

@@ -1,46 +1,50 @@
-"""The respondent's pages over HTTP, as a browser without scripts sees them."""
+"""The respondent's pages over HTTP, as a browser without scripts shows them."""
 
 import re
 from contextlib import ExitStack
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import httpx
+import numpy as np
+import pandas as pd
 import pytest
 
-from eddi.model.files.archive import load
+from eddi import PartialVAE, Schema, Variable
+from eddi.model.recipe import DEFAULT
 
-NOWHERE = "0" * 32
+UNKNOWN_KEY = "0" * 32
 PAGES = ("", "/why", "/answers", "/result", "/forget")
 
 
 class Forms(HTMLParser):
-    """The forms of a page: where each goes, and what it would send."""
+    """The forms of a page: the action and the fields of each."""
 
     def __init__(self, text):
         super().__init__()
         self.forms, self.ids, self.described = [], set(), []
         self.feed(text)
 
-    def handle_starttag(self, tag, attributes):
-        facts = dict(attributes)
-        self.ids.add(facts.get("id"))
-        self.described += facts.get("aria-describedby", "").split()
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids.add(attributes.get("id"))
+        self.described += attributes.get("aria-describedby", "").split()
         if tag == "form":
             self.forms.append(
-                {"action": facts["action"], "sent": {}, "boxes": [], "options": {}, "acts": []}
+                {"action": attributes["action"], "hidden": {}, "boxes": [], "options": {}, "buttons": []}
             )
-        elif tag == "button" and facts.get("type") != "button":
-            self.forms[-1]["acts"].append((facts.get("name"), facts.get("value")))
-        elif tag == "input" and facts.get("type") == "hidden":
-            self.forms[-1]["sent"][facts["name"]] = facts["value"]
-        elif tag == "input" and facts.get("type") == "radio":
-            self.forms[-1]["options"].setdefault(facts["name"], []).append(facts["value"])
-        elif tag == "input" and facts.get("type") == "text" and "name" in facts:
-            self.forms[-1]["boxes"].append(facts["name"])
+        elif tag == "button" and attributes.get("type") != "button":
+            self.forms[-1]["buttons"].append((attributes.get("name"), attributes.get("value")))
+        elif tag == "input" and attributes.get("type") == "hidden":
+            self.forms[-1]["hidden"][attributes["name"]] = attributes["value"]
+        elif tag == "input" and attributes.get("type") == "radio":
+            self.forms[-1]["options"].setdefault(attributes["name"], []).append(attributes["value"])
+        elif tag == "input" and attributes.get("type") == "text" and "name" in attributes:
+            self.forms[-1]["boxes"].append(attributes["name"])
 
 
 class Respondent:
-    """Somebody at a browser of their own."""
+    """A respondent with a browser."""
 
     def __init__(self, client):
         self.http = httpx.Client(base_url=client.base_url, timeout=30, follow_redirects=True)
@@ -49,8 +53,8 @@ class Respondent:
     def form(self, ending=""):
         return next(form for form in Forms(self.page.text).forms if form["action"].endswith(ending))
 
-    def send(self, form, **more):
-        self.page = self.http.post(form["action"], data={**form["sent"], **more})
+    def send(self, form, **fields):
+        self.page = self.http.post(form["action"], data={**form["hidden"], **fields})
         return self.page
 
     def begin(self):
@@ -58,73 +62,71 @@ class Respondent:
         self.key = self.page.url.path.removeprefix("/i/")
         return self
 
-    def see(self, ending=""):
+    def visit(self, ending=""):
         self.page = self.http.get(f"/i/{self.key}{ending}")
         return self.page
 
     def answer(self):
-        """Something that fits, whatever is asked."""
+        """Give a valid answer, whatever is asked."""
         form = self.form()
         values = dict.fromkeys(form["boxes"], "50")
         values |= {name: options[0] for name, options in form["options"].items()}
-        presses = [(name, value) for name, value in form["acts"] if name and name.startswith("v")]
-        return self.send(form, **values, **dict(presses[:1]))
+        buttons = [(name, value) for name, value in form["buttons"] if name and name.startswith("v")]
+        return self.send(form, **values, **dict(buttons[:1]))
 
-    def asked(self):
-        return self.form()["sent"]["question"]
+    def question(self):
+        return self.form()["hidden"]["question"]
 
-    def until(self, name):
-        """Put questions off until this one comes."""
+    def defer_until(self, name):
+        """Put questions off until this one is asked."""
         for _ in range(12):
-            if self.asked() == name:
+            if self.question() == name:
                 return self
             self.send(self.form(), act="later")
-        raise AssertionError(f"{name} never came")
+        raise AssertionError(f"{name} was never asked")
 
-    def told(self):
-        return {
-            each["question"]: each for each in self.http.get(f"/interviews/{self.key}").json()["answers"]
-        }
+    def answers(self):
+        answers = self.http.get(f"/interviews/{self.key}").json()["answers"]
+        return {answer["question"]: answer for answer in answers}
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, model_file, serving):
-    """The people's questionnaire with wording of its own, a panel, and a question full of markup."""
-    model = load(model_file)
-    schema = model.schema_.with_question("body", reveals=["age", "weight"], text="Your body?", cost=3)
-    model.schema_ = schema.with_question("town", text="<script>alert('town')</script> & where?")
+def site(tmp_path_factory, worded, people_schema, serving):
+    """The questionnaire with a question of two variables, and one whose text contains markup."""
+    schema = people_schema.with_question("body", reveals=["age", "weight"], text="Your body?", cost=3)
+    schema = schema.with_question("town", text="<script>alert('town')</script> & where?")
     path = tmp_path_factory.mktemp("worded") / "worded.eddi"
-    model.save(path)
+    worded(schema).save(path)
     with serving(model=str(path)) as client:
         yield client
 
 
 @pytest.fixture
-def arriving(site):
-    """Lets respondents arrive, each with a browser of their own."""
-    with ExitStack() as leaving:
+def new_respondent(site):
+    """Creates respondents, each with a browser."""
+    with ExitStack() as stack:
 
-        def arrive():
-            somebody = Respondent(site)
-            leaving.callback(somebody.http.close)
-            return somebody
+        def create():
+            respondent = Respondent(site)
+            stack.callback(respondent.http.close)
+            return respondent
 
-        yield arrive
+        yield create
 
 
 @pytest.fixture
-def person(arriving):
-    return arriving().begin()
+def person(new_respondent):
+    return new_respondent().begin()
 
 
-def test_the_start_page_says_what_it_is_about_and_how_long_it_takes(site):
+def test_the_start_page_names_the_target_and_the_number_of_questions(site):
     page = httpx.get(f"{site.base_url}/")
     assert page.status_code == 200
     assert "A few questions about stage" in page.text
     assert "At most 6" in page.text
 
 
-def test_the_start_page_may_have_words_of_its_own(serving):
+def test_the_start_page_can_have_its_own_texts(serving):
     with serving(title="Your <stage>", about="Asked by the clinic of Aber. Call 555 for help.") as site:
         page = site.get("/").text
     assert "<title>Your &lt;stage&gt;</title>" in page
@@ -133,9 +135,9 @@ def test_the_start_page_may_have_words_of_its_own(serving):
     assert "A few questions about stage" not in page
 
 
-def test_no_page_is_kept_on_the_way_or_lets_in_foreign_scripts(person):
+def test_no_page_is_cached_or_allows_foreign_scripts(person):
     for ending in PAGES:
-        page = person.see(ending)
+        page = person.visit(ending)
         assert page.status_code == 200
         assert page.headers["Cache-Control"] == "no-store"
         assert page.headers["Referrer-Policy"] == "no-referrer"
@@ -144,15 +146,15 @@ def test_no_page_is_kept_on_the_way_or_lets_in_foreign_scripts(person):
         assert not re.search(r"<style|\sstyle=|<script(?! src=)|\son\w+=", page.text)
 
 
-def test_every_description_that_is_pointed_to_is_there(person):
-    person.until("body")
+def test_every_referenced_description_exists(person):
+    person.defer_until("body")
     person.send(person.form(), v0="old")
     read = Forms(person.page.text)
     assert read.described
     assert set(read.described) <= read.ids
 
 
-def test_an_interview_goes_from_question_to_question_to_the_result(person):
+def test_an_interview_leads_from_the_first_question_to_the_result(person):
     for _ in range(6):
         assert "/result" not in person.page.url.path
         person.answer()
@@ -160,36 +162,36 @@ def test_an_interview_goes_from_question_to_question_to_the_result(person):
     assert "That is enough, thank you" in person.page.text
     assert "What mattered" in person.page.text
     assert f'/i/{person.key}" aria-label="Your private link"' in person.page.text
-    assert len(person.told()) == 6
+    assert len(person.answers()) == 6
 
 
-def test_the_cookie_of_the_forms_is_out_of_reach_of_scripts_and_other_sites(site):
+def test_the_session_cookie_is_protected_from_scripts_and_other_sites(site):
     cookie = httpx.get(f"{site.base_url}/").headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
 
 
 @pytest.mark.parametrize("ending", ["/start", "", "/back", "/change/1", "/forget"])
-def test_a_form_without_our_token_changes_nothing(person, ending):
+def test_a_form_without_its_token_changes_nothing(person, ending):
     person.answer()
     form = person.form()
-    before = person.told()
+    before = person.answers()
     address = "/start" if ending == "/start" else f"/i/{person.key}{ending}"
-    data = {**form["sent"], "act": "unknown", "csrf": "0" * 64}
+    data = {**form["hidden"], "act": "unknown", "csrf": "0" * 64}
     assert person.http.post(address, data=data).status_code == 403
     del data["csrf"]
     assert "Please try that once more" in person.http.post(address, data=data).text
-    assert person.told() == before
+    assert person.answers() == before
 
 
-def test_a_token_serves_only_the_browser_it_was_given_to(arriving, person):
-    other = arriving()
-    stolen = {**person.form()["sent"], "act": "unknown"}
+def test_a_token_is_valid_only_in_its_own_browser(new_respondent, person):
+    other = new_respondent()
+    stolen = {**person.form()["hidden"], "act": "unknown"}
     assert other.http.post(f"/i/{person.key}", data=stolen).status_code == 403
 
 
-def test_a_wrong_answer_is_kept_and_explained_beside_its_field(person):
-    person.until("body")
+def test_an_invalid_answer_stays_in_its_field_with_an_explanation(person):
+    person.defer_until("body")
     form = person.form()
     page = person.send(form, v0="very old", v1="70")
     assert page.status_code == 422
@@ -198,133 +200,133 @@ def test_a_wrong_answer_is_kept_and_explained_beside_its_field(person):
     assert "Enter a number, in years. You typed “very old”." in page.text
     assert 'id="v0-error"' in page.text
     assert 'aria-invalid="true"' in page.text
-    assert person.told() == {}
+    assert person.answers() == {}
 
 
-def test_several_wrong_fields_are_listed_first(person):
-    person.until("body")
+def test_several_invalid_fields_are_listed_first(person):
+    person.defer_until("body")
     page = person.send(person.form())
     assert "2 things need another look" in page.text
 
 
-def test_one_part_of_a_panel_may_be_unknown(person):
-    person.until("body")
+def test_one_variable_of_a_question_can_be_unknown(person):
+    person.defer_until("body")
     person.send(person.form(), **{"v0": "61", "v1-unknown": "1"})
-    assert person.told()["body"]["values"] == {"age": 61.0}
-    assert person.told()["body"]["without"] == {"weight": "unknown"}
+    assert person.answers()["body"]["values"] == {"age": 61.0}
+    assert person.answers()["body"]["without"] == {"weight": "unknown"}
 
 
-@pytest.mark.parametrize("silence", ["unknown", "declined"])
-def test_not_knowing_and_not_saying_are_answers(person, silence):
-    name = person.asked()
-    person.send(person.form(), act=silence)
-    assert set(person.told()[name]["without"].values()) == {silence}
-    assert person.asked() != name
+@pytest.mark.parametrize("reason", ["unknown", "declined"])
+def test_unknown_and_declined_are_answers(person, reason):
+    name = person.question()
+    person.send(person.form(), act=reason)
+    assert set(person.answers()[name]["without"].values()) == {reason}
+    assert person.question() != name
 
 
-def test_later_comes_when_nothing_else_is_left(person):
-    put_off = person.asked()
+def test_a_deferred_question_is_asked_when_no_other_is_left(person):
+    deferred = person.question()
     person.send(person.form(), act="later")
-    assert person.asked() != put_off
+    assert person.question() != deferred
     for _ in range(5):
-        assert person.asked() != put_off
+        assert person.question() != deferred
         person.answer()
-    assert person.asked() == put_off
-    assert "nothing else is left" in person.page.text
-    assert ("act", "later") not in person.form()["acts"]
-    assert len(person.told()) == 5
+    assert person.question() == deferred
+    assert "No other question is left" in person.page.text
+    assert ("act", "later") not in person.form()["buttons"]
+    assert len(person.answers()) == 5
 
 
-def test_markup_in_a_question_is_text(person):
-    person.until("town")
+def test_markup_in_a_question_is_shown_as_text(person):
+    person.defer_until("town")
     assert "&lt;script&gt;alert" in person.page.text
     assert "<script>alert" not in person.page.text
-    assert "<script>alert" not in person.see("/why").text
+    assert "<script>alert" not in person.visit("/why").text
 
 
-def test_why_this_question_is_told_in_words_and_nats(person):
-    page = person.see("/why")
+def test_the_why_page_explains_the_question_in_sentences_and_nats(person):
+    page = person.visit("/why")
     assert "What could be asked now" in page.text
     assert re.search(r"\d\.\d\d nats", page.text)
 
 
 def test_an_answer_can_be_changed_and_the_others_stay(person):
-    person.until("body").send(person.form(), v0="61", v1="70")
+    person.defer_until("body").send(person.form(), v0="61", v1="70")
     person.answer()
-    before = person.told()
-    person.see("/answers")
+    before = person.answers()
+    person.visit("/answers")
     assert "61 years" in person.page.text
-    person.see("/change/1")
+    person.visit("/change/1")
     assert 'value="61"' in person.page.text
     person.send(person.form(), v0="62", v1="70")
-    after = person.told()
+    after = person.answers()
     assert after.pop("body")["values"] == {"age": 62.0, "weight": 70.0}
     before.pop("body")
     assert after == before
 
 
-def test_a_wrong_change_is_not_kept(person):
-    person.until("body").send(person.form(), v0="61", v1="70")
-    person.see("/change/1")
+def test_an_invalid_change_is_not_saved(person):
+    person.defer_until("body").send(person.form(), v0="61", v1="70")
+    person.visit("/change/1")
     page = person.send(person.form(), v0="x", v1="70")
     assert page.status_code == 422
-    assert person.told()["body"]["values"]["age"] == 61.0
+    assert person.answers()["body"]["values"]["age"] == 61.0
 
 
 @pytest.mark.parametrize("place", ["0", "2", "99999999", "x", "-1"])
-def test_an_answer_that_is_not_there_cannot_be_changed(person, place):
+def test_an_answer_that_does_not_exist_cannot_be_changed(person, place):
     person.answer()
-    assert person.see(f"/change/{place}").url.path == f"/i/{person.key}/answers"
+    assert person.visit(f"/change/{place}").url.path == f"/i/{person.key}/answers"
 
 
-def test_the_last_answer_can_be_taken_back(person):
-    name = person.asked()
+def test_the_last_answer_can_be_undone(person):
+    name = person.question()
     person.answer()
-    person.see("/answers")
+    person.visit("/answers")
     person.send(person.form("/back"))
-    assert person.told() == {}
-    person.see()
-    assert person.asked() == name
+    assert person.answers() == {}
+    person.visit()
+    assert person.question() == name
 
 
 def test_a_form_sent_twice_counts_once(person):
     form = person.form()
-    values = dict(next((act,) for act in form["acts"] if act[0] == "act"))
+    values = dict([next(button for button in form["buttons"] if button[0] == "act")])
     first = person.send(form, **values)
     assert person.send(form, **values).url == first.url
-    assert len(person.told()) == 1
+    assert len(person.answers()) == 1
 
 
-def test_an_old_page_does_not_overwrite_what_was_said_since(person):
-    person.until("body")
+def test_an_old_page_does_not_overwrite_a_newer_answer(person):
+    person.defer_until("body")
     old = person.form()
     person.send(old, v0="61", v1="70")
     page = person.send(old, v0="99", v1="70")
     assert page.status_code == 409
     assert "You answered this already: Age 61 years, Weight 70 kg" in page.text
     assert 'value="99"' in page.text
-    assert person.told()["body"]["values"]["age"] == 61.0
+    assert person.answers()["body"]["values"]["age"] == 61.0
     person.send(person.form(), v0="99", v1="70")
-    assert person.told()["body"]["values"]["age"] == 99.0
+    assert person.answers()["body"]["values"]["age"] == 99.0
 
 
-def test_a_form_of_an_older_version_is_refused(person):
+def test_a_form_for_an_older_version_is_refused(person):
     old = person.form()
     person.send(old, act="later")
     person.answer()
     page = person.send(old, act="unknown")
     assert page.status_code == 409
     assert "This page was out of date" in page.text
-    assert old["sent"]["question"] not in person.told()
+    assert old["hidden"]["question"] not in person.answers()
 
 
-def test_a_question_nobody_knows_is_refused(person):
+def test_an_unknown_question_is_refused(person):
     form = person.form()
     assert person.send(form, question="nonsense", act="unknown").status_code == 409
 
 
 @pytest.mark.parametrize("ending", [*PAGES, "/change/1"])
-@pytest.mark.parametrize("key", [NOWHERE, "short", "%00", "x" * 500])
+@pytest.mark.parametrize("key", [UNKNOWN_KEY, "short", "%00", "x" * 500])
 def test_an_unknown_link_gets_a_friendly_page(site, key, ending):
     page = httpx.get(f"{site.base_url}/i/{key}{ending}")
     assert page.status_code == 404
@@ -332,45 +334,45 @@ def test_an_unknown_link_gets_a_friendly_page(site, key, ending):
     assert page.headers["Content-Type"].startswith("text/html")
 
 
-def test_an_interview_is_resumed_by_its_link_in_another_browser(arriving, person):
-    name = person.asked()
+def test_an_interview_can_be_resumed_by_its_link_in_another_browser(new_respondent, person):
+    name = person.question()
     person.answer()
-    other = arriving()
+    other = new_respondent()
     other.send(other.form("/resume"), link=f" http://anywhere.example/i/{person.key}/answers ")
     assert other.page.url.path == f"/i/{person.key}"
-    assert other.asked() != name
+    assert other.question() != name
     assert "Question 2" in other.page.text
 
 
-def test_a_link_that_leads_nowhere_is_said_so_beside_the_box(arriving):
-    other = arriving()
-    page = other.send(other.form("/resume"), link=f"/i/{NOWHERE}")
+def test_an_unknown_link_is_reported_beside_its_field(new_respondent):
+    other = new_respondent()
+    page = other.send(other.form("/resume"), link=f"/i/{UNKNOWN_KEY}")
     assert page.status_code == 422
     assert "No interview has this link" in page.text
-    assert NOWHERE in page.text
+    assert UNKNOWN_KEY in page.text
 
 
-def test_forgetting_asks_first_and_is_for_good(person):
+def test_forgetting_asks_for_confirmation_and_is_permanent(person):
     person.answer()
-    assert "One answer will be erased" in person.see("/forget").text
+    assert "One answer will be erased" in person.visit("/forget").text
     assert "Your answers are forgotten" in person.send(person.form("/forget")).text
-    assert person.see().status_code == 404
+    assert person.visit().status_code == 404
 
 
-def test_a_result_can_be_seen_before_the_end(person):
-    page = person.see("/result")
+def test_the_result_can_be_seen_before_the_end(person):
+    page = person.visit("/result")
     assert "The result so far" in page.text
     assert "Answer more questions" in page.text
 
 
-def test_a_cookie_with_nonsense_in_it_does_no_harm(person):
-    for nonsense in ("99.98", "a", "1..2", "9" * 4000):
-        person.http.cookies.set("eddi_later", nonsense, path=f"/i/{person.key}")
-        assert person.see().status_code == 200
+def test_an_invalid_cookie_does_no_harm(person):
+    for cookie in ("99.98", "a", "1..2", "9" * 4000):
+        person.http.cookies.set("eddi_later", cookie, path=f"/i/{person.key}")
+        assert person.visit().status_code == 200
         person.http.cookies.delete("eddi_later")
 
 
-def test_static_files_are_kept_and_others_do_not_exist(site):
+def test_static_files_are_cached_and_other_files_are_not_served(site):
     text = httpx.get(f"{site.base_url}/").text
     for address in re.findall(r'(?:href|src)="(/static/[^"]+)"', text):
         file = httpx.get(f"{site.base_url}{address}")
@@ -380,28 +382,63 @@ def test_static_files_are_kept_and_others_do_not_exist(site):
     assert httpx.get(f"{site.base_url}/static/..%2Fpages.py").status_code == 404
 
 
-def test_the_pages_are_no_part_of_the_api(site):
+def test_the_pages_are_not_part_of_the_api(site):
     assert not any(path.startswith("/i/") for path in site.get("/openapi.json").json()["paths"])
 
 
-def test_when_all_were_put_off_the_round_begins_again(person):
-    first = person.asked()
-    seen = [first]
+def test_deferring_every_question_starts_over(person):
+    first = person.question()
+    asked = [first]
     for _ in range(6):
         person.send(person.form(), act="later")
-        seen.append(person.asked())
-    assert len(set(seen[:6])) == 6
-    assert seen[6] == first
+        asked.append(person.question())
+    assert len(set(asked[:6])) == 6
+    assert asked[6] == first
 
 
 def test_several_targets_are_shown_side_by_side(serving):
     with serving(target="stage,weight") as client:
-        somebody = Respondent(client)
-        somebody.begin().answer()
+        respondent = Respondent(client)
+        respondent.begin().answer()
         for ending in ("", "/why", "/result"):
-            page = somebody.see(ending)
+            page = respondent.visit(ending)
             assert page.status_code == 200
-        somebody.http.close()
+        respondent.http.close()
     assert "Stage and weight" in page.text
-    assert "We are 90% sure that it lies between" in page.text
-    assert "The likeliest of 3" in page.text
+    assert "We are 90% sure that it is between" in page.text
+    assert "The most likely of 3" in page.text
+
+
+@pytest.fixture(scope="module")
+def context_model(tmp_path_factory):
+    """A model whose target is one of two bits; which of the two, the context says.
+
+    The context carries no information about the target by itself.
+    """
+    random = np.random.default_rng(0)
+    which, first, second = random.integers(2, size=(3, 3000))
+    truth = np.where(which == 1, second, first)
+    table = pd.DataFrame({"which": which, "first": first, "second": second, "truth": truth})
+    schema = Schema(tuple(Variable(name, "binary", levels=(0, 1)) for name in table.columns))
+    recipe = replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
+    path = tmp_path_factory.mktemp("context") / "context.eddi"
+    PartialVAE(schema, "truth", recipe=recipe, max_steps=800, random_state=0).fit(table).save(path)
+    return path
+
+
+def test_the_why_page_of_a_lookahead_question_names_its_effect_on_the_next_question(
+    context_model, serving
+):
+    with serving(model=str(context_model), target="truth") as client:
+        respondent = Respondent(client).begin()
+        assert respondent.question() == "which"
+        why = respondent.visit("/why").text
+        respondent.visit()
+        respondent.answer()
+        why_next = respondent.visit("/why").text
+        respondent.http.close()
+    decides_next = "Your answer decides which question is most informative next."
+    assert decides_next in why
+    assert "little more" not in why
+    assert decides_next not in why_next
+    assert "nats of information about truth, more than any other question now." in why_next

@@ -1,98 +1,84 @@
-"""Pictures as geometry: true to the belief, and inside their frame."""
+"""The geometry of charts."""
+
+import math
 
 import numpy as np
 import pytest
 
-from eddi import Variable
-from eddi.model.prediction import Prediction
 from eddi.service.web import svg
-
-RISK = Variable("risk", "real", low=0)
-PAIN = Variable("pain", "ordinal", levels=("none", "mild", "strong"))
+from eddi.service.web.svg import Axes, Scale
 
 
-def quantity(low, high):
-    mean, sd = (low + high) / 2, (high - low) / 3.29
-    return Prediction(RISK, np.float64(mean), np.float64(sd), np.array([low, high], dtype=float))
+def test_a_scale_maps_its_domain_to_its_range_and_clips():
+    scale = Scale((0, 10), (40, 140))
+    assert [scale(value) for value in (0, 2.5, 10, -5, 99)] == [40, 65, 140, 40, 140]
 
 
-def levels(*chances):
-    return Prediction(PAIN, np.float64(1), np.float64(1), np.array([0.0, 2.0]), np.array(chances))
+def test_a_vertical_scale_grows_upwards():
+    scale = Scale((0, 1), (90, 10))
+    assert (scale(0), scale(0.5), scale(1)) == (90, 50, 10)
 
 
-def points(text):
-    return [tuple(map(float, point.split(","))) for point in text.split()]
+def test_a_scale_without_extent_is_finite():
+    assert math.isfinite(Scale((5, 5), (0, 100))(5))
 
 
-@pytest.fixture
-def strip():
-    now, before = quantity(40, 60), quantity(10, 90)
+def test_axes_map_pairs_of_values():
+    axes = Axes(Scale((0, 1), (0, 100)), Scale((0, 1), (100, 0)))
+    assert axes.point(0.25, 0.25) == (25, 75)
+    assert axes.points([0, 1], np.array([0.0, 1.0])) == [(0, 100), (100, 0)]
+
+
+def test_points_are_formatted_for_svg():
+    assert svg.format_points([(0.0, 1.5), (2.25, 3.0)]) == "0,1.5 2.25,3"
+
+
+def test_a_step_function_holds_each_value_until_the_next():
+    assert svg.step_points([(0, 5), (1, 3), (2, 4)]) == [(0, 5), (1, 5), (1, 3), (2, 3), (2, 4)]
+    assert svg.step_points([(0, 5)]) == [(0, 5)]
+
+
+def test_a_band_goes_along_its_upper_path_and_back_along_its_lower_path():
+    assert svg.band_points([(0, 1), (1, 2)], [(0, 9), (1, 8)]) == [(0, 1), (1, 2), (1, 8), (0, 9)]
+
+
+def test_an_area_ends_on_its_baseline():
+    assert svg.area_points([(0, 1), (1, 2)], 9) == [(0, 9), (0, 1), (1, 2), (1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (-3.2, 9.7, [-5, 0, 5, 10]),
+        (0, 1000, [0, 200, 400, 600, 800, 1000]),
+        (math.nan, 1, [0, 1]),
+    ],
+)
+def test_ticks_are_round_and_enclose_the_interval(low, high, ticks):
+    assert svg.ticks(low, high) == ticks
+
+
+def test_an_interval_without_width_has_ticks():
+    assert all(math.isfinite(tick) for tick in svg.ticks(3.0, 3.0))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.25, "0.25"), (-3, "\u22123"), (1234, "1,234"), (12_500, "12.5k"), (-20_000, "\u221220k")],
+)
+def test_labels_of_ticks_are_short(value, text):
+    assert svg.format_tick(value) == text
+
+
+def test_a_density_has_its_maximum_of_one_where_the_draws_are():
     draws = np.random.default_rng(0).normal(50, 6, 512)
-    return svg.strip(draws, now, before, scale=svg.Scale.of([before, now]), decimals=0)
+    grid = np.linspace(0, 100, 101)
+    density = svg.kernel_density(draws, grid)
+    assert density.max() == pytest.approx(1)
+    assert grid[density.argmax()] == pytest.approx(50, abs=3)
 
 
-def test_a_strip_stays_inside_its_frame(strip):
-    assert all(0 <= x <= svg.WIDTH and 0 <= y <= 60 for x, y in points(strip.outline))
-    assert strip.before[0] < strip.low < strip.mean < strip.high < strip.before[1]
-
-
-def test_a_density_is_highest_where_the_draws_are(strip):
-    x, _ = min(points(strip.outline), key=lambda point: point[1])  # up is less
-    assert x == pytest.approx(strip.mean, abs=12)
-
-
-def test_the_part_inside_the_interval_ends_with_the_interval(strip):
-    xs = [x for x, _ in points(strip.inside)]
-    assert (min(xs), max(xs)) == (strip.low, strip.high)
-
-
-def test_labels_of_a_narrow_interval_do_not_run_into_each_other(strip):
-    assert [label.words for label in strip.labels] == ["40", "60"]
-    assert strip.labels[1].x - strip.labels[0].x >= svg.NEAR
-
-
-def test_a_scale_does_not_go_where_the_variable_cannot():
-    scale = svg.Scale.of([quantity(1, 100)])
-    assert scale.low == 0
-    assert scale.high > 100
-
-
-def test_a_belief_without_width_can_be_drawn():
-    now = quantity(5, 5)
-    drawn = svg.strip(np.full(8, 5.0), now, now, scale=svg.Scale.of([now]), decimals=0)
-    assert "nan" not in drawn.outline + drawn.inside
-
-
-def test_bars_are_probabilities_and_one_is_the_likeliest():
-    bars = svg.bars(levels(0.2, 0.7, 0.1))
-    assert [(bar.label, bar.share, bar.words, bar.likeliest) for bar in bars] == [
-        ("None", 20, "20%", False),
-        ("Mild", 70, "70%", True),
-        ("Strong", 10, "10%", False),
-    ]
-
-
-def test_many_levels_are_shown_by_the_likeliest():
-    town = Variable("town", "category", levels=tuple(range(20)))
-    chances = np.arange(20) / 190
-    bars = svg.bars(Prediction(town, np.float64(0), np.float64(0), np.zeros(2), chances))
-    assert [bar.label for bar in bars] == ["19", "18", "17", "16", "15", "14"]
-
-
-def test_before_the_first_answer_there_is_no_history():
-    assert svg.steps([quantity(0, 10)], decimals=0) is None
-
-
-def test_a_band_widens_where_certainty_fell():
-    steps = svg.steps([quantity(40, 60), quantity(45, 55), quantity(20, 80)], decimals=0)
-    band = points(steps.band)
-    heights = [low[1] - high[1] for high, low in zip(band[:3], reversed(band[3:]), strict=True)]
-    assert heights[1] < heights[0] < heights[2]
-    assert "from 20 to 60 wide over 2 answers" in steps.words
-
-
-def test_the_line_of_the_likeliest_level_is_the_main_one_and_drawn_last():
-    steps = svg.steps([levels(0.6, 0.3, 0.1), levels(0.1, 0.3, 0.6)], decimals=0)
-    assert [line.main for line in steps.lines] == [False, False, True]
-    assert steps.lines[-1].last[1] < points(steps.lines[-1].points)[0][1]  # it rose
-    assert steps.words == "The probability of Strong went from 10% to 60% over one answer."
+def test_the_density_of_identical_draws_is_finite():
+    density = svg.kernel_density(np.full(8, 5.0), np.linspace(0, 10, 11))
+    assert np.isfinite(density).all()

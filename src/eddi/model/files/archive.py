@@ -140,13 +140,16 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
     network = build_network(schema, coding, set_encoder, recipe, seed=0)
     network.load_state_dict(data.weights)
     freeze_weights(network.to(find_device(device)))
+    target = schema.target_names(tuple(metadata["target"]))
+    if metadata["target_is_one"] and len(target) != 1:
+        raise ValueError(f"a single target was declared, but the file names {len(target)}.")
     certificates = map(Certificate.from_document, metadata.get("certificates", []))
     return FittedModel(
         schema=schema,
         coding=coding,
         recipe=recipe,
         set_encoder=set_encoder,
-        target=schema.target_names(tuple(metadata["target"])),
+        target=target,
         network=network,
         training=TrainingSummary(
             columns=tuple(metadata["columns"]),

@@ -33,10 +33,8 @@ def migrate(data: ModelData, version: int) -> ModelData:
 def _migrate_5(data: ModelData) -> ModelData:
     """Format 6 renames weights, adds factors, and describes a certificate's strategy by its settings."""
     weights = {_rename_weight(name): weight for name, weight in data.weights.items()}
-    certificates = [
-        {**certificate, "strategy": _parse_strategy(certificate["strategy"])}
-        for certificate in data.metadata.get("certificates", [])
-    ]
+    old_certificates = data.metadata.get("certificates", [])
+    certificates = [new for old in old_certificates if (new := _migrate_certificate(old)) is not None]
     recipe = {**data.metadata["recipe"], "factors": 0}
     return ModelData({**data.metadata, "recipe": recipe, "certificates": certificates}, weights)
 
@@ -55,16 +53,26 @@ def _rename_weight(name: str) -> str:
     return prefix + dot + RENAMED_WEIGHTS.get(last, last)
 
 
-def _parse_strategy(text: str) -> dict[str, Any]:
-    """The settings of a strategy from its repr, such as ``Information(reward=None, n_draws=50)``."""
-    settings: dict[str, Any] = _parse_call(ast.parse(text, mode="eval").body)
-    return settings
+def _migrate_certificate(certificate: dict[str, Any]) -> dict[str, Any] | None:
+    """The certificate with the settings of its strategy; None if its strategy cannot be identified.
+
+    Format 5 has the strategy's repr, such as ``Information(reward=None, n_draws=50)``. The default repr
+    of a class contains a memory address instead, so no strategy ever matches such a certificate.
+    """
+    try:
+        settings = _parse_node(ast.parse(certificate["strategy"], mode="eval").body)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return {**certificate, "strategy": settings} if isinstance(settings, dict) else None
 
 
-def _parse_call(node: ast.expr) -> Any:
+def _parse_node(node: ast.expr) -> Any:
+    """The value of a literal, or the type and settings of a call with keyword arguments."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return [_parse_node(item) for item in node.elts]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
         return ast.literal_eval(node)
-    settings = {str(keyword.arg): _parse_call(keyword.value) for keyword in node.keywords}
+    settings = {str(keyword.arg): _parse_node(keyword.value) for keyword in node.keywords}
     return {"type": node.func.id, **settings}
 
 

@@ -97,9 +97,6 @@ class HeteroscedasticCount(Count):
         location, raw = outputs.chunk(2, dim=-1)
         return location, calibrate_scale(self.floor + F.softplus(raw), self.calibration_params)
 
-    def predictive_scale(self, outputs: Tensor) -> Tensor:
-        return self.location_and_scale(outputs)[1]
-
     def output_rows(self, places: Sequence[int]) -> list[int]:
         return [*places, *(self.n_variables + place for place in places)]
 

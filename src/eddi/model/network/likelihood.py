@@ -114,6 +114,9 @@ class Gaussian(Likelihood):
             return torch.full((1,), self.noise, device=self.scale.device)
         return self.floor + torch.exp(self.log_noise)
 
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        return self.sd().expand_as(outputs)
+
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         square = (values - outputs).square()
         if self.noise is not None:
@@ -295,6 +298,10 @@ class Count(Likelihood):
     def location_and_scale(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         """Location [..., n] and scale, both in coded units."""
         return outputs, self.floor + torch.exp(self.log_scale)
+
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        location, scale = self.location_and_scale(outputs)
+        return scale.expand_as(location)
 
     def _number(self, values: Tensor) -> Tensor:
         return torch.expm1(values * self.scale + self.shift).round().clamp(min=0)

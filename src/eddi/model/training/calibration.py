@@ -33,6 +33,7 @@ MIN_HIDDEN = 20  # with fewer hidden values, a variable's prediction is not cali
 MIN_GROUP_VALUES = 50  # hidden values needed to count a scale group separately
 EQUAL_SCALE = 1e-4  # relative difference below which two scales are equal
 ROWS_PER_GROUP = 10  # different rows needed per scale group: nine inside, one outside
+TAIL_MARGIN = 1e-4  # relative; well above the rounding errors of quantiles
 MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
 PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
 
@@ -158,4 +159,8 @@ def _mass_beyond(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tenso
 def _conformal_tail(beyond: Tensor) -> float:
     """The largest tail mass that excludes at most one in ten true values, with one more to come."""
     rank = math.floor((1 - COVERAGE) * (len(beyond) + 1))
-    return float(beyond.sort().values[rank - 1]) if rank else (1 - COVERAGE) / 2
+    if not rank:
+        return (1 - COVERAGE) / 2
+    # The true value of this rank is the end of the interval, and many counts may equal it; rounding must
+    # not exclude them.
+    return float(beyond.sort().values[rank - 1]) * (1 - TAIL_MARGIN)

@@ -16,7 +16,7 @@ from eddi.service.analyst.tables import KeptTable, keep_upload
 from eddi.service.analyst.trained_model import Made
 from eddi.service.analyst.workshop import ModelNotFoundError, Workshop
 from eddi.service.web import problem_details
-from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, needs, version_of
+from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
 from eddi.service.web.api_keys import Keys, Role
 from eddi.table.schema import Schema
 
@@ -35,15 +35,15 @@ MULTIPART = {
         },
     }
 }
-REFUSED = problem_details.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
+REFUSED = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
 
 
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     """The routes of analysts; with ``keys``, only for who has one of the right role."""
     routes = APIRouter(route_class=JsonRoute)
-    reads = {"dependencies": needs(keys, ANALYSTS), "responses": REFUSED}
-    makes = {"dependencies": needs(keys, MAKERS), "responses": REFUSED}
+    reads = {"dependencies": require_role(keys, ANALYSTS), "responses": REFUSED}
+    makes = {"dependencies": require_role(keys, MAKERS), "responses": REFUSED}
     _add_tables(routes, workshop, reads, makes)
     _add_jobs(routes, workshop, reads, makes)
     _add_models(routes, workshop, reads)
@@ -94,7 +94,7 @@ def _add_tables(
         key: str, schema: dict[str, Any], response: Response, if_match: IfMatch = None
     ) -> schemas.TableDetailOut:
         corrected = Schema.from_document(schema)
-        return _detail(tables.correct(key, corrected, after=version_of(if_match)), response)
+        return _detail(tables.correct(key, corrected, after=parse_if_match(if_match)), response)
 
     @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Forget a table", **makes)
     def forget(key: str) -> None:

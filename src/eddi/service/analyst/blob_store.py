@@ -16,6 +16,9 @@ CHUNK_BYTES = 1 << 20
 class NotOnShelfError(EddiError, LookupError):
     """There is nothing under this seal."""
 
+    status = 404
+    title = "There is no such file"
+
 
 class Shelf:
     """A folder of files called by their seals. Servers that share a store share it too."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from eddi.service.analyst.blob_store import Shelf
 from eddi.service.analyst.publishing import Published, Publishing, Version, called
-from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire, rules_of
+from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire, stop_to_document
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes a megabyte or two
 FRESH_S = 1.0  # how long what was read of the store is believed
@@ -40,7 +40,7 @@ class ShelfCatalogue:
         So a version that an analyst published since stays current when the server starts again.
         """
         name, target = called(questionnaire.name), questionnaire.target
-        rules = rules_of(questionnaire.stop)
+        rules = stop_to_document(questionnaire.stop)
         model = self.shelf.put(path)
         mine = [one for one in self._versions(name) if one.by == "server"]
         if not mine or (mine[-1].model, mine[-1].target, mine[-1].rules) != (model, target, rules):
@@ -49,7 +49,7 @@ class ShelfCatalogue:
             )
             mine = [published.current]
         number = mine[-1].number
-        self._loaded[name, number] = questionnaire.published_as(name, number)
+        self._loaded[name, number] = questionnaire.with_version(name, number)
         self.first = name
         self.refresh()
 
@@ -110,4 +110,4 @@ class ShelfCatalogue:
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
                 self._loaded.popitem(last=False)
-            return self._loaded.setdefault(which, loaded.published_as(*which))
+            return self._loaded.setdefault(which, loaded.with_version(*which))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from eddi.evaluate.decision_trace import Decision, decisions
+from eddi.evaluate.decision_trace import Decision, trace_decisions
 from eddi.interview.next_step import InterviewStates, NextSteps
 from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
@@ -50,7 +50,7 @@ class Trail:
     @classmethod
     def of(cls, model: FittedModel, row: pa.Table, target: str) -> "Trail":
         """The interview with the only row of a table."""
-        taken, _ = decisions(model, row, target, n_steps=MAX_STEPS)
+        taken, _ = trace_decisions(model, row, target, n_steps=MAX_STEPS)
         numbers = columns.table_to_numbers(row, model.schema, optional=(target,))[0]
         # A column of 32 bits says 106.5999985 where 106.6 was written.
         written = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
@@ -101,7 +101,7 @@ class Trail:
         schema = self.model.schema
         known = np.zeros((self.n_steps + 1, len(schema.variables)), dtype=bool)
         for step in range(self.n_steps):
-            known[step] = self.taken[step].known
+            known[step] = self.taken[step].observed
             known[step + 1] = known[step]
             known[step + 1, schema.positions(self.question(step).reveals)] = True
         return self.model.coding.encode(np.where(known, self.row, np.nan))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,10 +9,10 @@ import pyarrow as pa
 
 from eddi.evaluate import bootstrap
 from eddi.evaluate.bootstrap import Band
-from eddi.evaluate.calibration import Calibration, held
+from eddi.evaluate.calibration import Calibration, interval_coverage
 from eddi.evaluate.comparison import compare, wilcoxon
 from eddi.evaluate.curves import Curves, Metric, Numbers
-from eddi.evaluate.simulate import known_rows, simulate, the_target
+from eddi.evaluate.simulate import read_truth, resolve_target, simulate
 from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
@@ -58,10 +57,10 @@ def evaluate(
         TargetError: there is not one target, or no row knows it.
     """
     began = time.monotonic()
-    name = the_target(model, target)
+    name = resolve_target(model, target)
     given = formats.read(held_out)
     table = given.slice(0, MAX_ROWS)
-    known_rows(model, table, name)  # refused before any work is done
+    read_truth(model, table, name)  # refused before any work is done
     curves = _simulations(model, table, name, on_progress or _nobody)
     main = curves[EDDI]
     metrics = _metrics(main)
@@ -119,17 +118,7 @@ def _as_long(curves: Mapping[str, Curves]) -> dict[str, Curves]:
     Where some questions need another's answer, one order may reach more of them than another.
     """
     longest = max(each.n_steps for each in curves.values())
-    return {name: _longer(each, longest) for name, each in curves.items()}
-
-
-def _longer(curves: Curves, n_steps: int) -> Curves:
-    steps = np.minimum(np.arange(n_steps + 1), curves.n_steps)
-    names = ("mean", "draw_squares", "log_prob", "spent", "probabilities", "rank", "covered")
-    taken: Any = {
-        name: None if (each := getattr(curves, name)) is None else each[:, steps] for name in names
-    }
-    more = np.full((curves.n_rows, n_steps - curves.n_steps), -1)
-    return replace(curves, order=np.concatenate([curves.order, more], axis=1), **taken)
+    return {name: each.pad(longest) for name, each in curves.items()}
 
 
 def _imagined(model: FittedModel) -> dict[str, list[Any]]:
@@ -189,13 +178,15 @@ def _milestones(n_steps: int) -> list[int]:
 
 
 def _calibration(curves: Curves, step: int) -> Document:
-    found = Calibration.at(curves, step)
-    points = (found.stated, found.came, found.low, found.high, found.n_rows)
+    found = Calibration.from_curves(curves, step)
+    points = (found.predicted, found.observed, found.low, found.high, found.n_rows)
     names = ("stated", "came", "low", "high", "n_rows")
     intervals = (
         {}
         if curves.rank is None
-        else dict(zip(map(str, SHARES), _plain(held(curves, step, np.array(SHARES))), strict=True))
+        else dict(
+            zip(map(str, SHARES), _plain(interval_coverage(curves, step, np.array(SHARES))), strict=True)
+        )
     )
     return {
         "step": step,

@@ -77,7 +77,7 @@ class Supervisor:
             try:
                 self.look()
             except Exception as error:  # the store or the disk may be back the next time
-                _log.error("jobs", extra={logs.FACTS: {"error": logs.where(error)}})
+                _log.error("jobs", extra={logs.FIELDS: {"error": logs.describe_error(error)}})
             self._awake.wait(PERIOD_S if self._running else IDLE_S)
 
     def look(self) -> None:
@@ -141,7 +141,7 @@ class Supervisor:
                 command, stdin=subprocess.PIPE, stdout=talk, stderr=talk, pass_fds=(lock,)
             )
         self._running[job.key] = _Running(started, process)
-        _log.info("job started", extra={logs.FACTS: {"job": job.key, "kind": str(job.kind)}})
+        _log.info("job started", extra={logs.FIELDS: {"job": job.key, "kind": str(job.kind)}})
 
     def _settle(self, job: Job, result: dict[str, Any]) -> None:
         """Note what a process wrote before it ended, and clear up after it."""
@@ -152,7 +152,7 @@ class Supervisor:
             return
         for name in ("checkpoint", "model.eddi"):
             (self.jobs.place(job.key) / name).unlink(missing_ok=True)
-        _log.info("job finished", extra={logs.FACTS: {"job": job.key, "kind": str(job.kind)}})
+        _log.info("job finished", extra={logs.FIELDS: {"job": job.key, "kind": str(job.kind)}})
         if job.order.get("evaluate"):
             self.jobs.ask(JobKind.EVALUATE, evaluation_order(job, result))
 

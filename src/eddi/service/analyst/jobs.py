@@ -26,9 +26,15 @@ ATTEMPTS = 8  # at changing a job that others keep changing first
 class JobNotFoundError(EddiError, LookupError):
     """There is no such job."""
 
+    status = 404
+    title = "There is no such job"
+
 
 class JobConflictError(EddiError, RuntimeError):
     """What was asked cannot be done to the job as it stands."""
+
+    status = 409
+    title = "That cannot be done now"
 
 
 class JobKind(StrEnum):

@@ -23,6 +23,9 @@ MAX_TRAILS = 32  # interviews that are kept, for whoever goes to and fro in them
 class RowNotFoundError(EddiError, LookupError):
     """The model has no such held-out row."""
 
+    status = 404
+    title = "There is no such row"
+
 
 @dataclass(frozen=True, eq=False)
 class Exhibit:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eddi.errors import EddiError
+from eddi.service.errors import RespondentError
 from eddi.store.base import Event, Store, StoreConflict
 from eddi.strategy.stopping import Stop
 
@@ -17,12 +18,19 @@ NAME_SHAPE = re.compile(r"\w[\w .()-]{0,79}")
 ATTEMPTS = 8  # at publishing what others keep publishing before
 
 
-class QuestionnaireNotFoundError(EddiError, LookupError):
+class QuestionnaireNotFoundError(RespondentError, LookupError):
     """Nothing is published under this name."""
+
+    status = 404
+    title = "There is no questionnaire of this name"
+    explanation = "The link may be incomplete, or the questionnaire has another name now."
 
 
 class PublishingError(EddiError, ValueError):
     """This cannot be published, or not under this name."""
+
+    status = 422
+    title = "This cannot be published"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fastapi import Request, Response
 
 from eddi.errors import EddiError
 from eddi.service.settings import Settings
-from eddi.service.web.api_keys import SHAPE, Keys, Role
+from eddi.service.web.api_keys import KEY_PATTERN, Keys, Role
 
 COOKIE = "eddi_analyst"
 COOKIE_SHAPE = re.compile(r"([0-9a-f]{12})\.(\d{1,12})\.([0-9a-f]{64})")
@@ -52,7 +52,7 @@ class SignIn:
             raise NotSignedInError("sign in with your analyst's key.")
         key = self.keys.find(found[1])
         now = datetime.now(UTC)
-        good = key is not None and key.role is Role.ANALYST and key.is_good(now)
+        good = key is not None and key.role is Role.ANALYST and key.is_valid(now)
         if not good or now.timestamp() >= int(found[2]):
             raise NotSignedInError("your key or your visit has ended. Sign in again.")
 
@@ -66,7 +66,7 @@ class SignIn:
         if self.keys is None:
             return
         self.keys.check(text, frozenset({Role.ANALYST}))
-        parts = SHAPE.fullmatch(text)
+        parts = KEY_PATTERN.fullmatch(text)
         name = parts[1] if parts else ""
         until = str(int(time.time()) + HOURS * 3600)
         response.set_cookie(

@@ -38,9 +38,15 @@ CHUNK_BYTES = 1 << 20
 class TableNotFoundError(EddiError, LookupError):
     """There is no such table."""
 
+    status = 404
+    title = "There is no such table"
+
 
 class TableMovedError(EddiError, RuntimeError):
     """Somebody else corrected the schema meanwhile."""
+
+    status = 412
+    title = "This table was changed elsewhere"
 
 
 @dataclass(frozen=True)

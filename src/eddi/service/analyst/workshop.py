@@ -25,9 +25,15 @@ RECIPES = ("default", "paper")
 class OrderError(EddiError, ValueError):
     """A job cannot be done as it was asked for."""
 
+    status = 422
+    title = "This job cannot be started"
+
 
 class ModelNotFoundError(EddiError, LookupError):
     """There is no such model."""
+
+    status = 404
+    title = "There is no such model"
 
 
 class Workshop:

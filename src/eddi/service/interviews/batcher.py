@@ -4,8 +4,9 @@ A single request is served immediately. If there was more than one a moment ago,
 for others. A row's result does not depend on its batch. Recent results are cached: all interviews begin
 alike, and a page is often loaded again.
 
-Only next steps are computed on this thread. The pages' analytics (`interview_analytics`), drift and the
-workshop use the model on the threads of their requests.
+Only next steps are computed on this thread. Other uses of the model run on the threads of their requests:
+the next step of a respondent who put questions off, explanations, the pages' analytics
+(`interview_analytics`), drift and the workshop. The workshop's jobs run in processes of their own.
 """
 
 import hashlib
@@ -20,18 +21,23 @@ from functools import cached_property
 
 import numpy as np
 
-from eddi.errors import AnswerError, EddiError
+from eddi.errors import AnswerError
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
+from eddi.service.errors import RespondentError
 
 EXTREME_VALUE = 10.0  # standard deviations from the mean, beyond which an answer may overflow
 TIMEOUT_S = 60.0  # a request that waited this long is given up
 MAX_CACHED = 1_024  # next steps; each takes a few kilobytes
 
 
-class BusyError(EddiError, RuntimeError):
+class BusyError(RespondentError, RuntimeError):
     """Too many requests are waiting for the model."""
+
+    status = 503
+    title = "We are very busy just now"
+    explanation = "Wait a moment, then try again. Your answers so far are safe."
 
 
 @dataclass(frozen=True)
@@ -66,23 +72,23 @@ class Batcher:
     """The queue of waiting requests, and the thread that serves them.
 
     Args:
-        most: maximum number of interviews per batch; 0 computes each on the thread of its request.
+        max_batch_size: maximum number of interviews per batch; 0 computes each on the thread of its request.
         window_s: how long to wait for more requests if the last batch had several.
-        waiting: maximum length of the queue.
+        max_waiting: maximum length of the queue.
         on_batch: called with the size of each batch.
     """
 
     def __init__(
         self,
         *,
-        most: int = 32,
+        max_batch_size: int = 32,
         window_s: float = 0.002,
-        waiting: int = 256,
+        max_waiting: int = 256,
         on_batch: Callable[[int], None] | None = None,
     ) -> None:
-        self.most, self.window_s = most, window_s
+        self.max_batch_size, self.window_s = max_batch_size, window_s
         self._on_batch = on_batch or (lambda _: None)
-        self._queue: queue.Queue[_Request | None] = queue.Queue(waiting)
+        self._queue: queue.Queue[_Request | None] = queue.Queue(max_waiting)
         self._cache = _NextStepCache(MAX_CACHED)
         self._thread = threading.Thread(target=self._work, name="eddi-model", daemon=True)
         self._thread.start()
@@ -106,7 +112,7 @@ class Batcher:
         return self._cache.get(_Request.from_interview(interview))
 
     def _compute(self, request: _Request) -> NextStep:
-        if self.most == 0:
+        if self.max_batch_size == 0:
             _serve([request])
             return request.result.result()
         if not self._thread.is_alive():
@@ -143,7 +149,7 @@ class Batcher:
         deadline = time.monotonic() + window_s
         while request is not None:
             batch.append(request)
-            if len(batch) == self.most:
+            if len(batch) == self.max_batch_size:
                 return batch, False
             try:
                 left = deadline - time.monotonic()

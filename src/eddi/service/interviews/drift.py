@@ -1,11 +1,11 @@
-"""Whether people still answer as those did whom the model learned from.
+"""Drift of answers: whether respondents still answer like the rows the model was trained on.
 
-What it learned is what it believes of somebody who has said nothing; the last answers to each variable
-are compared with that by the population stability index, the sum over bins of (p - q) log(p / q). Below
-0.1 nothing has changed, above 0.25 something has. Questions that only some people are asked have a
-figure above nought from the start: watch how it changes.
+For each variable, the last answers are compared with the model's prediction without any answers. The
+measure is the population stability index, the sum over bins of (p - q) log(p / q). By convention, below
+0.1 nothing has changed, and above 0.25 something has. For questions that only some respondents are
+asked, the index is above zero from the start; watch how it changes.
 
-Only bins are kept, never answers, and nothing is told of a variable before fifty people have answered.
+Only bin numbers are kept, never answers. A variable is reported once fifty respondents have answered.
 """
 
 import threading
@@ -26,151 +26,165 @@ from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind, Variable
 
-N_QUANTILES = 40  # of what is believed of a quantity
-N_BINS = 10  # of a quantity, each as likely as the others
+N_QUANTILES = 40  # of the predictive distribution of a quantity
+N_BINS = 10  # of a quantity, with equal probabilities
 WINDOW = 500  # last answers that are compared
-LEAST = 50  # answers before anything is told: fewer would tell of chance, and of persons
-MAX_WATCHED = 16  # questionnaires
+MIN_ANSWERS = 50  # with fewer, the index would reflect chance and individual respondents
+MAX_QUESTIONNAIRES = 16  # monitored at once
+MIN_SD = 1e-12  # avoids division by zero for a variable that never varied
 LABELS = ("questionnaire", "version", "variable")
+
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Learned:
-    """How one variable was distributed where the model learned: bins, and their shares."""
+class ReferenceDistribution:
+    """The distribution of one variable according to the model, in bins.
 
-    edges: tuple[float, ...] | None  # between the bins of a quantity; None where levels are the bins
-    shares: NDArray[np.float64]  # [bins]
+    Args:
+        edges: between the bins of a quantity; None if the bins are levels.
+        probabilities: of the bins [bins].
+        mean: of the variable.
+        sd: of the variable.
+    """
+
+    edges: tuple[float, ...] | None
+    probabilities: Numbers
     mean: float
     sd: float
 
     @classmethod
-    def of_levels(cls, chances: NDArray[np.float64]) -> "Learned":
-        """From the chances of levels [levels]."""
-        places = np.arange(len(chances))
-        mean = float(places @ chances)
-        return cls(None, chances, mean, _least(float((places - mean) ** 2 @ chances) ** 0.5))
+    def from_probabilities(cls, probabilities: Numbers) -> "ReferenceDistribution":
+        """Build the distribution from the probabilities of levels [levels]."""
+        levels = np.arange(len(probabilities))
+        mean = float(levels @ probabilities)
+        sd = float((levels - mean) ** 2 @ probabilities) ** 0.5
+        return cls(None, probabilities, mean, max(sd, MIN_SD))
 
     @classmethod
-    def of_numbers(cls, numbers: NDArray[np.float64]) -> "Learned":
-        """From numbers that are all as likely as each other."""
-        inner = np.linspace(0, 1, N_BINS + 1)[1:-1]
-        edges = np.unique(np.quantile(numbers, inner))
-        counts = np.bincount(np.searchsorted(edges, numbers, side="right"), minlength=len(edges) + 1)
-        shares = counts / counts.sum()
-        return cls(tuple(edges.tolist()), shares, float(numbers.mean()), _least(float(numbers.std())))
+    def from_quantiles(cls, quantiles: Numbers) -> "ReferenceDistribution":
+        """Build the distribution from evenly spaced quantiles of a quantity."""
+        inner_edges = np.linspace(0, 1, N_BINS + 1)[1:-1]
+        edges = np.unique(np.quantile(quantiles, inner_edges))
+        bins = np.searchsorted(edges, quantiles, side="right")
+        counts = np.bincount(bins, minlength=len(edges) + 1)
+        sd = max(float(quantiles.std()), MIN_SD)
+        return cls(tuple(edges.tolist()), counts / counts.sum(), float(quantiles.mean()), sd)
 
     def bin(self, number: float) -> int:
-        """Which bin a number of the table falls into."""
+        """Return the bin of a number in the table's units."""
         return int(number) if self.edges is None else bisect_right(self.edges, number)
 
 
 class Drift(Collector):
-    """Watches answers, and tells Prometheus how far they are from what was learned."""
+    """Monitors answers and reports their drift to Prometheus."""
 
     def __init__(self) -> None:
-        self._watched: OrderedDict[tuple[str, int], _Watched] = OrderedDict()
+        self._monitors: OrderedDict[tuple[str, int], _Monitor] = OrderedDict()
         self._lock = threading.Lock()
 
-    def heard(self, questionnaire: Questionnaire, answer: Answer) -> list[float]:
-        """Note an answer; gives how far its quantities are from the mean, in standard deviations."""
+    def observe(self, questionnaire: Questionnaire, answer: Answer) -> list[float]:
+        """Record an answer, and return the distance of its quantities from their mean.
+
+        The distances are in standard deviations.
+        """
         with self._lock:
-            return self._of(questionnaire).heard(answer)
+            return self._monitor(questionnaire).observe(answer)
 
     def describe(self) -> list[Metric]:
-        """Nothing: the figures are worked out when they are asked for."""
+        """Return nothing: the metrics are computed on demand."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The figures of every variable that enough people have answered."""
+        """Yield the metrics of all variables with enough answers."""
         drift = GaugeMetricFamily(
             "eddi_answer_drift",
-            "How far the last answers are from what was learned: population stability index.",
+            "Population stability index of the last answers against the training data.",
             labels=LABELS,
         )
-        behind = GaugeMetricFamily(
-            "eddi_answer_drift_answers", "How many answers that figure is of.", labels=LABELS
+        n_answers = GaugeMetricFamily(
+            "eddi_answer_drift_answers", "Number of answers behind eddi_answer_drift.", labels=LABELS
         )
         with self._lock:
-            for (name, version), watched in self._watched.items():
-                for variable, (figure, n_answers) in watched.figures().items():
+            for (name, version), monitor in self._monitors.items():
+                for variable, (index, count) in monitor.stability_indices().items():
                     labels = (name, f"{version}", variable)
-                    drift.add_metric(labels, figure)
-                    behind.add_metric(labels, n_answers)
-        yield from (drift, behind)
+                    drift.add_metric(labels, index)
+                    n_answers.add_metric(labels, count)
+        yield from (drift, n_answers)
 
-    def _of(self, questionnaire: Questionnaire) -> "_Watched":
-        which = (questionnaire.name, questionnaire.version)
-        if which not in self._watched:
-            self._watched[which] = _Watched(questionnaire.model)
-        self._watched.move_to_end(which)
-        while len(self._watched) > MAX_WATCHED:
-            self._watched.popitem(last=False)
-        return self._watched[which]
+    def _monitor(self, questionnaire: Questionnaire) -> "_Monitor":
+        cache_key = (questionnaire.name, questionnaire.version)
+        if cache_key not in self._monitors:
+            self._monitors[cache_key] = _Monitor(questionnaire.model)
+        self._monitors.move_to_end(cache_key)
+        while len(self._monitors) > MAX_QUESTIONNAIRES:
+            self._monitors.popitem(last=False)
+        return self._monitors[cache_key]
 
 
-class _Watched:
-    """The answers to one questionnaire, by bin."""
+class _Monitor:
+    """The last answers to one version of a questionnaire, as bin numbers."""
 
     def __init__(self, model: FittedModel) -> None:
-        self.schema, self.learned = model.schema, learned(model)
+        self.schema, self.reference = model.schema, reference_distributions(model)
         self.bins: dict[str, deque[int]] = {}
 
-    def heard(self, answer: Answer) -> list[float]:
+    def observe(self, answer: Answer) -> list[float]:
         distances = []
         for name, value in answer.values.items():
-            number, learned = self.schema[name].number(value), self.learned[name]
-            self.bins.setdefault(name, deque(maxlen=WINDOW)).append(learned.bin(number))
+            number, reference = self.schema[name].number(value), self.reference[name]
+            self.bins.setdefault(name, deque(maxlen=WINDOW)).append(reference.bin(number))
             if not self.schema[name].kind.has_levels:
-                distances.append(abs(number - learned.mean) / learned.sd)
+                distances.append(abs(number - reference.mean) / reference.sd)
         return distances
 
-    def figures(self) -> dict[str, tuple[float, int]]:
-        """The index of each variable, and of how many answers."""
-        return {
-            name: (stability(np.bincount(bins, minlength=len(shares)), shares), len(bins))
-            for name, bins in self.bins.items()
-            if len(bins) >= LEAST
-            for shares in [self.learned[name].shares]
-        }
+    def stability_indices(self) -> dict[str, tuple[float, int]]:
+        """Return the index of each variable, and the number of answers behind it."""
+        indices = {}
+        for name, bins in self.bins.items():
+            if len(bins) >= MIN_ANSWERS:
+                probabilities = self.reference[name].probabilities
+                counts = np.bincount(bins, minlength=len(probabilities))
+                indices[name] = (stability_index(counts, probabilities), len(bins))
+        return indices
 
 
-def learned(model: FittedModel) -> dict[str, Learned]:
-    """How every variable is believed to be distributed before any answer."""
+def reference_distributions(model: FittedModel) -> dict[str, ReferenceDistribution]:
+    """Return the model's distribution of every variable before any answer."""
     variables = model.schema.variables
-    nothing = Evidence.empty(N_QUANTILES, len(variables))
+    empty = Evidence.empty(N_QUANTILES, len(variables))
     levels = (torch.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     parts, start = [], 0
-    for belief in model.predictive_distributions(nothing):
-        stop = start + belief.outputs.shape[1]
-        wanted = levels[start:stop, None].expand(-1, len(variables)).to(belief.outputs.device)
-        parts.append(belief.quantile(wanted, list(range(len(variables)))).cpu().numpy())
+    for distribution in model.predictive_distributions(empty):
+        stop = start + distribution.outputs.shape[1]
+        chunk = levels[start:stop, None].expand(-1, len(variables)).to(distribution.outputs.device)
+        parts.append(distribution.quantile(chunk, list(range(len(variables)))).cpu().numpy())
         start = stop
-    numbers = model.coding.decode(np.concatenate(parts))  # [quantiles, variables]
-    believed = model.predict_evidence(nothing[:1], model.schema.names)
+    quantiles = model.coding.decode(np.concatenate(parts))  # [quantiles, variables]
+    predictions = model.predict_evidence(empty[:1], model.schema.names)
     return {
-        variable.name: _learned(variable, column, believed[variable.name].probabilities)
-        for variable, column in zip(variables, numbers.T, strict=True)
+        variable.name: _reference(variable, column, predictions[variable.name].probabilities)
+        for variable, column in zip(variables, quantiles.T, strict=True)
     }
 
 
-def _learned(
-    variable: Variable, column: NDArray[np.float64], chances: NDArray[np.float64] | None
-) -> Learned:
-    if variable.kind.has_levels and chances is not None:
-        return Learned.of_levels(chances[0])
-    return Learned.of_numbers(np.rint(column) if variable.kind is Kind.COUNT else column)
+def _reference(
+    variable: Variable, quantiles: Numbers, probabilities: Numbers | None
+) -> ReferenceDistribution:
+    if variable.kind.has_levels and probabilities is not None:
+        return ReferenceDistribution.from_probabilities(probabilities[0])
+    is_count = variable.kind is Kind.COUNT
+    return ReferenceDistribution.from_quantiles(np.rint(quantiles) if is_count else quantiles)
 
 
-def _least(sd: float) -> float:
-    return max(sd, 1e-12)  # what never varied is far from everything else
+def stability_index(counts: NDArray[np.int64], probabilities: Numbers) -> float:
+    """Return the population stability index of counts [bins] against reference probabilities [bins].
 
-
-def stability(counts: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
-    """The population stability index of counts [bins] against the shares that were learned [bins].
-
-    Half an answer more in every bin keeps an empty one from counting as infinitely surprising.
+    Half an answer is added to every bin, so that an empty bin does not make the index infinite.
     """
-    n_bins, n_answers = len(shares), counts.sum()
-    now = (counts + 0.5) / (n_answers + 0.5 * n_bins)
-    then = (shares * n_answers + 0.5) / (n_answers + 0.5 * n_bins)
-    return float(((now - then) * np.log(now / then)).sum())
+    n_bins, n_answers = len(probabilities), counts.sum()
+    total = n_answers + 0.5 * n_bins
+    observed = (counts + 0.5) / total
+    expected = (probabilities * n_answers + 0.5) / total
+    return float(((observed - expected) * np.log(observed / expected)).sum())

@@ -1,4 +1,4 @@
-"""What happened in an interview, and what that amounts to."""
+"""The events of an interview, and the record that they add up to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,15 @@ from eddi.store.base import Event
 
 
 @dataclass(frozen=True)
-class Past:
-    """What happened in an interview so far."""
+class History:
+    """The stored events of an interview.
+
+    Args:
+        key: the interview's secret key.
+        events: all events so far, or the first few of them.
+        questionnaire: the version that the interview started with.
+        record: the answers after these events.
+    """
 
     key: str
     events: tuple[Event, ...]
@@ -20,36 +27,41 @@ class Past:
 
     @property
     def version(self) -> int:
+        """The number of events."""
         return len(self.events)
 
     def interview(self, record: Record | None = None) -> Interview:
+        """Return the interview with its record, or with another one."""
         return self.questionnaire.interview(record=record or self.record)
 
-    def until(self, request: str) -> "Past | None":
-        """The past up to the event of this request, and what followed from it at once; None if new."""
-        for place, event in enumerate(self.events, start=1):
-            if event.facts.get("request") == request:
-                closed = self.events[place : place + 1]
-                end = place + (1 if closed and closed[0].kind == "closed" else 0)
-                events = self.events[:end]
-                return replace(self, events=events, record=replayed(self.key, events))
+    def up_to_request(self, idempotency_key: str) -> "History | None":
+        """Return the history just after the request with this key; None if there was no such request.
+
+        A "closed" event that directly follows belongs to the same request.
+        """
+        for number, event in enumerate(self.events, start=1):
+            if event.facts.get("request") == idempotency_key:
+                next_events = self.events[number : number + 1]
+                is_closed = bool(next_events) and next_events[0].kind == "closed"
+                events = self.events[: number + is_closed]
+                return replace(self, events=events, record=replay(self.key, events))
         return None
 
 
-def replayed(key: str, events: Sequence[Event]) -> Record:
-    """The record that the events of an interview amount to."""
+def replay(key: str, events: Sequence[Event]) -> Record:
+    """Return the record that results from the events of an interview."""
     record = Record(tuple(events[0].facts["target"]), (), key)
     for event in events[1:]:
         if event.kind == "told":
             record = record.plus(Answer.from_document(event.facts))
         elif event.kind == "changed":
-            record = replaced(record, Answer.from_document(event.facts))
+            record = replace_answer(record, Answer.from_document(event.facts))
         elif event.kind == "undone":
             record = record.minus_last()
     return record
 
 
-def replaced(record: Record, answer: Answer) -> Record:
-    """The record with another answer in the place of that to the same question."""
-    answers = (answer if one.question == answer.question else one for one in record.answers)
+def replace_answer(record: Record, new: Answer) -> Record:
+    """Return the record with ``new`` in place of the earlier answer to the same question."""
+    answers = (new if answer.question == new.question else answer for answer in record.answers)
     return replace(record, answers=tuple(answers))

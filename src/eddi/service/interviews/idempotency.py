@@ -1,7 +1,7 @@
-"""Which interview a named request began, so that the same request sent again begins no other.
+"""Idempotent start of interviews: a repeated request returns the interview it started the first time.
 
-The claim is made before the interview, in a stream of its own: whoever was cut off between the two goes
-on with the same interview.
+The idempotency key is claimed in a stream of its own before the interview is written. If the server is
+interrupted between the two, a retry continues with the interview key that was claimed.
 """
 
 import hashlib
@@ -16,23 +16,31 @@ from eddi.store.base import Store, StoreConflict
 
 @dataclass(frozen=True)
 class Claim:
-    """What a request asked for when it first came, and the interview that is its own."""
+    """The interview that belongs to an idempotency key.
+
+    Args:
+        stream: where the claim is stored.
+        interview_key: key of the interview; "" if it was forgotten.
+        parameters: the parameters of the first request with this idempotency key.
+    """
 
     stream: str
-    interview: str  # its key; "" where it was forgotten
-    wanted: Mapping[str, Any]
+    interview_key: str
+    parameters: Mapping[str, Any]
 
 
-def claimed(store: Store, request: str, wanted: Mapping[str, Any]) -> Claim:
-    """The claim of the request of this name, made now if it is new.
+def claim_interview_key(store: Store, idempotency_key: str, parameters: Mapping[str, Any]) -> Claim:
+    """Return the claim of an idempotency key, and make it if the key is new.
 
     Raises:
-        StreamForgottenError: the interview it began was forgotten.
+        StreamForgottenError: the interview that the key started was forgotten.
     """
-    stream = f"opening/{hashlib.sha256(request.encode()).hexdigest()}"  # the name is a secret
-    key = secrets.token_hex(16)
-    with suppress(StoreConflict):  # then it was claimed before
-        store.append(stream, "claimed", {"interview": key, "wanted": dict(wanted)}, after=0)
-        return Claim(stream, key, wanted)
-    facts = store.read(stream)[0].facts
-    return Claim(stream, facts.get("interview", ""), facts.get("wanted", wanted))
+    # The key itself is secret: whoever repeats it receives the interview's key.
+    stream = f"opening/{hashlib.sha256(idempotency_key.encode()).hexdigest()}"
+    interview_key = secrets.token_hex(16)
+    with suppress(StoreConflict):  # the idempotency key was claimed before
+        facts = {"interview": interview_key, "wanted": dict(parameters)}
+        store.append(stream, "claimed", facts, after=0)
+        return Claim(stream, interview_key, parameters)
+    stored = store.read(stream)[0].facts
+    return Claim(stream, stored.get("interview", ""), stored.get("wanted", parameters))

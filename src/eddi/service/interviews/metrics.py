@@ -1,8 +1,8 @@
-"""What an operator watches, in the words of Prometheus. Counts and times only; never an answer.
+"""Metrics for operators, in the format of Prometheus: counts and durations, never an answer.
 
-While people are as those the model learned from, answers tell about as much as they were expected to:
+While respondents resemble the training data, answers give about as much information as expected:
 `eddi_answers_told_nats_total` and `eddi_answers_expected_nats_total` grow at a steady ratio.
-`eddi_answer_drift` (see `drift`) says which variable is answered otherwise.
+`eddi_answer_drift` (see `drift`) shows which variable is answered differently.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from eddi.service.interviews.questionnaire import Questionnaire
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 NATS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
-DEVIATIONS = (0.5, 1, 2, 3, 5, 10)
-ROWS = (1, 2, 4, 8, 16, 32, 64)
+STANDARD_DEVIATIONS = (0.5, 1, 2, 3, 5, 10)
+BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Metrics:
@@ -30,36 +30,39 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)  # memory, open files and processor time, on Linux
+        self.drift = Drift()
+        self.registry.register(self.drift)
+        self._create_interview_metrics()
+        self.batch_size = self._histogram("batch_interviews", "Interviews per batch.", BATCH_SIZES)
+        self.requests = self._counter("requests", "Requests by route and status.", "route", "status")
+        self.errors = self._counter("errors", "Requests that failed with a server error.", "route")
+
+    def _create_interview_metrics(self) -> None:
         self.next_question = self._histogram(
             "next_question_seconds", "Time from an answer to the next question.", SECONDS
         )
         self.reward = self._histogram(
-            "asked_reward_nats", "What the questions asked were expected to tell.", NATS
+            "asked_reward_nats", "Expected information of the questions that were asked.", NATS
         )
         self.distance = self._histogram(
             "answer_distance_sd",
-            "How far quantities answered are from the mean that was learned, in standard deviations.",
-            DEVIATIONS,
+            "Distance of answered quantities from their mean in training, in standard deviations.",
+            STANDARD_DEVIATIONS,
         )
         self.expected_nats = self._counter(
-            "answers_expected_nats", "What answers with a value were expected to tell about the target."
+            "answers_expected_nats", "Expected information about the target of answers with a value."
         )
-        self.told_nats = self._counter(
-            "answers_told_nats", "What the same answers did tell: how far they moved the belief."
+        self.actual_nats = self._counter(
+            "answers_told_nats", "Actual information of the same answers: change of the prediction."
         )
-        self.drift = Drift()
-        self.registry.register(self.drift)
-        self.batch_size = self._histogram("batch_interviews", "Interviews worked out at once.", ROWS)
         self.interviews = self._counter("interviews", "Interviews opened, closed, forgotten.", "state")
         self.answers = self._counter("answers", "Answers: value, unknown or declined.", "kind")
-        self.requests = self._counter("requests", "Requests by route and status.", "route", "status")
-        self.errors = self._counter("errors", "Requests that failed through our own fault.", "route")
         for state in ("opened", "closed", "forgotten"):
             self.interviews.labels(state)
         for kind in ("value", "unknown", "declined"):
             self.answers.labels(kind)
 
-    def answered(
+    def observe_answer(
         self,
         questionnaire: Questionnaire,
         answer: Answer,
@@ -67,32 +70,32 @@ class Metrics:
         before: NextStep | None,
         after: Mapping[str, Prediction],
     ) -> None:
-        """Count an answer by its kind, see whether it is usual, and what it told about the target.
+        """Count an answer, its drift and its information about the target.
 
         Args:
-            questionnaire: what it is an answer to.
-            answer: a value, or why there is none.
-            before: where the interview stood before it, if that is known.
-            after: what is believed since.
+            questionnaire: the questionnaire it belongs to.
+            answer: a value, or the reason why there is none.
+            before: the step before the answer, if it is known.
+            after: the predictions after the answer.
         """
-        reasons = {str(why) for why in answer.without.values()}
-        self.answers.labels("value" if answer.values else next(iter(sorted(reasons)))).inc()
-        for distance in self.drift.heard(questionnaire, answer):
+        reasons = sorted(str(reason) for reason in answer.without.values())
+        self.answers.labels("value" if answer.values else reasons[0]).inc()
+        for distance in self.drift.observe(questionnaire, answer):
             self.distance.observe(distance)
         if before is not None and answer.values and answer.question in before.rewards:
-            told = sum(
-                interview_analytics.information(belief, after[name])
-                for name, belief in before.predictions.items()
+            nats = sum(
+                interview_analytics.information(prediction, after[name])
+                for name, prediction in before.predictions.items()
             )
             self.expected_nats.inc(max(0.0, before.rewards[answer.question]))
-            self.told_nats.inc(max(0.0, told))
+            self.actual_nats.inc(max(0.0, nats))
 
-    def text(self) -> bytes:
-        """All of it as Prometheus reads it."""
+    def to_prometheus(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
-    def _counter(self, name: str, words: str, *labels: str) -> Counter:
-        return Counter(f"eddi_{name}", words, labels, registry=self.registry)
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"eddi_{name}", help_text, labels, registry=self.registry)
 
-    def _histogram(self, name: str, words: str, buckets: Sequence[float]) -> Histogram:
-        return Histogram(f"eddi_{name}", words, buckets=buckets, registry=self.registry)
+    def _histogram(self, name: str, help_text: str, buckets: Sequence[float]) -> Histogram:
+        return Histogram(f"eddi_{name}", help_text, buckets=buckets, registry=self.registry)

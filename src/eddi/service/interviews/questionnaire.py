@@ -1,4 +1,4 @@
-"""What is published: a model, what it is asked for, who chooses, and when it is enough."""
+"""Questionnaires: a published model with its target, strategy and stopping rule."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -6,22 +6,28 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Protocol
 
-from eddi.errors import EddiError, TargetError
+from eddi.errors import TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
-from eddi.interview.risk_control import resolve_risk
-from eddi.interview.rules import InterviewRules
 from eddi.model.files.archive import load
 from eddi.model.fitted import FittedModel
+from eddi.service.errors import RespondentError
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
 
-CHUNK_BYTES = 1 << 20
+N_TARGETS_SUGGESTED = 12  # variables named in an error message
 
 
-class NothingPublishedError(EddiError, LookupError):
-    """There is no questionnaire to begin an interview with."""
+class NothingPublishedError(RespondentError, LookupError):
+    """There is no questionnaire to start an interview with."""
+
+    status = 409
+    page_status = 404
+    title = "There is nothing to answer here yet"
+    explanation = (
+        "No questionnaire is published. An analyst trains a model from a table and publishes it."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +35,19 @@ class Questionnaire:
     """A published model with its target, strategy and stopping rule.
 
     Args:
-        name: what it is called.
-        model: what was learned.
-        seal: the SHA-256 of the model's file; interviews go on only with the model they began with.
-        target: what interviews want to know unless they say otherwise.
-        version: counts what was published under this name.
+        name: its public name.
+        model: the fitted model.
+        model_sha256: SHA-256 of the model file. An interview continues only with the model it started
+            with.
+        target: the default target of its interviews.
+        version: number of the version published under this name.
+        strategy: chooses the questions.
+        stop: ends the interviews.
     """
 
     name: str
     model: FittedModel
-    seal: str
+    model_sha256: str
     target: tuple[str, ...]
     version: int = 1
     strategy: Strategy = field(default_factory=Information)
@@ -53,86 +62,98 @@ class Questionnaire:
         strategy: Strategy | None = None,
         stop: StoppingRule | None = None,
     ) -> "Questionnaire":
-        """The questionnaire of a model file, called by the file's name.
+        """Load a model file as a questionnaire with the name of the file.
 
         Raises:
-            ModelFileError: there is no such model.
-            TargetError: the target is not in the model, or there is none.
+            ModelFileError: the file does not exist or is not a model.
+            TargetError: the target is not a variable of the model, or neither gives a target.
         """
         model = load(path)
-        names = model.schema.target_names(target or model.target or None)
-        if not names:
-            known = ", ".join(model.schema.names[:12])
-            raise TargetError(f"{str(path)!r} has no target of its own. Give --target, one of: {known}.")
-        return cls(path.stem, model, _seal(path), names, 1, strategy or Information(), stop or Stop())
+        target_names = model.schema.target_names(target or model.target or None)
+        if not target_names:
+            suggested = ", ".join(model.schema.names[:N_TARGETS_SUGGESTED])
+            raise TargetError(
+                f"{str(path)!r} was trained without a target. Give --target, one of: {suggested}."
+            )
+        return cls(
+            name=path.stem,
+            model=model,
+            model_sha256=_hash_file(path),
+            target=target_names,
+            strategy=strategy or Information(),
+            stop=stop or Stop(),
+        )
 
-    def ruled(self, rules: Mapping[str, float]) -> "Questionnaire":
-        """The same, with interviews ended by these rules, as `rules_of` told them."""
-        return self if rules == rules_of(self.stop) else replace(self, stop=Stop(**rules))  # type: ignore[arg-type]
+    def with_stop(self, document: Mapping[str, float]) -> "Questionnaire":
+        """Return a copy with another stopping rule, in the format of `stop_to_document`."""
+        if document == stop_to_document(self.stop):
+            return self
+        return replace(self, stop=Stop(**document))  # type: ignore[arg-type]
 
-    def published_as(self, name: str, version: int) -> "Questionnaire":
-        """The same as this version of a name."""
+    def with_version(self, name: str, version: int) -> "Questionnaire":
+        """Return a copy with another name and version."""
         return replace(self, name=name, version=version)
 
     def interview(
         self, target: str | Sequence[str] | None = None, record: Record | None = None
     ) -> Interview:
-        """An interview by the rules of this questionnaire, new or gone on with."""
-        wanted = self.target if target is None and record is None else target
-        return Interview(self.model, wanted, strategy=self.strategy, stop=self.stop, record=record)
-
-    def rules(self, target: tuple[str, ...]) -> InterviewRules:
-        """The rules of interviews about ``target``."""
-        stop = resolve_risk(self.stop, self.model, target, self.strategy)
-        return InterviewRules(self.model, target, self.strategy, stop)
+        """Return a new interview, or the one that continues ``record``."""
+        interview_target = self.target if target is None and record is None else target
+        return Interview(
+            self.model, interview_target, strategy=self.strategy, stop=self.stop, record=record
+        )
 
 
 class Catalogue(Protocol):
-    """What is served, and what was: interviews stay on what they began with."""
+    """The questionnaires of a server, including earlier versions that interviews still use."""
 
     def current(self, name: str | None = None) -> Questionnaire:
-        """What new interviews are held by: the questionnaire of this name, the first where None."""
+        """Return the questionnaire for new interviews: the one with this name, or the default."""
 
-    def find(self, name: str, version: int, seal: str) -> Questionnaire | None:
-        """What an interview began with; None where its model is not here."""
+    def find(self, name: str, version: int, model_sha256: str, /) -> Questionnaire | None:
+        """Return the version that an interview started with; None if its model is not available."""
 
     def all(self) -> tuple[Questionnaire, ...]:
-        """What can be answered now."""
+        """Return the current version of every questionnaire."""
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """A catalogue that never changes; new interviews take the last."""
+class FixedCatalogue:
+    """A catalogue that never changes. New interviews use its last questionnaire."""
 
     questionnaires: tuple[Questionnaire, ...]
 
     def current(self, name: str | None = None) -> Questionnaire:
-        """The last questionnaire, or the last of this name."""
-        for one in reversed(self.questionnaires):
-            if name in (None, one.name):
-                return one
-        raise NothingPublishedError(f"there is no questionnaire {name or 'at all'!r} here.")
+        """Return the last questionnaire, or the last with this name."""
+        for questionnaire in reversed(self.questionnaires):
+            if name in (None, questionnaire.name):
+                return questionnaire
+        missing = "no questionnaire" if name is None else f"no questionnaire {name!r}"
+        raise NothingPublishedError(f"there is {missing}. Publish one first.")
 
-    def find(self, name: str, version: int, seal: str) -> Questionnaire | None:  # noqa: ARG002
-        """The last questionnaire of this model."""
-        return next((one for one in reversed(self.questionnaires) if one.seal == seal), None)
+    def find(self, name: str, version: int, model_sha256: str, /) -> Questionnaire | None:  # noqa: ARG002
+        """Return the last questionnaire with this model."""
+        for questionnaire in reversed(self.questionnaires):
+            if questionnaire.model_sha256 == model_sha256:
+                return questionnaire
+        return None
 
     def all(self) -> tuple[Questionnaire, ...]:
-        """All of them."""
+        """Return all questionnaires."""
         return self.questionnaires
 
 
-def rules_of(stop: StoppingRule) -> dict[str, float]:
-    """What a stopping rule says, as plain JSON; nothing for a rule of another kind than `Stop`."""
+def stop_to_document(stop: StoppingRule) -> dict[str, float]:
+    """Return the criteria of a stopping rule as plain JSON; empty for a rule other than `Stop`."""
     if not isinstance(stop, Stop):
         return {}
-    values = {each.name: (getattr(stop, each.name), each.default) for each in fields(stop)}
-    return {name: value for name, (value, default) in values.items() if value != default}
+    return {
+        criterion.name: value
+        for criterion in fields(stop)
+        if (value := getattr(stop, criterion.name)) != criterion.default
+    }
 
 
-def _seal(path: Path) -> str:
-    digest = hashlib.sha256()
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

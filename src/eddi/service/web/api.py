@@ -1,4 +1,4 @@
-"""The HTTP API: interviews, and one step of them without a memory."""
+"""The HTTP API for respondents' programs: interviews, single steps, questionnaires and operation."""
 
 import json
 from collections.abc import Callable, Coroutine
@@ -9,10 +9,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from eddi.service.interviews.interview_service import Desk, Sitting
+from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
-from eddi.service.web import problem_details, schemas
+from eddi.service.web import schemas
 from eddi.service.web.api_keys import Keys, Role
+from eddi.service.web.problem_details import openapi_responses
 
 INTERVIEWERS = frozenset({Role.RESPONDENT, Role.ANALYST})
 READERS = frozenset({Role.RESPONDENT, Role.ANALYST, Role.OPERATOR})
@@ -22,102 +24,123 @@ OPERATORS = frozenset({Role.OPERATOR})
 IfMatch = Annotated[
     str | None,
     Header(
-        description='The ETag the change was decided at, such as "3"; another is refused with 412.',
+        description='The ETag that the change is based on, such as "3". If it is outdated, the response '
+        "is 412.",
         max_length=100,
     ),
 ]
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        description="Names this request: the same again changes nothing, and is answered the same.",
+        description="A name of this request. If it is repeated, nothing changes, and the response is "
+        "the same.",
         pattern=r"^[A-Za-z0-9._:-]{1,100}$",
     ),
 ]
-OpeningKey = Annotated[
+StartIdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="Names this request: the same again begins no other interview. Make it random, such "
-        "as a UUID: whoever sends it again is given the interview's id.",
+        description="A name of this request. If it is repeated, no second interview is started. Use a "
+        "random name, such as a UUID: whoever repeats it receives the interview's id.",
         pattern=r"^[A-Za-z0-9._:-]{16,100}$",
     ),
 ]
-bearer = HTTPBearer(auto_error=False, description="An API key, where the server needs one.")
+bearer = HTTPBearer(auto_error=False, description="An API key, if the server requires one.")
 
 
 class StrictRequest(Request):
-    """A request whose JSON is finite numbers and sound text; all else would break far from here."""
+    """A request whose JSON has only finite numbers and valid text; anything else would fail later."""
 
     async def json(self) -> Any:
         try:
-            document = json.loads(await self.body(), parse_constant=_not_finite, parse_int=_whole)
+            document = json.loads(
+                await self.body(), parse_constant=_reject_constant, parse_int=_parse_int
+            )
             json.dumps(document, allow_nan=False, ensure_ascii=False).encode()
         except json.JSONDecodeError:
             raise
         except (ValueError, OverflowError, RecursionError):
             raise HTTPException(
-                422, "the body is not plain JSON: numbers must be finite, text valid, nesting shallow."
+                422,
+                "the body is not plain JSON: numbers must be finite, text valid, and nesting shallow.",
             ) from None
         return document
 
 
 class JsonRoute(APIRoute):
-    """A route that takes JSON only, and strictly."""
+    """A route that accepts only strict JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
-        async def strictly(request: Request) -> Response:
+        async def handle_strictly(request: Request) -> Response:
             request = StrictRequest(request.scope, request.receive)
-            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind != "application/json" and request.method == "POST" and await request.body():
-                raise HTTPException(
-                    415, f"the body must be application/json, got {kind[:100] or 'no Content-Type'!r}."
-                )
+            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media_type != "application/json" and request.method == "POST" and await request.body():
+                given = media_type[:100] or "no Content-Type"
+                raise HTTPException(415, f"the body must be application/json, got {given!r}.")
             return await handle(request)
 
-        return strictly
+        return handle_strictly
 
 
-def router(desk: Desk, keys: Keys | None) -> APIRouter:
-    """All routes of the API; with ``keys``, only for who has one."""
+def router(service: InterviewService, keys: Keys | None) -> APIRouter:
+    """Return all routes of the API; with ``keys``, requests need one."""
     routes = APIRouter(route_class=JsonRoute)
-    _add_interviews(routes, desk, keys)
-    _add_catalogue(routes, desk, keys)
-    _add_operation(routes, desk, keys)
+    _add_interview_routes(routes, service, keys)
+    _add_answer_routes(routes, service, keys)
+    _add_questionnaire_routes(routes, service, keys)
+    _add_operation_routes(routes, service, keys)
     return routes
 
 
-def _add_interviews(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
-    refused = problem_details.responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
-    common: dict[str, Any] = {
+def _interview_options(keys: Keys | None) -> dict[str, Any]:
+    """Return the options that all routes of interviews share."""
+    return {
         "tags": ["interviews"],
-        "dependencies": needs(keys, INTERVIEWERS),
-        "responses": refused,
+        "dependencies": require_role(keys, INTERVIEWERS),
+        "responses": openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503),
     }
 
-    @routes.post("/interviews", status_code=201, summary="Begin an interview", **common)
+
+def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    common = _interview_options(keys)
+
+    @routes.post("/interviews", status_code=201, summary="Start an interview", **common)
     def begin(
         request: Request,
         response: Response,
         start: schemas.StartIn | None = None,
-        opening_key: OpeningKey = None,
-    ) -> schemas.Opened:
+        idempotency_key: StartIdempotencyKey = None,
+    ) -> schemas.StartedOut:
         start = start or schemas.StartIn()
-        sitting = desk.open(
+        view = service.start(
             target=start.target,
             questionnaire=start.questionnaire,
-            request=_named(request, opening_key),
+            idempotency_key=_scope_to_api_key(idempotency_key, request),
         )
-        response.headers["Location"] = f"/interviews/{sitting.key}"
-        _tag(response, sitting)
-        return schemas.opened(sitting)
+        response.headers["Location"] = f"/interviews/{view.key}"
+        _set_etag(response, view)
+        return schemas.describe_start(view)
 
-    @routes.get("/interviews/{key}", summary="An interview as it stands", **common)
+    @routes.get("/interviews/{key}", summary="Read an interview", **common)
     def read(key: str, response: Response) -> schemas.InterviewOut:
-        sitting = desk.resume(key)
-        _tag(response, sitting)
-        return schemas.interview(sitting)
+        view = service.resume(key)
+        _set_etag(response, view)
+        return schemas.describe_interview(view)
+
+    @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
+    def forget(key: str) -> None:
+        service.forget(key)
+
+    @routes.post("/ask", summary="One step, without storing anything", **common)
+    def ask(so_far: schemas.AskIn) -> schemas.NextStepOut:
+        return schemas.describe_next_step(service.ask(so_far.model_dump(exclude_unset=True)))
+
+
+def _add_answer_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    common = _interview_options(keys)
 
     @routes.post("/interviews/{key}/answers", summary="Answer a question", **common)
     def add_answer(
@@ -126,88 +149,86 @@ def _add_interviews(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
         response: Response,
         if_match: IfMatch = None,
         idempotency_key: IdempotencyKey = None,
-    ) -> schemas.Turn:
-        sitting = desk.tell(
-            key, answer.question, answer.values, after=version_of(if_match), request=idempotency_key
+    ) -> schemas.NextStepOut:
+        view = service.add_answer(
+            key,
+            answer.question,
+            answer.values,
+            after=parse_if_match(if_match),
+            idempotency_key=idempotency_key,
         )
-        _tag(response, sitting)
-        return schemas.turn(sitting)
+        _set_etag(response, view)
+        return schemas.describe_next_step(view)
 
-    @routes.delete("/interviews/{key}/answers/last", summary="Take the last answer back", **common)
+    @routes.delete("/interviews/{key}/answers/last", summary="Undo the last answer", **common)
     def undo(
         key: str, response: Response, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
-    ) -> schemas.Turn:
-        sitting = desk.undo(key, after=version_of(if_match), request=idempotency_key)
-        _tag(response, sitting)
-        return schemas.turn(sitting)
-
-    @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
-    def forget(key: str) -> None:
-        desk.forget(key)
-
-    @routes.post("/ask", summary="One step, remembering nothing", **common)
-    def ask(so_far: schemas.AskIn) -> schemas.Turn:
-        return schemas.turn(desk.ask(so_far.model_dump(exclude_unset=True)))
+    ) -> schemas.NextStepOut:
+        view = service.undo(key, after=parse_if_match(if_match), idempotency_key=idempotency_key)
+        _set_etag(response, view)
+        return schemas.describe_next_step(view)
 
 
-def _add_catalogue(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
-    refused = problem_details.responses(401, 403, 429)
-
+def _add_questionnaire_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
     @routes.get(
         "/questionnaires",
         tags=["questionnaires"],
-        summary="What can be answered here",
-        dependencies=needs(keys, READERS),
-        responses=refused,
+        summary="List the questionnaires",
+        dependencies=require_role(keys, READERS),
+        responses=openapi_responses(401, 403, 429),
     )
     def questionnaires() -> list[schemas.QuestionnaireOut]:
-        return [schemas.questionnaire(one) for one in desk.catalogue.all()]
+        return [
+            schemas.describe_questionnaire(questionnaire) for questionnaire in service.catalogue.all()
+        ]
 
 
-def _add_operation(routes: APIRouter, desk: Desk, keys: Keys | None) -> None:
-    @routes.get("/healthz", tags=["operation"], summary="Whether the server lives")
+def _add_operation_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    @routes.get("/healthz", tags=["operation"], summary="Whether the server is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
     @routes.get(
         "/readyz",
         tags=["operation"],
-        summary="Whether the store and the model answer",
-        responses=problem_details.responses(503),
+        summary="Whether the store and the model respond",
+        responses=openapi_responses(503),
     )
     def readyz() -> dict[str, str]:
-        desk.check()
+        service.check()
         return {"status": "ready"}
 
     @routes.get(
         "/metrics",
         tags=["operation"],
-        summary="Counts and times, for Prometheus",
-        dependencies=needs(keys, OPERATORS),
-        responses={**problem_details.responses(401, 403, 429), 200: {"content": {"text/plain": {}}}},
+        summary="Metrics for Prometheus",
+        dependencies=require_role(keys, OPERATORS),
+        responses={**openapi_responses(401, 403, 429), 200: {"content": {"text/plain": {}}}},
         response_class=Response,
     )
     async def metrics() -> Response:
-        return Response(desk.metrics.text(), media_type=CONTENT_TYPE)
+        return Response(service.metrics.to_prometheus(), media_type=CONTENT_TYPE)
 
 
-def needs(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
-    """What lets only keys of these roles through; nothing where there are no keys."""
+def require_role(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
+    """Return the dependencies of a route that needs a key with one of these roles.
+
+    Without ``keys``, every request is allowed.
+    """
     if keys is None:
         return []
 
-    async def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
-        await run_in_threadpool(keys.check, given.credentials if given else "", roles)
+    async def check_key(
+        credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    ) -> None:
+        key = credentials.credentials if credentials else ""
+        await run_in_threadpool(keys.check, key, roles)
 
-    return [Depends(check)]
+    return [Depends(check_key)]
 
 
-def _tag(response: Response, sitting: Sitting) -> None:
-    response.headers["ETag"] = f'"{sitting.version}"'
-
-
-def version_of(if_match: str | None) -> int | None:
-    """The version that an If-Match header names; None for any."""
+def parse_if_match(if_match: str | None) -> int | None:
+    """Return the version in an If-Match header; None for any version."""
     if if_match is None or if_match.strip() == "*":
         return None
     text = if_match.strip().removeprefix("W/").strip('"')
@@ -218,17 +239,21 @@ def version_of(if_match: str | None) -> int | None:
     return int(text)
 
 
-def _named(request: Request, opening_key: str | None) -> str | None:
-    """The name of a request that begins an interview: that of one API key says nothing to another."""
-    return opening_key and f"{request.headers.get('authorization', '')} {opening_key}"
+def _set_etag(response: Response, view: InterviewView) -> None:
+    response.headers["ETag"] = f'"{view.version}"'
 
 
-def _not_finite(word: str) -> NoReturn:
-    raise ValueError(word)
+def _scope_to_api_key(idempotency_key: str | None, request: Request) -> str | None:
+    """Return the idempotency key with the API key, so that clients cannot use each other's."""
+    return idempotency_key and f"{request.headers.get('authorization', '')} {idempotency_key}"
 
 
-def _whole(digits: str) -> int:
-    """A whole number, if a real one can stand for it."""
+def _reject_constant(constant: str) -> NoReturn:
+    raise ValueError(constant)  # NaN or Infinity
+
+
+def _parse_int(digits: str) -> int:
+    """Return a whole number; one that is too large for a float is an OverflowError."""
     number = int(digits)
-    float(number)  # raises where there is none so large
+    float(number)
     return number

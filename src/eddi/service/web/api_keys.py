@@ -1,7 +1,7 @@
-"""API keys: random, kept only as hashes, of one role, and expiring.
+"""API keys: random, stored as hashes, with one role and an expiry date.
 
-A key reads ``eddi_<name>_<secret>``. Its name is public and finds it in the store; its secret has 256
-random bits, so that a plain SHA-256 of it gives nothing away.
+A key has the form ``eddi_<name>_<secret>``. The name is public and identifies the key in the store. The
+secret has 256 random bits, so a plain SHA-256 hash of it reveals nothing.
 """
 
 import hashlib
@@ -16,43 +16,49 @@ from enum import StrEnum
 from eddi.errors import EddiError
 from eddi.store.base import Store
 
-SHAPE = re.compile(r"eddi_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
-NO_HASH = "0" * 64  # compared with where there is no such key, so that finding out takes as long
+KEY_PATTERN = re.compile(r"eddi_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+DUMMY_HASH = "0" * 64  # compared with if there is no such key, so that the response takes as long
 
 
 class KeyMissingError(EddiError, PermissionError):
-    """There is no key, or one that does not open anything."""
+    """There is no key, or it is not valid."""
+
+    status = 401
+    title = "This needs a key"
 
 
 class KeyForbiddenError(EddiError, PermissionError):
-    """The key is good, but not for this."""
+    """The key is valid, but its role does not allow the request."""
+
+    status = 403
+    title = "This key is not allowed to do that"
 
 
 class KeyNotFoundError(EddiError, LookupError):
-    """There is no key of this name."""
+    """There is no key with this name."""
 
 
 class Role(StrEnum):
-    """What a key is for."""
+    """The role of a key."""
 
     RESPONDENT = "respondent"  # holds interviews
-    ANALYST = "analyst"  # holds interviews, and sees questionnaires and models
-    OPERATOR = "operator"  # sees how the service fares, never an interview
+    ANALYST = "analyst"  # holds interviews, and manages questionnaires and models
+    OPERATOR = "operator"  # sees metrics and the workshop, never an interview
 
 
 @dataclass(frozen=True)
 class Key:
-    """What is known of a key; its secret is not."""
+    """A key as it is stored, without its secret."""
 
     name: str
     role: Role
     expires: datetime
-    revoked: bool
+    is_revoked: bool
     sha256: str
 
-    def is_good(self, now: datetime) -> bool:
-        """Whether it still opens anything."""
-        return not self.revoked and now < self.expires
+    def is_valid(self, now: datetime) -> bool:
+        """Whether the key is neither revoked nor expired."""
+        return not self.is_revoked and now < self.expires
 
 
 class Keys:
@@ -62,7 +68,7 @@ class Keys:
         self.store = store
 
     def issue(self, role: Role, *, days: float) -> str:
-        """Make a key; this is the only time it is seen."""
+        """Create a key and return it. It cannot be read again later."""
         name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         expires = datetime.now(UTC) + timedelta(days=days)
         facts = {"role": str(role), "expires": expires.isoformat(), "sha256": _hash(secret)}
@@ -70,45 +76,56 @@ class Keys:
         return f"eddi_{name}_{secret}"
 
     def revoke(self, name: str) -> None:
-        """Make a key useless from now on."""
+        """Make a key invalid from now on.
+
+        Raises:
+            KeyNotFoundError: there is no key with this name.
+        """
         if self.find(name) is None:
-            raise KeyNotFoundError(f"there is no key {name!r}. `eddi keys list` names them.")
+            raise KeyNotFoundError(f"there is no key {name!r}. `eddi keys list` lists them.")
         self.store.append(_stream(name), "revoked", {}, after=len(self.store.read(_stream(name))))
 
     def find(self, name: str) -> Key | None:
-        """What is known of the key of this name."""
+        """Return the key with this name."""
         events = self.store.read(_stream(name))
         if not events or events[0].is_forgotten:
             return None
         facts = events[0].facts
-        revoked = any(event.kind == "revoked" for event in events)
-        expires = datetime.fromisoformat(facts["expires"])
-        return Key(name, Role(facts["role"]), expires, revoked, facts["sha256"])
+        return Key(
+            name,
+            Role(facts["role"]),
+            expires=datetime.fromisoformat(facts["expires"]),
+            is_revoked=any(event.kind == "revoked" for event in events),
+            sha256=facts["sha256"],
+        )
 
     def all(self) -> Iterator[Key]:
-        """Every key there was, good or not."""
+        """Yield all keys, including revoked and expired ones."""
         for stream in self.store.streams("key/"):
             if (key := self.find(stream.removeprefix("key/"))) is not None:
                 yield key
 
     def check(self, text: str, roles: frozenset[Role]) -> None:
-        """Let a request through that carries ``text`` and needs one of these roles.
+        """Check that ``text`` is a valid key with one of these roles.
 
         Raises:
             KeyMissingError: the key is unknown, wrong, revoked or expired.
-            KeyForbiddenError: the key is of another role.
+            KeyForbiddenError: the key has another role.
         """
-        parts = SHAPE.fullmatch(text)
+        parts = KEY_PATTERN.fullmatch(text)
         key = self.find(parts[1]) if parts else None
-        right = hmac.compare_digest(_hash(parts[2] if parts else ""), key.sha256 if key else NO_HASH)
-        if key is None or not right or not key.is_good(datetime.now(UTC)):
+        secret_hash = _hash(parts[2] if parts else "")
+        is_correct = hmac.compare_digest(secret_hash, key.sha256 if key else DUMMY_HASH)
+        if key is None or not is_correct or not key.is_valid(datetime.now(UTC)):
             raise KeyMissingError(
-                "this needs a key that is known, neither expired nor revoked. Send it as "
-                "'Authorization: Bearer eddi_...'; an operator makes one with `eddi keys issue`."
+                "this request needs a valid key, neither expired nor revoked. Send it as "
+                "'Authorization: Bearer eddi_...'. An operator creates keys with `eddi keys issue`."
             )
         if key.role not in roles:
-            wanted = " or ".join(sorted(roles))
-            raise KeyForbiddenError(f"this needs a key of role {wanted}; yours is of role {key.role}.")
+            allowed = " or ".join(sorted(roles))
+            raise KeyForbiddenError(
+                f"this request needs a key with the role {allowed}; yours has the role {key.role}."
+            )
 
 
 def _hash(secret: str) -> str:

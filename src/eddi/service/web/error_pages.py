@@ -1,145 +1,105 @@
-"""What a respondent reads when something went wrong."""
+"""Error pages for respondents.
+
+The title and the explanation of an error belong to its class (`eddi.service.errors.RespondentError`).
+Responses without such an error, for example to an unknown address, are explained by their HTTP status.
+"""
 
 from dataclasses import dataclass
-from functools import cache
 
 from eddi.errors import AnswerError, EddiError
-from eddi.service.analyst.publishing import QuestionnaireNotFoundError
-from eddi.service.interviews.interview_service import (
-    InterviewConflictError,
-    InterviewMovedError,
-    InterviewNotFoundError,
-    QuestionnaireMissingError,
-)
-from eddi.service.interviews.questionnaire import NothingPublishedError
-from eddi.service.web import page_context, problem_details
-from eddi.service.web.form_tokens import ForeignFormError
-from eddi.service.web.rendering import Rendering
+from eddi.service.errors import InterviewNotFoundError, RespondentError
+from eddi.service.interviews.batcher import BusyError
+from eddi.service.web import page_context
+from eddi.service.web.rendering import Renderer
+
+FINAL_STATUSES = (404, 410)  # the interview cannot be continued
 
 
 @dataclass(frozen=True)
-class Apology:
-    """What happened, what it means, and whether the interview can be gone on with."""
+class ErrorPage:
+    """The content of an error page: what happened, and what it means."""
 
     status: int
-    heading: str
-    words: str
-    goes_on: bool = True
+    title: str
+    explanation: str
+
+    @classmethod
+    def from_error(cls, error: type[RespondentError] | RespondentError) -> "ErrorPage":
+        """Return the page of an error that respondents may see."""
+        return cls(error.page_status or error.status, error.title, error.explanation)
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether the interview can be continued."""
+        return self.status not in FINAL_STATUSES
 
 
-NOT_FOUND = Apology(
-    404,
-    "There is no interview at this link",
-    "The link may be incomplete, or the answers behind it were forgotten.",
-    goes_on=False,
-)
-OVER = Apology(
-    410,
-    "This interview has ended",
-    "The questions have changed since you began, and those you began with are gone.",
-    goes_on=False,
-)
-MOVED = Apology(
-    409,
-    "This page was out of date",
-    "Something changed since it was shown, perhaps in another tab. Nothing is lost.",
-)
-FOREIGN = Apology(
-    403,
-    "Please try that once more",
-    "The form was too old, or this browser keeps no cookies, so that we cannot be sure that it came "
-    "from you. Your answers so far are safe.",
-)
-UNFIT = Apology(
-    422,
-    "That answer does not fit",
-    "It was not kept. Your other answers are safe.",
-)
-NOTHING_YET = Apology(
-    404,
-    "There is nothing to answer here yet",
-    "No questionnaire is published. An analyst trains a model from a table, and publishes it.",
-    goes_on=False,
-)
-NO_SUCH = Apology(
-    404,
-    "There is no questionnaire of this name",
-    "The link may be incomplete, or it goes by another name now.",
-    goes_on=False,
-)
-BUSY = Apology(
-    503,
-    "We are very busy just now",
-    "Wait a moment, then try again. Your answers so far are safe.",
-)
-REFUSED = Apology(
+FALLBACK_PAGES = {  # by HTTP status, for errors of the store
+    404: ErrorPage.from_error(InterviewNotFoundError),
+    503: ErrorPage.from_error(BusyError),
+}
+STATUS_PAGES = {
+    page.status: page
+    for page in (
+        ErrorPage(
+            404,
+            "There is no page here",
+            "The address may be mistyped, or the page may have moved.",
+        ),
+        ErrorPage(
+            405,
+            "This page cannot be reached that way",
+            "Perhaps it was loaded again after a form was sent. Nothing was changed.",
+        ),
+        ErrorPage(
+            413,
+            "That was too much at once",
+            "The request is larger than this server accepts. Nothing of it was saved.",
+        ),
+        ErrorPage(
+            421,
+            "This server goes by another name",
+            "It does not respond at this address. Use the link that you were given. The operator of the "
+            "server can add this name (EDDI_HOSTS).",
+        ),
+        ErrorPage(
+            429,
+            "That was a little fast",
+            "Very many requests came from your address. Wait a moment, then load the page again. Your "
+            "answers so far are safe.",
+        ),
+        ErrorPage(
+            500,
+            "Something went wrong on our side",
+            "The error has been recorded. What you just sent may not have been saved; your earlier "
+            "answers are safe.",
+        ),
+        FALLBACK_PAGES[503],
+    )
+}
+BAD_REQUEST = ErrorPage(
     400,
     "That could not be understood",
-    "The browser sent something this server does not take. Go back, and try once more.",
+    "The browser sent something that this server does not accept. Go back and try again.",
 )
-REFUSALS = {
-    404: Apology(
-        404,
-        "There is no page here",
-        "The address may be mistyped, or the page may have moved.",
-    ),
-    405: Apology(
-        405,
-        "This page cannot be reached that way",
-        "It was perhaps loaded again after a form was sent. Nothing was changed.",
-    ),
-    413: Apology(
-        413,
-        "That was too much at once",
-        "What was sent is larger than this server takes. Nothing was kept of it.",
-    ),
-    421: Apology(
-        421,
-        "This server goes by another name",
-        "It does not answer at this address. Use the link that you were given; whoever runs the server "
-        "can let it answer to this name (EDDI_HOSTS).",
-    ),
-    429: Apology(
-        429,
-        "That was a little fast",
-        "Very many requests came from your address. Wait a moment, then load the page again. Your "
-        "answers so far are safe.",
-    ),
-    500: Apology(
-        500,
-        "Something went wrong on our side",
-        "It has been noted. What you just sent may not have been kept; your earlier answers are safe.",
-    ),
-    503: BUSY,
-}
-APOLOGIES: dict[type[EddiError], Apology] = {
-    NothingPublishedError: NOTHING_YET,
-    QuestionnaireNotFoundError: NO_SUCH,
-    InterviewNotFoundError: NOT_FOUND,
-    QuestionnaireMissingError: OVER,
-    InterviewMovedError: MOVED,
-    InterviewConflictError: MOVED,
-    ForeignFormError: FOREIGN,
-    AnswerError: UNFIT,
-}
 
 
-def apology(error: EddiError) -> Apology | None:
-    """What to say about ``error``; None where it is a fault of ours, to be logged."""
-    for kind, words in APOLOGIES.items():
-        if isinstance(error, kind):
-            return words
-    return {404: NOT_FOUND, 503: BUSY}.get(problem_details.status_of(error))
+def find_error_page(error: EddiError) -> ErrorPage | None:
+    """Return the page that explains ``error``; None if it is not the respondent's concern."""
+    if isinstance(error, RespondentError):
+        return ErrorPage.from_error(error)
+    if isinstance(error, AnswerError):
+        return ErrorPage(error.status, error.title, "It was not saved. Your other answers are safe.")
+    return FALLBACK_PAGES.get(error.status)
 
 
-def refusal(status: int, request_id: str) -> bytes:
-    """The page for a browser whose request was answered with a problem of this status."""
-    found = REFUSALS.get(status, REFUSED)
-    number = [f"If you write to us about it, give this number: {request_id}."] if status >= 500 else []
-    facts = page_context.message(found.heading, [found.words, *number], where="/", way="Go to the start")
-    return bytes(_rendering().page("message.html", facts).body)
-
-
-@cache
-def _rendering() -> Rendering:
-    return Rendering()
+def render_status_page(renderer: Renderer, status: int, request_id: str) -> bytes:
+    """Return the page for a browser whose request failed with this HTTP status."""
+    page = STATUS_PAGES.get(status, BAD_REQUEST)
+    paragraphs = [page.explanation]
+    if status >= 500:
+        paragraphs.append(
+            f"If you contact us about this error, please include this number: {request_id}."
+        )
+    context = page_context.message_page(page.title, paragraphs)
+    return bytes(renderer.render("message.html", context).body)

@@ -1,74 +1,65 @@
-"""What a form carries to show that it is ours, and what a page keeps in the respondent's browser."""
+"""Tokens that protect forms against cross-site request forgery.
+
+Every browser has a cookie with a random session ID. Every form contains a token, which is the signature
+of that ID with the server's secret. A page of another site can make a browser send a form, but it knows
+neither the cookie nor the secret.
+"""
 
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
 
 from fastapi import Request, Response
+from itsdangerous import Signer
 
-from eddi.errors import EddiError
+from eddi.service.errors import RespondentError
 from eddi.service.settings import Settings
+from eddi.service.web.cookies import set_cookie
 
-SEED_COOKIE = "eddi_form"
-ASIDE_COOKIE = "eddi_later"
-SEED_SHAPE = re.compile(r"[A-Za-z0-9_-]{22,64}")
-PLACES_SHAPE = re.compile(r"\d{1,5}(\.\d{1,5}){0,999}")
-
-
-class ForeignFormError(EddiError, PermissionError):
-    """A form that this server did not give out to this browser, or that is too old."""
+SESSION_COOKIE = "eddi_form"
+SESSION_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{22,64}")
+TOKEN_FIELD = "csrf"  # noqa: S105  # name of the form field
 
 
-class Forms:
-    """Signs forms: each carries a token that follows from a random cookie and the server's secret.
+class ForeignFormError(RespondentError, PermissionError):
+    """The form does not come from this server or this browser, or it is too old."""
 
-    A foreign page can make a browser send a form, but knows neither.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self._secret = settings.secret.encode() or secrets.token_bytes(32)
-
-    def seed(self, request: Request) -> str:
-        """The browser's random cookie, or a new one."""
-        given = request.cookies.get(SEED_COOKIE, "")
-        return given if SEED_SHAPE.fullmatch(given) else secrets.token_urlsafe(24)
-
-    def token(self, seed: str) -> str:
-        """What forms given to the browser with this cookie carry."""
-        return hmac.new(self._secret, f"form:{seed}".encode(), hashlib.sha256).hexdigest()
-
-    def check(self, request: Request, form: Mapping[str, str]) -> None:
-        """Let a form through that we gave out.
-
-        Raises:
-            ForeignFormError: it is not ours.
-        """
-        seed = request.cookies.get(SEED_COOKIE, "")
-        expected = self.token(seed)
-        if not SEED_SHAPE.fullmatch(seed) or not hmac.compare_digest(
-            expected.encode(), form.get("csrf", "").encode()
-        ):
-            raise ForeignFormError("this form is not from here, or too old. Load the page again.")
-
-
-def keep(request: Request, response: Response, name: str, value: str, *, path: str = "/") -> None:
-    """Leave a cookie that scripts cannot read and other sites cannot send."""
-    response.set_cookie(
-        name, value, path=path, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    status = 403
+    title = "Please try that once more"
+    explanation = (
+        "The form was too old, or this browser does not accept cookies, so we cannot be sure that it came "
+        "from you. Your answers so far are safe."
     )
 
 
-def put_aside(request: Request, questions: tuple[str, ...]) -> set[str]:
-    """Questions the respondent put off until later, from the cookie that keeps their places."""
-    text = request.cookies.get(ASIDE_COOKIE, "")
-    if not PLACES_SHAPE.fullmatch(text):
-        return set()
-    places = {int(place) for place in text.split(".")}
-    return {name for place, name in enumerate(questions) if place in places}
+class FormTokens:
+    """Creates and checks the tokens of forms."""
 
+    def __init__(self, settings: Settings) -> None:
+        secret = settings.secret or secrets.token_bytes(32)
+        self._signer = Signer(secret, salt="form", digest_method=hashlib.sha256)
 
-def aside_text(aside: set[str], questions: tuple[str, ...]) -> str:
-    """The same questions as the cookie keeps them."""
-    return ".".join(str(place) for place, name in enumerate(questions) if name in aside)
+    def session_id(self, request: Request) -> str:
+        """Return the session ID of the browser, or a new one."""
+        session_id = request.cookies.get(SESSION_COOKIE, "")
+        return session_id if SESSION_ID_PATTERN.fullmatch(session_id) else secrets.token_urlsafe(24)
+
+    def token(self, session_id: str) -> str:
+        """Return the token of forms for the browser with this session ID."""
+        return self._signer.get_signature(session_id).decode()
+
+    def set_session_cookie(self, request: Request, response: Response, session_id: str) -> None:
+        """Store the session ID in the browser."""
+        set_cookie(request, response, SESSION_COOKIE, session_id)
+
+    def check(self, request: Request, form: Mapping[str, str]) -> None:
+        """Check the token of a form.
+
+        Raises:
+            ForeignFormError: the token is missing or wrong.
+        """
+        session_id, token = request.cookies.get(SESSION_COOKIE, ""), form.get(TOKEN_FIELD, "")
+        is_valid = SESSION_ID_PATTERN.fullmatch(session_id) is not None
+        if not is_valid or not self._signer.verify_signature(session_id, token):
+            raise ForeignFormError("this form is not from this server, or too old. Load the page again.")

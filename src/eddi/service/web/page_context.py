@@ -1,6 +1,5 @@
-"""What each page shows of an interview, as plain facts for its template."""
+"""The context of each respondent page: what its template shows of an interview."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,265 +8,298 @@ from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews import interview_analytics
-from eddi.service.interviews.interview_service import Sitting
-from eddi.service.web import svg, wording
-from eddi.service.web.svg import Bar, Strip
+from eddi.service.interviews.interview_view import InterviewView
+from eddi.service.web import prediction_charts, wording
+from eddi.service.web.answer_form import FormField, FormInput, build_fields
+from eddi.service.web.formatting import capitalize, format_level, format_nats
+from eddi.service.web.prediction_charts import DensityChart
+from eddi.service.web.svg import Bar
 from eddi.table.question import Question
 
-PUT_OFF = "You put this question off until now, when nothing else is left to ask."
-N_RIVALS = 5  # questions whose worth is shown beside that of the one that is asked
-Facts = dict[str, Any]
+DEFERRED_NOTICE = "You put this question off until now. No other question is left."
+MAX_ALTERNATIVES = 5  # questions whose expected information is compared
+
+Context = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One belief in words and as a picture: a strip for a quantity, bars for levels."""
+class PredictionView:
+    """A prediction in words, with a density chart for a quantity or bars for levels."""
 
-    words: wording.Belief
-    strip: Strip | None
+    text: wording.PredictionText
+    density: DensityChart | None
     bars: list[Bar]
 
 
 @dataclass(frozen=True)
-class Mover:
-    """One answer and what it did."""
+class EffectView:
+    """The effect of one answer.
 
-    said: wording.Said
-    percent: float  # of the greatest move, half the picture's width at most
-    moved: str
-    told: str
+    Args:
+        answer: in words.
+        percent: the shift relative to the largest one, from -50 to 50.
+        shift: of the prediction.
+        information: of the answer when it was given.
+    """
+
+    answer: wording.AnswerText
+    percent: float
+    shift: str
+    information: str
 
 
-def frame(sitting: Sitting, here: str) -> Facts:
-    """What every page of an interview shows around itself."""
+def base_context(view: InterviewView, active_page: str) -> Context:
+    """Return the context of the header and footer of every page of an interview."""
     return {
-        "name": heading(sitting.interview.target),
-        "key": sitting.key,
-        "here": here,
-        "n_answers": len(sitting.interview.record.answers),
-        "version": sitting.version,
+        "name": site_name(view.interview.target),
+        "key": view.key,
+        "active_page": active_page,
+        "n_answers": len(view.interview.record.answers),
+        "version": view.version,
     }
 
 
-def heading(target: tuple[str, ...]) -> str:
-    """What a questionnaire about these targets is called."""
-    return wording.sentence(" and ".join(target))
+def site_name(target: tuple[str, ...]) -> str:
+    """Return the name of a questionnaire about these targets, for the header."""
+    return capitalize(" and ".join(target))
 
 
-def shown(interview: Interview, name: str, course: list[Prediction]) -> Shown:
-    """What is believed about ``name``, the last of ``course``."""
-    now, decimals = course[-1], wording.decimals(course)
-    words = wording.belief(now, decimals)
-    if now.probabilities is not None:
-        return Shown(words, None, svg.bars(now))
-    strip = svg.strip(
-        interview_analytics.draw_values(interview, name),
-        now,
-        course[0],
-        scale=svg.Scale.of(course),
-        decimals=decimals,
-    )
-    return Shown(words, strip, [])
-
-
-def now(sitting: Sitting) -> Facts:
-    """How sure we are now, beside a question."""
-    interview = sitting.interview
-    courses = {
-        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
-    }
-    first = courses[interview.target[0]]
-    decimals = wording.decimals(first)
-    last = (
-        wording.change(first[-2], first[-1], decimals, by="Your last answer") if len(first) > 1 else ""
+def question_page(
+    view: InterviewView, question: Question, form_input: FormInput | None, *, deferred: set[str]
+) -> Context:
+    """Return the context of the page that asks a question."""
+    interview = view.interview
+    n_answers = len(interview.record.answers)
+    fields = build_fields(
+        question,
+        interview.model.schema,
+        answered=interview.record.answered_variables(),
+        form_input=form_input,
     )
     return {
-        "beliefs": [shown(interview, name, course) for name, course in courses.items()],
-        "history": svg.steps(first, decimals=decimals),
-        "last_change": last,
+        **base_context(view, "question"),
+        **_prediction_panel(interview),
+        **_form_context(question, fields),
+        "title": f"Question {n_answers + 1}: {question.text}",
+        "eyebrow": f"Question {n_answers + 1}",
+        "action": f"/i/{view.key}",
+        "is_change": False,
+        "can_defer": bool(set(view.rewards) - {question.name}),
+        "back": f"/i/{view.key}/change/{n_answers}" if n_answers else "",
+        "notice": DEFERRED_NOTICE if question.name in deferred else "",
     }
 
 
-def question(
-    sitting: Sitting, asked: Question, heard: wording.Heard | None, *, aside: set[str]
-) -> Facts:
-    """A question to be answered now."""
-    interview = sitting.interview
-    n_told = len(interview.record.answers)
-    fields = wording.fields(
-        asked, interview.model.schema, known=interview.record.answered_variables(), heard=heard
+def change_page(view: InterviewView, place: int, form_input: FormInput | None = None) -> Context:
+    """Return the context of the page that changes an answer; ``place`` counts from 1."""
+    interview = view.interview
+    schema, answers = interview.model.schema, interview.record.answers
+    answer = answers[place - 1]
+    question = find_question(interview, answer)
+    fields = build_fields(
+        question,
+        schema,
+        answered=variables_of_other_answers(interview, answer),
+        form_input=form_input or FormInput.from_answer(answer),
     )
+    given = wording.describe_answer(answer, schema)
     return {
-        **frame(sitting, "question"),
-        **now(sitting),
-        **_form(asked, fields),
-        "title": f"Question {n_told + 1}: {asked.text}",
-        "eyebrow": f"Question {n_told + 1}",
-        "action": f"/i/{sitting.key}",
-        "changing": False,
-        "can_wait": bool(set(sitting.rewards) - {asked.name}),
-        "back": f"/i/{sitting.key}/change/{n_told}" if n_told else "",
-        "notice": PUT_OFF if asked.name in aside else "",
+        **base_context(view, "answers"),
+        **_prediction_panel(interview),
+        **_form_context(question, fields),
+        "title": f"Change: {question.text}",
+        "eyebrow": f"Your answer {place} of {len(answers)}",
+        "action": f"/i/{view.key}/change/{place}",
+        "is_change": True,
+        "can_defer": False,
+        "back": f"/i/{view.key}/change/{place - 1}" if place > 1 else "",
+        "notice": f"Your answer was: {given}. Your other answers stay.",
+        "questions_left": "",
     }
 
 
-def change(sitting: Sitting, place: int, heard: wording.Heard | None = None) -> Facts:
-    """An answered question, to be answered otherwise; ``place`` counts from 1."""
-    interview = sitting.interview
-    answer = interview.record.answers[place - 1]
-    asked = question_of(interview, answer)
-    heard = wording.remembered(answer) if heard is None else heard
-    known = elsewhere(interview, answer)
+def why_page(view: InterviewView, question: Question) -> Context:
+    """Return the context of the page that explains why a question is asked."""
+    interview = view.interview
+    explanation = explain(
+        interview.model, interview.evidence(), interview.target, view.step, question=question
+    )
+    assert explanation is not None  # noqa: S101  # there is a question
+    decimals = wording.count_decimals([view.prediction])
     return {
-        **frame(sitting, "answers"),
-        **now(sitting),
-        **_form(asked, wording.fields(asked, interview.model.schema, known=known, heard=heard)),
-        "title": f"Change: {asked.text}",
-        "eyebrow": f"Your answer {place} of {len(interview.record.answers)}",
-        "action": f"/i/{sitting.key}/change/{place}",
-        "changing": True,
-        "can_wait": False,
-        "back": f"/i/{sitting.key}/change/{place - 1}" if place > 1 else "",
-        "notice": f"You said: {wording.said(answer, interview.model.schema)}. Your other answers stay.",
-        "left": "",
+        **base_context(view, "question"),
+        "title": f"Why: {question.text}",
+        "question": question,
+        "sentences": wording.explain_question(explanation, interview.model.schema, decimals),
+        "alternatives": _compare_questions(view, question),
     }
 
 
-def _form(asked: Question, fields: list[wording.Field]) -> Facts:
-    return {"question": asked, "fields": fields, "n_errors": sum(bool(one.error) for one in fields)}
+def answers_page(view: InterviewView) -> Context:
+    """Return the context of the page that lists all answers."""
+    schema = view.interview.model.schema
+    answers = [
+        {"text": wording.describe_answer(answer, schema), "link": f"/i/{view.key}/change/{place}"}
+        for place, answer in enumerate(view.interview.record.answers, start=1)
+    ]
+    return {
+        **base_context(view, "answers"),
+        "title": "Your answers so far",
+        "answers": answers,
+        "is_over": view.question is None,
+    }
 
 
-def question_of(interview: Interview, answer: Answer) -> Question:
-    """The question an answer belongs to; a variable told by its own name is a question of its own."""
-    for one in interview.model.schema.questions:
-        if one.name == answer.question:
-            return one
+def result_page(view: InterviewView, *, link: str, today: str) -> Context:
+    """Return the context of the page with the result."""
+    interview = view.interview
+    over_time = _predictions_by_target(interview)
+    first_target = over_time[interview.target[0]]
+    decimals = wording.count_decimals(first_target)
+    is_over = view.question is None
+    cause = "Your answer" if len(first_target) == 2 else "Your answers"
+    return {
+        **base_context(view, "result"),
+        "title": f"Result: {site_name(interview.target)}",
+        "eyebrow": "That is enough, thank you" if is_over else "The result so far",
+        "heading": "Our estimate now",
+        "predictions": _prediction_views(interview, over_time),
+        "change": wording.describe_change(first_target[0], first_target[-1], decimals, cause=cause),
+        "effects": _effect_views(interview, first_target, decimals),
+        "shifted": _describe_shifted(first_target[-1]),
+        "history": prediction_charts.history_chart(first_target, decimals=decimals),
+        "link": link,
+        "is_over": is_over,
+        "today": today,
+        "answers_text": wording.count_answers(len(interview.record.answers)),
+    }
+
+
+def forget_page(view: InterviewView) -> Context:
+    """Return the context of the page that asks whether to forget an interview."""
+    return {
+        **base_context(view, ""),
+        "title": "Forget your answers?",
+        "answers_text": wording.count_answers(len(view.interview.record.answers)),
+    }
+
+
+def message_page(
+    heading: str, paragraphs: list[str], *, link: str = "/", link_text: str = "Go to the start"
+) -> Context:
+    """Return the context of a page with a message and a link."""
+    return {
+        "name": "Questionnaire",
+        "key": "",
+        "title": heading,
+        "heading": heading,
+        "paragraphs": paragraphs,
+        "link": link,
+        "link_text": link_text,
+    }
+
+
+def find_question(interview: Interview, answer: Answer) -> Question:
+    """Return the question of an answer; for a variable that was answered by its name, a new one."""
+    for question in interview.model.schema.questions:
+        if question.name == answer.question:
+            return question
     return Question(answer.question, (answer.question,))
 
 
-def elsewhere(interview: Interview, answer: Answer) -> set[str]:
-    """Variables that other answers than this one told."""
-    others = (one for one in interview.record.answers if one is not answer)
-    return {name for one in others for name in one.values} - set(answer.values) - set(answer.without)
+def variables_of_other_answers(interview: Interview, answer: Answer) -> set[str]:
+    """Return the variables that have a value from another answer only."""
+    others = (other for other in interview.record.answers if other is not answer)
+    names = {name for other in others for name in other.values}
+    return names - set(answer.values) - set(answer.without)
 
 
-def why(sitting: Sitting, asked: Question) -> Facts:
-    """Why this question is asked, and what else could be."""
-    interview = sitting.interview
-    explanation = explain(
-        interview.model, interview.evidence(), interview.target, sitting.step, question=asked
-    )
-    assert explanation is not None  # noqa: S101  # there is a question
-    decimals = wording.decimals([sitting.prediction])
+def _predictions_by_target(interview: Interview) -> dict[str, list[Prediction]]:
     return {
-        **frame(sitting, "question"),
-        "title": f"Why: {asked.text}",
-        "question": asked,
-        "sentences": wording.why(explanation, interview.model.schema, decimals),
-        "rivals": rivals(sitting, asked),
+        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
     }
 
 
-def rivals(sitting: Sitting, asked: Question) -> list[Bar]:
-    """What the best open questions are worth, the one that is asked among them."""
-    texts = {one.name: one.text for one in sitting.interview.model.schema.questions}
-    ranked = list(sitting.rewards.items())
-    best = ranked[:N_RIVALS]
-    if asked.name not in dict(best):
-        best = [*best[: N_RIVALS - 1], (asked.name, sitting.rewards.get(asked.name, 0.0))]
-    most = max((nats for _, nats in best), default=0.0)
+def _prediction_panel(interview: Interview) -> Context:
+    """Return the context of the panel with the present predictions."""
+    over_time = _predictions_by_target(interview)
+    first_target = over_time[interview.target[0]]
+    decimals = wording.count_decimals(first_target)
+    last_change = ""
+    if len(first_target) > 1:
+        last_change = wording.describe_change(
+            first_target[-2], first_target[-1], decimals, cause="Your last answer"
+        )
+    return {
+        "predictions": _prediction_views(interview, over_time),
+        "history": prediction_charts.history_chart(first_target, decimals=decimals),
+        "last_change": last_change,
+    }
+
+
+def _prediction_views(
+    interview: Interview, over_time: dict[str, list[Prediction]]
+) -> list[PredictionView]:
+    return [_prediction_view(interview, name, predictions) for name, predictions in over_time.items()]
+
+
+def _prediction_view(interview: Interview, name: str, over_time: list[Prediction]) -> PredictionView:
+    prediction, decimals = over_time[-1], wording.count_decimals(over_time)
+    text = wording.describe_prediction(prediction, decimals)
+    if prediction.probabilities is not None:
+        return PredictionView(text, None, prediction_charts.level_bars(prediction))
+    density = prediction_charts.density_chart(
+        interview_analytics.draw_values(interview, name),
+        prediction,
+        over_time[0],
+        domain=prediction_charts.value_domain(over_time),
+        decimals=decimals,
+    )
+    return PredictionView(text, density, [])
+
+
+def _form_context(question: Question, fields: list[FormField]) -> Context:
+    n_errors = sum(bool(field.error) for field in fields)
+    return {"question": question, "fields": fields, "n_errors": n_errors}
+
+
+def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
+    """Return the expected information of the best open questions, with ``question`` among them."""
+    texts = {other.name: other.text for other in view.interview.model.schema.questions}
+    best = list(view.rewards.items())[:MAX_ALTERNATIVES]
+    if question.name not in dict(best):
+        own = (question.name, view.rewards.get(question.name, 0.0))
+        best = [*best[: MAX_ALTERNATIVES - 1], own]
+    largest = max((nats for _, nats in best), default=0.0)
     return [
         Bar(
             texts.get(name, name),
-            round(100 * max(0.0, nats) / most, 1) if most > 0 else 0.0,
-            wording.nats(nats),
-            name == asked.name,
+            round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
+            format_nats(nats),
+            name == question.name,
         )
         for name, nats in best
     ]
 
 
-def answers(sitting: Sitting) -> Facts:
-    """All answers, each with the way to change it."""
-    schema = sitting.interview.model.schema
-    told = [
-        {"said": wording.said(answer, schema), "link": f"/i/{sitting.key}/change/{place}"}
-        for place, answer in enumerate(sitting.interview.record.answers, start=1)
-    ]
-    return {
-        **frame(sitting, "answers"),
-        "title": "Your answers so far",
-        "answers": told,
-        "more": sitting.question is not None,
-        "notice": "",
-    }
-
-
-def result(sitting: Sitting, *, link: str, today: str) -> Facts:
-    """What was found out."""
-    interview = sitting.interview
-    courses = {
-        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
-    }
-    first = courses[interview.target[0]]
-    decimals = wording.decimals(first)
-    ended = sitting.question is None
-    by = "Your answer" if len(first) == 2 else "Your answers"
-    return {
-        **frame(sitting, "result"),
-        "title": f"Result: {heading(interview.target)}",
-        "eyebrow": "That is enough, thank you" if ended else "The result so far",
-        "heading": "What we believe now",
-        "beliefs": [shown(interview, name, course) for name, course in courses.items()],
-        "change": wording.change(first[0], first[-1], decimals, by=by),
-        "movers": movers(interview, first, decimals),
-        "moved": _moved(first[-1]),
-        "history": svg.steps(first, decimals=decimals),
-        "link": link,
-        "more": not ended,
-        "today": today,
-        "n_said": n_said(interview),
-    }
-
-
-def movers(interview: Interview, course: list[Prediction], decimals: int) -> list[Mover]:
-    """Each answer and what it did, the greatest mover first."""
-    found = interview_analytics.effects(interview, course)
-    most = max((abs(effect.shift) for effect in found), default=0.0) or 1.0
-    schema = interview.model.schema
+def _effect_views(interview: Interview, over_time: list[Prediction], decimals: int) -> list[EffectView]:
+    """Return the effect of each answer, largest first."""
+    effects = interview_analytics.effects(interview, over_time)
+    largest = max((abs(effect.shift) for effect in effects), default=0.0) or 1.0
     return [
-        Mover(
-            wording.said(effect.answer, schema),
-            round(50 * effect.shift / most, 2),
-            wording.shift_words(effect.shift, course[-1], decimals),
-            wording.nats(effect.nats),
+        EffectView(
+            wording.describe_answer(effect.answer, interview.model.schema),
+            round(50 * effect.shift / largest, 2),
+            wording.describe_shift(effect.shift, over_time[-1], decimals),
+            format_nats(effect.nats),
         )
-        for effect in found
+        for effect in effects
     ]
 
 
-def _moved(belief: Prediction) -> str:
-    if belief.probabilities is None:
-        return f"the estimate of {belief.variable.name}"
-    level = wording.level_words(belief.variable.levels[int(belief.probabilities.argmax())])
+def _describe_shifted(prediction: Prediction) -> str:
+    """Return what the shifts of the answers refer to."""
+    if prediction.probabilities is None:
+        return f"the estimate of {prediction.variable.name}"
+    level = format_level(prediction.variable.levels[int(prediction.probabilities.argmax())])
     return f"the probability of “{level}”"
-
-
-def n_said(interview: Interview) -> str:
-    """How many answers there are, in words."""
-    n = len(interview.record.answers)
-    return {0: "no answers", 1: "one answer"}.get(n, f"{n} answers")
-
-
-def message(heading: str, sentences: list[str], *, where: str, way: str) -> Mapping[str, Any]:
-    """A page that only says something, and where to go from there."""
-    return {
-        "name": "Questionnaire",
-        "key": "",
-        "here": "",
-        "title": heading,
-        "heading": heading,
-        "sentences": sentences,
-        "where": where,
-        "way": way,
-    }

@@ -1,376 +1,382 @@
-"""The respondent's pages: one question at a time, answers to look over, a result; no script needed."""
+"""The respondent's pages: one question at a time, the answers, and the result. They need no scripts."""
 
 import secrets
-from collections.abc import Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import date
-from threading import Lock
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
-from numpy.typing import NDArray
 
 from eddi.errors import EddiError
-from eddi.service.interviews import interview_analytics
-from eddi.service.interviews.interview_service import (
-    Desk,
-    InterviewMovedError,
-    InterviewNotFoundError,
-    Sitting,
-)
-from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire, rules_of
+from eddi.service.errors import InterviewMovedError, InterviewNotFoundError
+from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.interviews.interview_view import InterviewView
+from eddi.service.interviews.length_estimates import LengthEstimates
+from eddi.service.interviews.questionnaire import NothingPublishedError
 from eddi.service.settings import Settings
-from eddi.service.web import form_tokens, page_context, wording
-from eddi.service.web.error_pages import apology
-from eddi.service.web.form_tokens import Forms
-from eddi.service.web.rendering import Rendering
+from eddi.service.web import page_context, wording
+from eddi.service.web.answer_form import FormInput, parse_form
+from eddi.service.web.cookies import DEFERRED_COOKIE, format_deferred, read_deferred, set_cookie
+from eddi.service.web.error_pages import find_error_page
+from eddi.service.web.form_tokens import FormTokens
+from eddi.service.web.rendering import Renderer
 from eddi.table.question import Question
 
-LATER = "later"
-ONCE_BYTES = 12  # of the random name by which a form sent twice is known
+DEFER = "later"  # value of the form field "act" that puts a question off
+MAX_FORM_FIELDS = 400
+IDEMPOTENCY_KEY_BYTES = 12  # random name of a form, by which a second submission is recognised
+MAX_IDEMPOTENCY_KEY = 64  # characters
 
 
-async def sent(request: Request) -> dict[str, str]:
-    """The fields of a form; files and repeated fields are none of ours."""
-    async with request.form(max_files=0, max_fields=400) as form:
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the text fields of a form; files and repeated fields are ignored."""
+    async with request.form(max_files=0, max_fields=MAX_FORM_FIELDS) as form:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
-Form = Annotated[dict[str, str], Depends(sent)]
+Form = Annotated[dict[str, str], Depends(read_form)]
 
 
-def router(desk: Desk, settings: Settings) -> APIRouter:
-    """The routes of the pages, over ``desk``."""
-    pages = Pages(desk, settings)
+def router(service: InterviewService, settings: Settings) -> APIRouter:
+    """Return the routes of the respondent's pages."""
+    pages = Pages(service, settings)
     routes = APIRouter(route_class=pages.route_class(), include_in_schema=False)
     routes.add_api_route("/", pages.start, methods=["GET"])
-    routes.add_api_route("/q/{name}", pages.start_of, methods=["GET"])
+    routes.add_api_route("/q/{name}", pages.start_named, methods=["GET"])
     routes.add_api_route("/start", pages.begin, methods=["POST"])
     routes.add_api_route("/resume", pages.resume, methods=["POST"])
     routes.add_api_route("/static/{name}", pages.static, methods=["GET"])
     routes.add_api_route("/i/{key}", pages.question, methods=["GET"])
     routes.add_api_route("/i/{key}", pages.answer, methods=["POST"])
     routes.add_api_route("/i/{key}/why", pages.why, methods=["GET"])
-    routes.add_api_route("/i/{key}/back", pages.back, methods=["POST"])
+    routes.add_api_route("/i/{key}/back", pages.undo, methods=["POST"])
     routes.add_api_route("/i/{key}/answers", pages.answers, methods=["GET"])
     routes.add_api_route("/i/{key}/change/{place}", pages.change, methods=["GET"])
     routes.add_api_route("/i/{key}/change/{place}", pages.save_change, methods=["POST"])
     routes.add_api_route("/i/{key}/result", pages.result, methods=["GET"])
-    routes.add_api_route("/i/{key}/forget", pages.ask_forget, methods=["GET"])
+    routes.add_api_route("/i/{key}/forget", pages.confirm_forget, methods=["GET"])
     routes.add_api_route("/i/{key}/forget", pages.forget, methods=["POST"])
     return routes
 
 
 class Pages:
-    """What each address shows and does."""
+    """The handlers of the respondent's pages."""
 
-    def __init__(self, desk: Desk, settings: Settings) -> None:
-        self.desk, self.settings = desk, settings
-        self.forms = Forms(settings)
-        self.rendering = Rendering()
-        self._lengths: dict[Hashable, NDArray[np.int64]] = {}
-        self._lock = Lock()
+    def __init__(self, service: InterviewService, settings: Settings) -> None:
+        self.service, self.settings = service, settings
+        self.tokens = FormTokens(settings)
+        self.renderer = Renderer()
+        self.length_estimates = LengthEstimates()
 
     def start(self, request: Request) -> HTMLResponse:
-        return self._start(request)
+        """The start page of the first questionnaire."""
+        return self._render_start(request)
 
-    def start_of(self, request: Request, name: str) -> HTMLResponse:
-        """Where interviews of one questionnaire of several begin."""
-        return self._start(request, name=name)
+    def start_named(self, request: Request, name: str) -> HTMLResponse:
+        """The start page of the questionnaire with this name."""
+        return self._render_start(request, name=name)
 
     def begin(self, request: Request, form: Form) -> Response:
-        self.forms.check(request, form)
-        sitting = self.desk.open(questionnaire=form.get("questionnaire") or None)
-        return _see(f"/i/{sitting.key}")
+        """Start an interview."""
+        self.tokens.check(request, form)
+        view = self.service.start(questionnaire=form.get("questionnaire") or None)
+        return _redirect(f"/i/{view.key}")
 
     def resume(self, request: Request, form: Form) -> Response:
-        """Go on by a link that was typed or pasted in."""
-        self.forms.check(request, form)
+        """Continue with the interview whose link was entered."""
+        self.tokens.check(request, form)
         link = form.get("link", "").strip()
         key = link.partition("?")[0].rstrip("/").rpartition("/i/")[2].partition("/")[0]
         try:
-            return _see(f"/i/{self.desk.resume(key).key}")
+            return _redirect(f"/i/{self.service.resume(key).key}")
         except InterviewNotFoundError:
-            words = "No interview has this link. Paste all of it, as you kept it."
-            return self._start(request, link=link, error=words)
+            error = "No interview has this link. Paste the complete link, as you saved it."
+            return self._render_start(request, link=link, error=error)
 
     def static(self, name: str) -> Response:
-        return self.rendering.file(name)
+        """A static file."""
+        return self.renderer.serve_static(name)
 
     def question(self, request: Request, key: str) -> Response:
-        sitting = self.desk.resume(key)
-        aside = _aside(request, sitting)
-        asked = _next(sitting, aside)
-        if asked is None:
-            return _see(f"/i/{key}/result")
-        return self._question(request, sitting, asked, None)
+        """The page of the next question."""
+        view = self.service.resume(key)
+        question = _next_question(view, _read_deferred(request, view))
+        if question is None:
+            return _redirect(f"/i/{key}/result")
+        return self._render_question(request, view, question, None)
 
     def answer(self, request: Request, key: str, form: Form) -> Response:
-        """Take an answer, or why there is none, or put the question off."""
-        self.forms.check(request, form)
-        sitting = self.desk.resume(key)
-        schema = sitting.interview.model.schema
-        asked = _named(sitting, form.get("question", ""))
-        if form.get("act") == LATER:
-            return self._put_off(request, sitting, asked)
-        if asked.name in sitting.interview.record.answered_questions():
-            return self._repeated(request, sitting, asked, form)
-        heard = wording.hear(asked, schema, form, known=sitting.interview.record.answered_variables())
-        if heard.errors:
-            return self._question(request, sitting, asked, heard)
-        self.desk.tell(key, asked.name, heard.values, after=_after(form), request=_once(form))
-        return _see(f"/i/{key}")
+        """Save an answer, or put the question off."""
+        self.tokens.check(request, form)
+        view = self.service.resume(key)
+        record = view.interview.record
+        question = _find_question(view, form.get("question", ""))
+        if form.get("act") == DEFER:
+            return self._defer(request, view, question)
+        if question.name in record.answered_questions():
+            return self._answer_again(request, view, question, form)
+        form_input = parse_form(
+            question, view.interview.model.schema, form, answered=record.answered_variables()
+        )
+        if form_input.errors:
+            return self._render_question(request, view, question, form_input)
+        self.service.add_answer(
+            key,
+            question.name,
+            form_input.values,
+            after=_read_version(form),
+            idempotency_key=_read_idempotency_key(form),
+        )
+        return _redirect(f"/i/{key}")
 
     def why(self, request: Request, key: str) -> Response:
-        sitting = self.desk.resume(key)
-        asked = _next(sitting, _aside(request, sitting))
-        if asked is None:
-            return _see(f"/i/{key}/result")
-        return self._page(request, "why.html", page_context.why(sitting, asked))
+        """The page that explains the next question."""
+        view = self.service.resume(key)
+        question = _next_question(view, _read_deferred(request, view))
+        if question is None:
+            return _redirect(f"/i/{key}/result")
+        return self._render(request, "why.html", page_context.why_page(view, question))
 
-    def back(self, request: Request, key: str, form: Form) -> Response:
-        self.forms.check(request, form)
-        self.desk.undo(key, after=_after(form))
-        return _see(f"/i/{key}/answers")
+    def undo(self, request: Request, key: str, form: Form) -> Response:
+        """Remove the last answer."""
+        self.tokens.check(request, form)
+        self.service.undo(key, after=_read_version(form))
+        return _redirect(f"/i/{key}/answers")
 
     def answers(self, request: Request, key: str) -> Response:
-        return self._page(request, "answers.html", page_context.answers(self.desk.resume(key)))
+        """The page with all answers."""
+        context = page_context.answers_page(self.service.resume(key))
+        return self._render(request, "answers.html", context)
 
     def change(self, request: Request, key: str, place: str) -> Response:
-        sitting = self.desk.resume(key)
-        number = _place(sitting, place)
+        """The page that changes an answer."""
+        view = self.service.resume(key)
+        number = _parse_place(view, place)
         if number is None:
-            return _see(f"/i/{key}/answers")
-        return self._page(request, "question.html", page_context.change(sitting, number))
+            return _redirect(f"/i/{key}/answers")
+        return self._render(request, "question.html", page_context.change_page(view, number))
 
     def save_change(self, request: Request, key: str, place: str, form: Form) -> Response:
-        self.forms.check(request, form)
-        sitting = self.desk.resume(key)
-        number = _place(sitting, place)
+        """Save a changed answer."""
+        self.tokens.check(request, form)
+        view = self.service.resume(key)
+        number = _parse_place(view, place)
         if number is None:
-            return _see(f"/i/{key}/answers")
-        interview = sitting.interview
+            return _redirect(f"/i/{key}/answers")
+        interview = view.interview
         answer = interview.record.answers[number - 1]
         if answer.question != form.get("question"):
-            raise InterviewMovedError("the answers are no longer in the order this page showed.")
-        asked = page_context.question_of(interview, answer)
-        known = page_context.elsewhere(interview, answer)
-        heard = wording.hear(asked, interview.model.schema, form, known=known)
-        if heard.errors:
-            facts = page_context.change(sitting, number, heard)
-            return self._page(request, "question.html", facts, status=422)
-        self.desk.change(key, answer.question, heard.values, after=_after(form), request=_once(form))
-        return _see(f"/i/{key}")
+            raise InterviewMovedError("the order of the answers has changed since the page was shown.")
+        form_input = parse_form(
+            page_context.find_question(interview, answer),
+            interview.model.schema,
+            form,
+            answered=page_context.variables_of_other_answers(interview, answer),
+        )
+        if form_input.errors:
+            context = page_context.change_page(view, number, form_input)
+            return self._render(request, "question.html", context, status=422)
+        self.service.change_answer(
+            key,
+            answer.question,
+            form_input.values,
+            after=_read_version(form),
+            idempotency_key=_read_idempotency_key(form),
+        )
+        return _redirect(f"/i/{key}")
 
     def result(self, request: Request, key: str) -> Response:
-        sitting = self.desk.resume(key)
+        """The page with the result."""
+        view = self.service.resume(key)
         today = date.today()
-        words = f"{today.day} {today:%B %Y}"
-        facts = page_context.result(sitting, link=f"{request.base_url}i/{key}", today=words)
-        return self._page(request, "result.html", facts)
+        context = page_context.result_page(
+            view, link=f"{request.base_url}i/{key}", today=f"{today.day} {today:%B %Y}"
+        )
+        return self._render(request, "result.html", context)
 
-    def ask_forget(self, request: Request, key: str) -> Response:
-        sitting = self.desk.resume(key)
-        facts = {
-            **page_context.frame(sitting, ""),
-            "title": "Forget your answers?",
-            "n_said": page_context.n_said(sitting.interview),
-        }
-        return self._page(request, "forget.html", facts)
+    def confirm_forget(self, request: Request, key: str) -> Response:
+        """The page that asks whether to forget the interview."""
+        context = page_context.forget_page(self.service.resume(key))
+        return self._render(request, "forget.html", context)
 
     def forget(self, request: Request, key: str, form: Form) -> Response:
-        self.forms.check(request, form)
-        self.desk.forget(key)
-        response = self._message(
+        """Forget the interview."""
+        self.tokens.check(request, form)
+        self.service.forget(key)
+        response = self._render_message(
             request,
             "Your answers are forgotten",
-            ["Nothing of what you said is kept, and the link no longer works. Thank you for your time."],
+            "None of your answers are kept, and the link no longer works. Thank you for your time.",
         )
-        response.delete_cookie(form_tokens.ASIDE_COOKIE, path=f"/i/{key}")
+        response.delete_cookie(DEFERRED_COOKIE, path=f"/i/{key}")
         return response
 
     def route_class(self) -> type[APIRoute]:
-        """Routes that answer with a page, not with a problem in JSON, when something goes wrong."""
-        trouble = self.trouble
+        """Return a class of routes that respond to errors with a page instead of JSON."""
+        render_error = self._render_error
 
         class PageRoute(APIRoute):
             def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
                 handle = super().get_route_handler()
 
-                async def handled(request: Request) -> Response:
+                async def handle_errors(request: Request) -> Response:
                     try:
                         return await handle(request)
                     except EddiError as error:
-                        return trouble(request, error)
+                        return render_error(request, error)
 
-                return handled
+                return handle_errors
 
         return PageRoute
 
-    def trouble(self, request: Request, error: EddiError) -> HTMLResponse:
-        """A page that says what went wrong and what to do."""
-        found = apology(error)
-        if found is None:
-            raise error  # the guard logs it
-        if isinstance(error, NothingPublishedError):
-            way = ("/analyst", "Go to the workshop")
-            return self._message(request, found.heading, [found.words], status=found.status, way=way)
+    def _render_error(self, request: Request, error: EddiError) -> HTMLResponse:
+        page = find_error_page(error)
+        if page is None:
+            raise error  # the middleware logs it
         key = request.path_params.get("key", "")
-        way = (f"/i/{key}", "Go on from here") if key and found.goes_on else ("/", "Go to the start")
-        return self._message(request, found.heading, [found.words], status=found.status, way=way)
+        link = ("/", "Go to the start")
+        if isinstance(error, NothingPublishedError):
+            link = ("/analyst", "Go to the workshop")
+        elif key and page.can_continue:
+            link = (f"/i/{key}", "Continue from here")
+        return self._render_message(request, page.title, page.explanation, status=page.status, link=link)
 
-    def _start(
+    def _render_start(
         self, request: Request, *, name: str | None = None, link: str = "", error: str = ""
     ) -> HTMLResponse:
-        ours = self.desk.catalogue.current(name)
-        about = " and ".join(ours.target)
-        most = interview_analytics.max_questions_left(ours.interview())
-        facts = {
-            "name": page_context.heading(ours.target),
+        questionnaire = self.service.catalogue.current(name)
+        target = questionnaire.target
+        about = " and ".join(target)
+        left = self.length_estimates.questions_left(questionnaire, questionnaire.interview())
+        context = {
+            "name": page_context.site_name(target),
             "questionnaire": name or "",
             "key": "",
-            "here": "",
             "title": self.settings.title or f"A short interview about {about}",
             "heading": self.settings.title or f"A few questions about {about}",
             "introduction": self.settings.about,
             "about": about,
-            "how_many": _how_many(most, self._about(ours, ours.target, 0, most)),
+            "length": wording.describe_length(left.maximum, left.estimate),
             "link": link,
             "link_error": error,
         }
-        return self._page(request, "start.html", facts, status=422 if error else 200)
+        return self._render(request, "start.html", context, status=422 if error else 200)
 
-    def _question(
-        self, request: Request, sitting: Sitting, asked: Question, heard: wording.Heard | None
+    def _render_question(
+        self, request: Request, view: InterviewView, question: Question, form_input: FormInput | None
     ) -> HTMLResponse:
-        interview = sitting.interview
-        most = interview_analytics.max_questions_left(interview)
-        n_told = len(interview.record.answers)
-        about = self._about(sitting.questionnaire, interview.target, n_told, most)
-        facts = page_context.question(sitting, asked, heard, aside=_aside(request, sitting))
-        status = 422 if heard is not None else 200
-        return self._page(
-            request, "question.html", {**facts, "left": wording.left(most, about)}, status=status
+        left = self.length_estimates.questions_left(view.questionnaire, view.interview)
+        context = page_context.question_page(
+            view, question, form_input, deferred=_read_deferred(request, view)
         )
+        context["questions_left"] = wording.describe_questions_left(left.maximum, left.estimate)
+        status = 200 if form_input is None else 422
+        return self._render(request, "question.html", context, status=status)
 
-    def _repeated(
-        self, request: Request, sitting: Sitting, asked: Question, form: Mapping[str, str]
+    def _answer_again(
+        self, request: Request, view: InterviewView, question: Question, form: Mapping[str, str]
     ) -> Response:
-        """An answer to what was answered already: sent twice, or from a page gone back to."""
-        record = sitting.interview.record
-        place = next(n for n, one in enumerate(record.answers, 1) if one.question == asked.name)
-        answer = record.answers[place - 1]
-        known = page_context.elsewhere(sitting.interview, answer)
-        heard = wording.hear(asked, sitting.interview.model.schema, form, known=known)
-        if dict(wording.remembered(answer).values) == dict(heard.values):
-            return _see(f"/i/{sitting.key}")
-        facts = page_context.change(sitting, place, heard)
-        said = wording.said(answer, sitting.interview.model.schema)
-        notice = f"You answered this already: {said}. Save the change if you meant to."
-        return self._page(request, "question.html", {**facts, "notice": notice}, status=409)
+        """Handle an answer to an answered question: a second submission, or an old page."""
+        schema, answers = view.interview.model.schema, view.interview.record.answers
+        place = next(n for n, answer in enumerate(answers, start=1) if answer.question == question.name)
+        answer = answers[place - 1]
+        other_variables = page_context.variables_of_other_answers(view.interview, answer)
+        form_input = parse_form(question, schema, form, answered=other_variables)
+        if dict(FormInput.from_answer(answer).values) == dict(form_input.values):
+            return _redirect(f"/i/{view.key}")
+        context = page_context.change_page(view, place, form_input)
+        given = wording.describe_answer(answer, schema)
+        context["notice"] = f"You answered this already: {given}. Save the change if you meant to."
+        return self._render(request, "question.html", context, status=409)
 
-    def _put_off(self, request: Request, sitting: Sitting, asked: Question) -> Response:
-        names = _names(sitting)
-        aside = {*_aside(request, sitting), asked.name}
-        if _next(sitting, aside) in (None, asked):
-            aside = {asked.name}  # all were put off: the round begins again, with this one last
-        response = _see(f"/i/{sitting.key}")
-        path = f"/i/{sitting.key}"
-        form_tokens.keep(
-            request, response, form_tokens.ASIDE_COOKIE, form_tokens.aside_text(aside, names), path=path
-        )
+    def _defer(self, request: Request, view: InterviewView, question: Question) -> Response:
+        deferred = {*_read_deferred(request, view), question.name}
+        if _next_question(view, deferred) in (None, question):
+            deferred = {question.name}  # all were put off: start over, with this question last
+        path = f"/i/{view.key}"
+        response = _redirect(path)
+        cookie = format_deferred(deferred, _question_names(view))
+        set_cookie(request, response, DEFERRED_COOKIE, cookie, path=path)
         return response
 
-    def _about(self, ours: Questionnaire, target: tuple[str, ...], n_told: int, most: int) -> int:
-        """About how many questions are left, from interviews rehearsed once for each questionnaire."""
-        rules = ours.rules(target)
-        which = (ours.seal, target, frozenset(rules_of(ours.stop).items()))
-        if not interview_analytics.may_end_early(rules):
-            return most
-        with self._lock:
-            if which not in self._lengths:
-                self._lengths[which] = interview_analytics.simulate_lengths(rules)
-        return interview_analytics.estimate_questions_left(self._lengths[which], n_told, most)
-
-    def _page(
-        self, request: Request, template: str, facts: Mapping[str, Any], *, status: int = 200
+    def _render(
+        self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
     ) -> HTMLResponse:
-        seed = self.forms.seed(request)
-        signed = {
-            **facts,
-            "csrf": self.forms.token(seed),
-            "once": secrets.token_urlsafe(ONCE_BYTES),
+        session_id = self.tokens.session_id(request)
+        form_context = {
+            **context,
+            "csrf": self.tokens.token(session_id),
+            "once": secrets.token_urlsafe(IDEMPOTENCY_KEY_BYTES),
         }
-        response = self.rendering.page(template, signed, status=status)
-        form_tokens.keep(request, response, form_tokens.SEED_COOKIE, seed)
+        response = self.renderer.render(template, form_context, status=status)
+        self.tokens.set_session_cookie(request, response, session_id)
         return response
 
-    def _message(
+    def _render_message(
         self,
         request: Request,
         heading: str,
-        sentences: list[str],
+        text: str,
         *,
         status: int = 200,
-        way: tuple[str, str] = ("/", "Go to the start"),
+        link: tuple[str, str] = ("/", "Go to the start"),
     ) -> HTMLResponse:
-        facts = page_context.message(heading, sentences, where=way[0], way=way[1])
-        return self._page(request, "message.html", {**facts, "name": self._name()}, status=status)
+        context = page_context.message_page(heading, [text], link=link[0], link_text=link[1])
+        context["name"] = self._site_name()
+        return self._render(request, "message.html", context, status=status)
 
-    def _name(self) -> str:
+    def _site_name(self) -> str:
         try:
-            return page_context.heading(self.desk.current.target)
+            return page_context.site_name(self.service.catalogue.current().target)
         except NothingPublishedError:
             return "EDDI"
 
 
-def _see(address: str) -> RedirectResponse:
-    """Go on with a page of its own, so that loading it again sends nothing twice."""
-    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
+def _redirect(path: str) -> RedirectResponse:
+    """Redirect after a form was sent, so that reloading the page does not send it again."""
+    return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
 
 
-def _names(sitting: Sitting) -> tuple[str, ...]:
-    return tuple(question.name for question in sitting.interview.model.schema.questions)
+def _question_names(view: InterviewView) -> tuple[str, ...]:
+    return tuple(question.name for question in view.interview.model.schema.questions)
 
 
-def _named(sitting: Sitting, name: str) -> Question:
-    """The question a form was about; a form that names none was not given out for this interview."""
-    for question in sitting.interview.model.schema.questions:
+def _find_question(view: InterviewView, name: str) -> Question:
+    """Return the question with this name; a form of this interview always names one."""
+    for question in view.interview.model.schema.questions:
         if question.name == name:
             return question
     raise InterviewMovedError(f"there is no question {name[:40]!r}. Load the page again.")
 
 
-def _aside(request: Request, sitting: Sitting) -> set[str]:
-    return form_tokens.put_aside(request, _names(sitting))
+def _read_deferred(request: Request, view: InterviewView) -> set[str]:
+    return read_deferred(request, _question_names(view))
 
 
-def _next(sitting: Sitting, aside: set[str]) -> Question | None:
-    """What is asked now: the desk's choice, unless that was put off."""
-    if sitting.question is None or sitting.question.name not in aside:
-        return sitting.question
-    return sitting.interview.next_step(aside).question
+def _next_question(view: InterviewView, deferred: set[str]) -> Question | None:
+    """Return the next question, preferring those that were not put off."""
+    if view.question is None or view.question.name not in deferred:
+        return view.question
+    return view.interview.next_step(deferred).question
 
 
-def _place(sitting: Sitting, text: str) -> int | None:
-    """Which answer is meant, counted from 1; None if there is none."""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 6):
-        return None
-    return int(text) if 1 <= int(text) <= len(sitting.interview.record.answers) else None
+def _parse_place(view: InterviewView, text: str) -> int | None:
+    """Return the position of an answer, counted from 1; None if there is no such answer."""
+    number = _parse_digits(text, max_digits=6)
+    is_answer = number is not None and 1 <= number <= len(view.interview.record.answers)
+    return number if is_answer else None
 
 
-def _after(form: Mapping[str, str]) -> int | None:
-    text = form.get("after", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
+def _read_version(form: Mapping[str, str]) -> int | None:
+    return _parse_digits(form.get("after", ""), max_digits=9)
 
 
-def _once(form: Mapping[str, str]) -> str | None:
-    return form.get("once", "")[:64] or None
+def _read_idempotency_key(form: Mapping[str, str]) -> str | None:
+    return form.get("once", "")[:MAX_IDEMPOTENCY_KEY] or None
 
 
-def _how_many(most: int, about: int) -> str:
-    if about >= most:
-        return f"At most {most}."
-    return f"At most {most}, probably about {about}."
+def _parse_digits(text: str, *, max_digits: int) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= max_digits
+    return int(text) if is_number else None

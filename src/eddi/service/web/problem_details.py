@@ -1,4 +1,4 @@
-"""One shape for everything that goes wrong over HTTP: problem+json (RFC 9457)."""
+"""Errors of the HTTP API as problem details (RFC 9457, `application/problem+json`)."""
 
 from http import HTTPStatus
 from typing import Any
@@ -10,88 +10,42 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
-from eddi.errors import AnswerError, EddiError, SchemaError, TableError, TargetError
-from eddi.service.analyst.blob_store import NotOnShelfError
-from eddi.service.analyst.jobs import JobConflictError, JobNotFoundError
-from eddi.service.analyst.model_viewer import RowNotFoundError
-from eddi.service.analyst.publishing import PublishingError, QuestionnaireNotFoundError
-from eddi.service.analyst.tables import TableMovedError, TableNotFoundError
-from eddi.service.analyst.workshop import ModelNotFoundError, OrderError
-from eddi.service.interviews.batcher import BusyError
-from eddi.service.interviews.interview_service import (
-    InterviewConflictError,
-    InterviewMovedError,
-    InterviewNotFoundError,
-    QuestionnaireMissingError,
-)
-from eddi.service.interviews.questionnaire import NothingPublishedError
-from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError
-from eddi.service.web.form_tokens import ForeignFormError
-from eddi.store.base import StoreBusyError, StoreUnreachableError, StreamForgottenError
+from eddi.errors import EddiError
 
 CONTENT_TYPE = "application/problem+json"
-SECONDS_TO_WAIT = 1  # before a busy server is asked again
-N_FAULTS_SHOWN = 5
+RETRY_AFTER_S = 1  # before a client asks a busy server again
+MAX_ERRORS_SHOWN = 5  # of an invalid request
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-STATUSES: dict[type[EddiError], int] = {
-    KeyMissingError: 401,
-    KeyForbiddenError: 403,
-    ForeignFormError: 403,
-    InterviewNotFoundError: 404,
-    TableNotFoundError: 404,
-    JobNotFoundError: 404,
-    ModelNotFoundError: 404,
-    RowNotFoundError: 404,
-    QuestionnaireNotFoundError: 404,
-    NotOnShelfError: 404,
-    StreamForgottenError: 404,
-    InterviewConflictError: 409,
-    QuestionnaireMissingError: 409,
-    NothingPublishedError: 409,
-    JobConflictError: 409,
-    TableMovedError: 412,
-    InterviewMovedError: 412,
-    AnswerError: 422,
-    TargetError: 422,
-    TableError: 422,
-    SchemaError: 422,
-    OrderError: 422,
-    PublishingError: 422,
-    BusyError: 503,
-    StoreBusyError: 503,
-    StoreUnreachableError: 503,
-}
-OUR_FAULT = (
+HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{RETRY_AFTER_S}"}}
+INTERNAL_ERROR = (
     "Something went wrong on our side. The request was not carried out; its number is in 'instance'."
 )
-WORDS = {
+DETAILS = {
     404: "There is nothing at this address. The API is described at /openapi.json.",
-    405: "This address does not take this method. The API is described at /openapi.json.",
+    405: "This address does not accept this method. The API is described at /openapi.json.",
 }
 
 
 class Problem(BaseModel):
-    """What was wrong, what is expected, and what to do."""
+    """What is wrong, what is expected, and what to do."""
 
-    type: str = Field(
-        description="What kind of problem this is, for programs.", examples=["urn:eddi:answer"]
-    )
+    type: str = Field(description="The kind of problem, for programs.", examples=["urn:eddi:answer"])
     title: str = Field(description="The HTTP status in words.", examples=["Unprocessable Content"])
     status: int = Field(description="The HTTP status.", examples=[422])
     detail: str = Field(
-        description="What was wrong here, what is expected, and what to do, for people.",
+        description="What is wrong, what is expected, and what to do, for people.",
         examples=["'age' must be a number, got 'old'."],
     )
     instance: str = Field(
-        description="This request; the log has it too.", examples=["urn:eddi:request:5f0c"]
+        description="The number of this request, which is also in the log.",
+        examples=["urn:eddi:request:5f0c"],
     )
 
 
-def answer(
+def problem_response(
     request_id: str, status: int, detail: str, *, kind: str = "", headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """A problem as a response."""
+    """Return a problem as an HTTP response."""
     title = HTTPStatus(status).phrase
     problem = Problem(
         type=f"urn:eddi:{kind or title.lower().replace(' ', '-')}",
@@ -103,86 +57,81 @@ def answer(
     return JSONResponse(problem.model_dump(), status, headers, media_type=CONTENT_TYPE)
 
 
-def install(app: FastAPI) -> None:
-    """Have ``app`` answer with problems, whatever goes wrong."""
-    app.add_exception_handler(EddiError, _of_ours)
-    app.add_exception_handler(HTTPException, _of_http)
-    app.add_exception_handler(RequestValidationError, _of_shape)
-    described = app.openapi
+def install_error_handlers(app: FastAPI) -> None:
+    """Make ``app`` respond to every error with a problem, and describe problems in its OpenAPI."""
+    app.add_exception_handler(EddiError, _handle_eddi_error)
+    app.add_exception_handler(HTTPException, _handle_http_error)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    openapi = app.openapi
 
-    def with_problems() -> dict[str, Any]:
-        document = described()
+    def openapi_with_problems() -> dict[str, Any]:
+        document = openapi()
         document["components"]["schemas"]["Problem"] = Problem.model_json_schema()
         return document
 
-    app.openapi = with_problems  # type: ignore[method-assign]
+    app.openapi = openapi_with_problems  # type: ignore[method-assign]
 
 
-def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What OpenAPI says of the problems that a route may answer with."""
+def openapi_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of the problems that a route may respond with."""
     content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses
     }
 
 
-def request_id(request: Request) -> str:
-    """The number of a request, which the guard gave it."""
+def get_request_id(request: Request) -> str:
+    """Return the number of a request, which the middleware assigned."""
     return str(request.scope.get("eddi.request", "unknown"))
 
 
-def status_of(error: EddiError) -> int:
-    """The HTTP status of one of our errors; 500 where it is not the client's doing."""
-    return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
-
-
-async def _of_ours(request: Request, error: Exception) -> JSONResponse:
+async def _handle_eddi_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, EddiError)  # noqa: S101  # as registered
-    status = status_of(error)
-    if status == 500:
-        raise error  # the guard logs it
-    headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{SECONDS_TO_WAIT}"}}.get(
-        status
-    )
+    if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise error  # the middleware logs it
     kind = type(error).__name__.removesuffix("Error").lower()
-    return answer(request_id(request), status, str(error), kind=kind, headers=headers)
+    headers = HEADERS.get(error.status)
+    return problem_response(
+        get_request_id(request), error.status, str(error), kind=kind, headers=headers
+    )
 
 
-async def _of_http(request: Request, error: Exception) -> JSONResponse:
+async def _handle_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
-    plain = error.detail == HTTPStatus(error.status_code).phrase
-    detail = WORDS.get(error.status_code, error.detail) if plain else error.detail
+    has_default_detail = error.detail == HTTPStatus(error.status_code).phrase
+    detail = DETAILS.get(error.status_code, error.detail) if has_default_detail else error.detail
     headers = dict(error.headers) if error.headers else {}
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["Allow"] = _allowed(request)
-    return answer(request_id(request), error.status_code, detail, headers=headers)
+        headers["Allow"] = _allowed_methods(request)
+    return problem_response(get_request_id(request), error.status_code, detail, headers=headers)
 
 
-def _allowed(request: Request) -> str:
-    """Every method that the address takes; the router itself names those of one route only."""
+def _allowed_methods(request: Request) -> str:
+    """Return the methods of all routes at this address; the router itself reports only one route."""
     routes = request.app.router.routes
-    taken = [
+    methods = [
         method
         for method in METHODS
         if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
     ]
-    return ", ".join([*taken, "HEAD"] if "GET" in taken else taken)
+    return ", ".join([*methods, "HEAD"] if "GET" in methods else methods)
 
 
-async def _of_shape(request: Request, error: Exception) -> JSONResponse:
+async def _handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # as registered
-    faults = [_fault(one) for one in error.errors()[:N_FAULTS_SHOWN]]
-    return answer(request_id(request), 422, " ".join(faults), kind="shape")
+    sentences = [_explain(details) for details in error.errors()[:MAX_ERRORS_SHOWN]]
+    return problem_response(get_request_id(request), 422, " ".join(sentences), kind="shape")
 
 
-def _fault(found: Any) -> str:
-    """One thing that pydantic found, as a sentence."""
-    place = ".".join(str(part) for part in found["loc"][1:])
-    what = f"{place!r} in the {found['loc'][0]}" if place else f"the {found['loc'][0]}"
-    if found["type"] == "missing":
-        return f"{what} is missing."
-    if found["type"] == "extra_forbidden":
-        return f"{what} is not expected. Leave it out."
-    if found["type"] == "json_invalid":
-        return f"the body is not JSON ({found['ctx']['error']} at character {place})."
-    return f"{what} does not fit: {found['msg'][:1].lower()}{found['msg'][1:]}."
+def _explain(details: Any) -> str:
+    """Return an error of pydantic as a sentence."""
+    source, *path = details["loc"]
+    name = ".".join(map(str, path))
+    field = f"{name!r} in the {source}" if name else f"the {source}"
+    if details["type"] == "missing":
+        return f"{field} is missing."
+    if details["type"] == "extra_forbidden":
+        return f"{field} is not expected. Leave it out."
+    if details["type"] == "json_invalid":
+        return f"the body is not JSON ({details['ctx']['error']} at character {name})."
+    return f"{field} is not valid: {details['msg'][:1].lower()}{details['msg'][1:]}."

@@ -1,4 +1,4 @@
-"""Templates and static files of the pages, read once when the service starts."""
+"""Renders pages from templates and serves static files. All files are read when the service starts."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,56 +10,66 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-PRIVATE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
-A_YEAR = "public, max-age=31536000, immutable"  # the address changes with the content
+PACKAGE = "eddi.service.web"
+MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
+CACHE_FOREVER = "public, max-age=31536000, immutable"  # the address changes with the content
 
 
 @dataclass(frozen=True)
-class Static:
-    """One file the pages need: its bytes, what they are, and a seal that changes with them."""
+class StaticFile:
+    """A static file of the pages.
+
+    Args:
+        content: its bytes.
+        media_type: of the content.
+        digest: short hash of the content, part of the file's address.
+    """
 
     content: bytes
-    kind: str
-    seal: str
+    media_type: str
+    digest: str
 
 
-class Rendering:
-    """InterviewRules facts into pages."""
+class Renderer:
+    """Renders pages and serves their static files."""
 
     def __init__(self) -> None:
-        self.static = _statics()
+        self.static_files = _read_static_files()
         self.environment = Environment(
-            loader=PackageLoader("eddi.service.web"),
+            loader=PackageLoader(PACKAGE),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.environment.globals["static"] = self.address
+        self.environment.globals["static"] = self.static_url
 
-    def address(self, name: str) -> str:
-        """Where a static file is served."""
-        return f"/static/{name}?{self.static[name].seal}"
+    def static_url(self, name: str) -> str:
+        """Return the address of a static file."""
+        return f"/static/{name}?{self.static_files[name].digest}"
 
-    def page(self, template: str, facts: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
-        """A page, kept by nobody on the way: it shows answers."""
-        text = self.environment.get_template(template).render(facts)
-        return HTMLResponse(text, status, PRIVATE)
+    def render(self, template: str, context: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+        """Return a page as a response that is never cached, because it shows answers."""
+        text = self.environment.get_template(template).render(context)
+        return HTMLResponse(text, status, PAGE_HEADERS)
 
-    def file(self, name: str) -> Response:
-        """A static file."""
-        if name not in self.static:
+    def serve_static(self, name: str) -> Response:
+        """Return a static file as a response."""
+        if name not in self.static_files:
             return Response("There is no such file.", 404, media_type="text/plain")
-        found = self.static[name]
-        return Response(found.content, headers={"Cache-Control": A_YEAR}, media_type=found.kind)
+        file = self.static_files[name]
+        return Response(
+            file.content, headers={"Cache-Control": CACHE_FOREVER}, media_type=file.media_type
+        )
 
 
-def _statics() -> dict[str, Static]:
-    found = {}
-    for file in files("eddi.service.web").joinpath("static").iterdir():
-        kind = CONTENT_TYPES.get(file.name.rsplit(".", 1)[-1])
-        if kind is not None:
+def _read_static_files() -> dict[str, StaticFile]:
+    static_files = {}
+    for file in files(PACKAGE).joinpath("static").iterdir():
+        media_type = MEDIA_TYPES.get(file.name.rsplit(".", 1)[-1])
+        if media_type is not None:
             content = file.read_bytes()
-            found[file.name] = Static(content, kind, hashlib.sha256(content).hexdigest()[:12])
-    return found
+            digest = hashlib.sha256(content).hexdigest()[:12]
+            static_files[file.name] = StaticFile(content, media_type, digest)
+    return static_files

@@ -1,67 +1,69 @@
-"""What the HTTP API takes and gives, as OpenAPI tells it. The same shapes as `eddi ask`."""
+"""Request and response schemas of the HTTP API, as described in OpenAPI. `eddi ask` uses the same format."""
 
 from typing import Annotated, Any, NotRequired, cast
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
-from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+from typing_extensions import TypedDict  # pydantic requires this one before Python 3.12
 
 from eddi.interview.documents import prediction_document, question_document
-from eddi.service.interviews.interview_service import Sitting
+from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.variable import Level
 
-MAX_NAME = 500  # characters of a question's or variable's name
+MAX_NAME = 500  # characters of the name of a question or variable
 MAX_TARGETS = 100
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 Target = Name | Annotated[list[Name], Field(min_length=1, max_length=MAX_TARGETS)] | None
 TARGET = Field(
     default=None,
-    description="What to find out: a variable, or several; the questionnaire's own if left out.",
+    description="The variable or variables to predict; by default those of the questionnaire.",
     examples=["risk"],
 )
 
 
-class _In(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class StartIn(_In):
-    """How to begin an interview."""
+class StartIn(_StrictModel):
+    """Parameters of a new interview."""
 
     target: Target = TARGET
     questionnaire: Name | None = Field(
-        default=None, description="By name; the first of the server if left out.", examples=["people"]
+        default=None,
+        description="Name of the questionnaire; by default the first of the server.",
+        examples=["people"],
     )
 
 
-class AnswerIn(_In):
-    """An answer to one question, asked or volunteered."""
+class AnswerIn(_StrictModel):
+    """An answer to one question, whether it was asked or volunteered."""
 
-    question: Name = Field(description="The question, or one variable, by name.", examples=["age"])
+    question: Name = Field(description="The name of the question or of one variable.", examples=["age"])
     values: JsonValue = Field(
         description=(
-            "A value; null where nobody knows; an object {'without': 'declined'}; a list of these in "
-            "the order the question reveals variables; or an object of them by variable."
+            "A value; null if it is not known; an object {'without': 'declined'}; a list of these in "
+            "the order of the question's variables; or an object of them by variable."
         ),
         examples=[61, None, {"without": "declined"}, [3.1, None], {"ldl": 3.1}],
     )
 
 
-class AskIn(_In):
-    """Answers so far, kept by whoever asks."""
+class AskIn(_StrictModel):
+    """The answers so far, which the client keeps."""
 
     answers: dict[str, JsonValue] | list[JsonValue] = Field(
         default_factory=dict,
-        description="Answers by question or variable, or the answers of an interview's record.",
+        description="Answers by question or variable, or the list of answers of an interview.",
         examples=[{"age": 61, "smoker": None, "weight": {"without": "declined"}}],
     )
     target: Target = TARGET
-    key: str | None = Field(default=None, max_length=MAX_NAME, description="Of a record; not looked at.")
+    key: str | None = Field(default=None, max_length=MAX_NAME, description="Ignored.")
 
 
 class VariableOut(TypedDict):
-    """One thing that an answer tells, and what it may be."""
+    """A variable that an answer reveals, and its possible values."""
 
     name: str
     kind: str
@@ -72,7 +74,7 @@ class VariableOut(TypedDict):
 
 
 class QuestionOut(TypedDict):
-    """What to ask next."""
+    """The next question, with its expected information in nats."""
 
     name: str
     text: str
@@ -82,7 +84,7 @@ class QuestionOut(TypedDict):
 
 
 class QuantityOut(TypedDict):
-    """A belief about a quantity: what is expected, how unsure that is, and the central 90%."""
+    """The prediction of a quantity: mean, standard deviation and central 90% interval."""
 
     mean: float
     sd: float
@@ -90,43 +92,43 @@ class QuantityOut(TypedDict):
 
 
 class LevelsOut(TypedDict):
-    """A belief about levels: the likeliest, and how likely each is."""
+    """The prediction of a variable with levels: the most likely level, and all probabilities."""
 
     value: Level
     probabilities: dict[str, float]
 
 
-class Turn(TypedDict):
-    """What comes next: a question (null when it is enough), the belief, and what questions are worth."""
+class NextStepOut(TypedDict):
+    """The next question (null if the interview is over), the predictions, and the rewards in nats."""
 
     question: QuestionOut | None
     prediction: dict[str, QuantityOut | LevelsOut]
     rewards: dict[str, float]
 
 
-class Opened(Turn):
-    """An interview that has begun. Its id is the only way back to it: keep it secret."""
+class StartedOut(NextStepOut):
+    """A new interview. Its id is the only way to resume it: keep it secret."""
 
     id: str
 
 
 class AnswerOut(TypedDict):
-    """What was said to one question, by variable, or why there is no value."""
+    """A given answer: values by variable, or why there is no value."""
 
     question: str
     values: dict[str, Level]
     without: dict[str, str]
 
 
-class InterviewOut(Opened):
-    """An interview as it stands."""
+class InterviewOut(StartedOut):
+    """An interview in its present state."""
 
     target: list[str]
     answers: list[AnswerOut]
 
 
 class QuestionnaireOut(TypedDict):
-    """What can be answered here."""
+    """A published questionnaire."""
 
     name: str
     version: int
@@ -135,40 +137,41 @@ class QuestionnaireOut(TypedDict):
     questions: int
 
 
-def turn(sitting: Sitting) -> Turn:
-    """What comes next in an interview."""
-    asked, variables = sitting.question, sitting.interview.model.schema.variables
+def describe_next_step(view: InterviewView) -> NextStepOut:
+    """Return the next step of an interview."""
     question: dict[str, Any] | None = None
-    if asked is not None:
-        question = {**question_document(asked, variables), "reward": sitting.rewards[asked.name]}
+    if view.question is not None:
+        question = question_document(view.question, view.interview.model.schema.variables)
+        question["reward"] = view.rewards[view.question.name]
     return {
         "question": cast("QuestionOut | None", question),
         "prediction": {
-            name: cast("QuantityOut | LevelsOut", prediction_document(belief))
-            for name, belief in sitting.predictions.items()
+            name: cast("QuantityOut | LevelsOut", prediction_document(prediction))
+            for name, prediction in view.predictions.items()
         },
-        "rewards": dict(sitting.rewards),
+        "rewards": dict(view.rewards),
     }
 
 
-def opened(sitting: Sitting) -> Opened:
-    """An interview that has begun."""
-    return {"id": sitting.key, **turn(sitting)}
+def describe_start(view: InterviewView) -> StartedOut:
+    """Return a new interview."""
+    return {"id": view.key, **describe_next_step(view)}
 
 
-def interview(sitting: Sitting) -> InterviewOut:
-    """An interview as it stands."""
-    record = sitting.interview.record
+def describe_interview(view: InterviewView) -> InterviewOut:
+    """Return an interview in its present state."""
+    record = view.interview.record
     answers = [cast(AnswerOut, answer.to_document()) for answer in record.answers]
-    return {**opened(sitting), "target": list(record.target), "answers": answers}
+    return {**describe_start(view), "target": list(record.target), "answers": answers}
 
 
-def questionnaire(one: Questionnaire) -> QuestionnaireOut:
-    """What can be answered."""
+def describe_questionnaire(questionnaire: Questionnaire) -> QuestionnaireOut:
+    """Return a questionnaire; questions that reveal the target are not counted."""
+    target, questions = set(questionnaire.target), questionnaire.model.schema.questions
     return {
-        "name": one.name,
-        "version": one.version,
-        "model": one.seal,
-        "target": list(one.target),
-        "questions": sum(not set(q.reveals) & set(one.target) for q in one.model.schema.questions),
+        "name": questionnaire.name,
+        "version": questionnaire.version,
+        "model": questionnaire.model_sha256,
+        "target": list(questionnaire.target),
+        "questions": sum(target.isdisjoint(question.reveals) for question in questions),
     }

@@ -223,7 +223,7 @@ def test_a_job_is_shown_cancelled_and_resumed(site, send, shop, table):
 
 
 def test_a_model_is_published_and_rolled_back(site, send, shop, questionnaire):
-    form = f"/analyst/models/{questionnaire.seal}/publish"
+    form = f"/analyst/models/{questionnaire.model_sha256}/publish"
     page = send(form, name="people", after="2", probability_above="0,9")
     assert "stops after 2 answers or when a level is 90% likely" in words(page)
     assert site.post("/interviews").json()["id"]
@@ -253,7 +253,7 @@ def test_a_model_is_published_and_rolled_back(site, send, shop, questionnaire):
 )
 def test_what_cannot_be_published_is_refused_in_words(send, shop, questionnaire, fields, said):
     before = shop.publishing.get("people").versions
-    form = f"/analyst/models/{questionnaire.seal}/publish"
+    form = f"/analyst/models/{questionnaire.model_sha256}/publish"
     page = send(form, **{"name": "people", **fields})
     assert page.status_code == 422
     assert said in words(page).replace("&#39;", "'")

@@ -12,7 +12,8 @@ from eddi.service.analyst.decision import Numbers, Trail
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Frame, Line, Tick
 from eddi.service.interviews import interview_analytics
-from eddi.service.web import wording
+from eddi.service.web import formatting, wording
+from eddi.service.web.answer_form import FormInput
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.variable import Variable
@@ -190,8 +191,9 @@ def course(trail: Trail, step: int) -> Chart:
     if beliefs[0].probabilities is not None:
         level = _followed(trail)
         chances = [float(one.probabilities[level]) for one in beliefs if one.probabilities is not None]
-        what = f"probability of {wording.level_words(variable.levels[level])}"
-        words = f"The {what} went from {wording.share(chances[0])} to {wording.share(chances[-1])}."
+        what = f"probability of {formatting.format_level(variable.levels[level])}"
+        first, last = (formatting.format_probability(chances[place]) for place in (0, -1))
+        words = f"The {what} went from {first} to {last}."
         lines = [Line(what, "eddi", steps, chances)]
         return charts.curves(
             lines, x_title="answers", y_title=what, words=words, floor=0.0, ceiling=1.0, mark=step
@@ -212,9 +214,9 @@ def verdict(trail: Trail, step: int) -> list[str]:
     before, after = trail.beliefs[step], trail.beliefs[step + 1]
     worth = trail.worths(step)[trail.question(step).name]
     told = interview_analytics.information(before, after)
-    decimals = wording.decimals(trail.beliefs)
+    decimals = wording.count_decimals(trail.beliefs)
     return [
-        wording.change(before, after, decimals, by="The answer"),
+        wording.describe_change(before, after, decimals, cause="The answer"),
         f"It was expected to tell {max(0.0, worth):.2f} nats, and moved the belief by {told:.2f}.",
     ]
 
@@ -229,10 +231,10 @@ def truth_words(trail: Trail) -> str:
 
 def said(trail: Trail, answer: Answer) -> str:
     """An answer in words."""
-    return str(wording.said(answer, trail.model.schema))
+    return str(wording.describe_answer(answer, trail.model.schema))
 
 
-def numbers(trail: Trail, heard: wording.Heard) -> dict[str, float]:
+def numbers(trail: Trail, heard: FormInput) -> dict[str, float]:
     """What was heard, in the table's numbers; NaN for what is not known."""
     schema = trail.model.schema
     return {
@@ -241,7 +243,7 @@ def numbers(trail: Trail, heard: wording.Heard) -> dict[str, float]:
     }
 
 
-def imagined(question: Question, heard: wording.Heard) -> Answer:
+def imagined(question: Question, heard: FormInput) -> Answer:
     """What was heard as an answer."""
     values = {k: v for k, v in heard.values.items() if v is not None and not isinstance(v, dict)}
     silent = [name for name in heard.values if name not in values]
@@ -258,10 +260,10 @@ def _chances(
         places = sorted(places, key=lambda place: -float(table[:, place].max()))[:N_LEVELS_SHOWN]
     return tuple(
         Chances(
-            wording.level_words(variable.levels[place]),
+            formatting.format_level(variable.levels[place]),
             trail.truth == place,
             tuple(
-                (style, round(100 * float(chance), 2), wording.share(float(chance)))
+                (style, round(100 * float(chance), 2), formatting.format_probability(float(chance)))
                 for (style, *_), chance in zip(beliefs, table[:, place], strict=True)
             ),
         )
@@ -281,7 +283,7 @@ def _expected(trail: Trail, variable: Variable, belief: Prediction, heights: Num
     place = trail.model.schema.position(variable.name)
     number = float(trail.row[place])
     known = not np.isnan(number)
-    about = wording.belief(belief, wording.decimals([belief]))
+    about = wording.describe_prediction(belief, wording.count_decimals([belief]))
     words = f"{about}" + (f" It was {_value(variable, number)}." if known else "")
     if belief.probabilities is not None:
         wide = SMALL_WIDTH / variable.n_levels
@@ -304,13 +306,16 @@ def _expected(trail: Trail, variable: Variable, belief: Prediction, heights: Num
 
 
 def _picture_words(trail: Trail, beliefs: Sequence[tuple[str, Prediction]]) -> str:
-    decimals = wording.decimals([belief for _, belief in beliefs])
-    parts = [f"{wording.sentence(name)}: {wording.belief(belief, decimals)}" for name, belief in beliefs]
+    decimals = wording.count_decimals([belief for _, belief in beliefs])
+    parts = [
+        f"{formatting.capitalize(name)}: {wording.describe_prediction(belief, decimals)}"
+        for name, belief in beliefs
+    ]
     return " ".join(parts) + f" The truth: {truth_words(trail)}."
 
 
 def _value(variable: Variable, number: float) -> str:
     answer = variable.answer(number)
     if variable.kind.has_levels:
-        return wording.level_words(answer)
-    return f"{wording.plain(answer).replace('-', MINUS)} {variable.unit}".strip()
+        return formatting.format_level(answer)
+    return f"{formatting.format_value(answer).replace('-', MINUS)} {variable.unit}".strip()

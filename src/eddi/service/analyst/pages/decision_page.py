@@ -11,6 +11,7 @@ from eddi.service.analyst.pages import decision_context
 from eddi.service.analyst.pages.layout import Frame, see
 from eddi.service.analyst.trained_model import Made
 from eddi.service.web import wording
+from eddi.service.web.answer_form import FormInput, build_fields, parse_form
 
 N_RIVALS = 5  # questions whose worth is shown, had the row said something else
 MAX_DIGITS = 9
@@ -94,7 +95,9 @@ def _step(trail: Trail, step: int) -> Facts:
         "verdict": [] if ended else shown.verdict(trail, step),
         "truth": shown.truth_words(trail),
         "moved": shown.moved(trail, _before_after(trail, step, ended=ended)),
-        "belief": wording.belief(trail.beliefs[last], wording.decimals(trail.beliefs)),
+        "belief": wording.describe_prediction(
+            trail.beliefs[last], wording.count_decimals(trail.beliefs)
+        ),
         "course": shown.course(trail, last) if trail.n_steps else None,
         "told": [(trail.question(n).text, shown.said(trail, one)) for n, one in enumerate(told)],
     }
@@ -118,20 +121,22 @@ def _what_if(trail: Trail, step: int, query: Mapping[str, str]) -> Facts | None:
     schema = trail.model.schema
     known = [name for name in question.reveals if name not in {*answer.values, *answer.without}]
     sent = any(key.startswith("v") for key in query) or "act" in query
-    heard = wording.hear(question, schema, query, known=known) if sent else wording.remembered(answer)
-    fields = wording.fields(question, schema, known=known, heard=heard)
+    heard = (
+        parse_form(question, schema, query, answered=known) if sent else FormInput.from_answer(answer)
+    )
+    fields = build_fields(question, schema, answered=known, form_input=heard)
     found = _changed(trail, n_told, place, heard) if sent and not heard.errors else None
     return {"place": place, "question": question, "fields": fields, "found": found}
 
 
-def _changed(trail: Trail, n_told: int, place: int, heard: wording.Heard) -> Facts:
+def _changed(trail: Trail, n_told: int, place: int, heard: FormInput) -> Facts:
     """What would be believed and asked after ``n_told`` answers, had that one been another."""
     shown = decision_context
     question = trail.question(place - 1)
     seen = trail.otherwise(n_told, shown.numbers(trail, heard))
     belief = trail.model.predict_evidence(seen, (trail.target,))[trail.target][0]
     was, worths = trail.worths(n_told), trail.worths_of(seen, n_told)
-    decimals = wording.decimals([belief, trail.beliefs[n_told]])
+    decimals = wording.count_decimals([belief, trail.beliefs[n_told]])
     pairs = [
         ("after", "as it was", trail.seen[[n_told]], trail.beliefs[n_told]),
         ("what-if", "what if", seen, belief),
@@ -141,8 +146,8 @@ def _changed(trail: Trail, n_told: int, place: int, heard: wording.Heard) -> Fac
         "said": shown.said(trail, shown.imagined(question, heard)),
         "instead": shown.said(trail, trail.answer(place - 1)),
         "moved": shown.moved(trail, pairs),
-        "belief": wording.belief(belief, decimals),
-        "was": wording.belief(trail.beliefs[n_told], decimals),
+        "belief": wording.describe_prediction(belief, decimals),
+        "was": wording.describe_prediction(trail.beliefs[n_told], decimals),
         "next": texts[next(iter(worths))] if worths else "",
         "next_was": texts[next(iter(was))] if was else "",
         "worths": shown.rivals(worths, texts, was)[:N_RIVALS],

@@ -7,7 +7,7 @@ from typing import Any
 from eddi.service.analyst.evaluation import EDDI, FIXED, PER_COST, RANDOM
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line
-from eddi.service.web import wording
+from eddi.service.web import formatting
 
 CLEAR = 0.05  # a smaller p-value is called a clear difference
 N_STEPS_SHOWN = 6  # of what was asked when
@@ -186,7 +186,7 @@ def calibration(document: Document) -> Chart:
         return charts.square(
             lines, x_title="intervals that should hold it", y_title="intervals that do", words=words
         )
-    what = f"“{wording.level_words(levels[1])}”" if len(levels) == 2 else "the likeliest level"
+    what = f"“{formatting.format_level(levels[1])}”" if len(levels) == 2 else "the likeliest level"
     words = f"In the end stated certainty was {last['error']:.0%} off on average."
     title = f"stated probability of {what}"
     return charts.square(lines, x_title=title, y_title="how often it came true", words=words)
@@ -220,7 +220,7 @@ def _choices(document: Document) -> list[list[Asked]]:
     """What was asked when: for each of the first steps, the commonest questions."""
     return [
         [
-            Asked(name, round(100 * share, 1), wording.share(share))
+            Asked(name, round(100 * share, 1), formatting.format_probability(share))
             for name, share in list(step.items())[:N_ASKED_SHOWN]
         ]
         for step in document["choices"][:N_STEPS_SHOWN]

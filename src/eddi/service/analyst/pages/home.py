@@ -20,7 +20,7 @@ from eddi.service.analyst.pages.layout import Form, Frame, own_address, see, sen
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.tables import ENDINGS, KeptTable, keep_upload
 from eddi.service.analyst.workshop import MAX_STEPS, OrderError, Workshop
-from eddi.service.interviews.interview_service import Desk
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys
 
@@ -29,9 +29,9 @@ MAX_SEED = 2**31 - 1
 SHARES = ("0.1", "0.2", "0.3", "0")  # of rows that can be held out
 
 
-def router(desk: Desk, workshop: Workshop, settings: Settings) -> APIRouter:
+def router(service: InterviewService, workshop: Workshop, settings: Settings) -> APIRouter:
     """The routes of the analyst's pages."""
-    keys = Keys(desk.store) if settings.needs_keys else None
+    keys = Keys(service.store) if settings.needs_keys else None
     frame = Frame(settings, SignIn(keys, settings))
     pages = Pages(frame, workshop, settings)
     routes = APIRouter(route_class=frame.route_class(), include_in_schema=False, prefix="/analyst")

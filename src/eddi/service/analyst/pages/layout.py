@@ -13,9 +13,8 @@ from fastapi.routing import APIRoute
 from eddi.errors import EddiError
 from eddi.service.analyst.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
-from eddi.service.web import form_tokens, problem_details
-from eddi.service.web.form_tokens import Forms
-from eddi.service.web.rendering import Rendering
+from eddi.service.web.form_tokens import FormTokens
+from eddi.service.web.rendering import Renderer
 
 MAX_FIELDS = 30_000  # boxes of the largest grid
 OPEN = ("/analyst/sign-in", "/analyst/sign-out")  # to whoever has not signed in yet
@@ -43,15 +42,15 @@ class Frame:
     """Signs forms, lets analysts in, and puts facts into pages."""
 
     def __init__(self, settings: Settings, sign_in: SignIn) -> None:
-        self.forms = Forms(settings)
+        self.forms = FormTokens(settings)
         self.sign_in = sign_in
-        self.rendering = Rendering()
+        self.renderer = Renderer()
 
     def page(
         self, request: Request, template: str, facts: Mapping[str, Any], *, status: int = 200
     ) -> HTMLResponse:
         """A page with its forms signed."""
-        seed = self.forms.seed(request)
+        session_id = self.forms.session_id(request)
         signed = {
             "here": "",
             "name": "Workshop",
@@ -60,10 +59,10 @@ class Frame:
             "key": "",
             "can_leave": self.sign_in.is_needed,
             **facts,
-            "csrf": self.forms.token(seed),
+            "csrf": self.forms.token(session_id),
         }
-        response = self.rendering.page(f"analyst/{template}", signed, status=status)
-        form_tokens.keep(request, response, form_tokens.SEED_COOKIE, seed)
+        response = self.renderer.render(f"analyst/{template}", signed, status=status)
+        self.forms.set_session_cookie(request, response, session_id)
         return response
 
     def route_class(self) -> type[APIRoute]:
@@ -91,7 +90,7 @@ class Frame:
 
     def trouble(self, request: Request, error: EddiError) -> HTMLResponse:
         """A page that says what went wrong, in the error's own words: analysts can act on them."""
-        status = problem_details.status_of(error)
+        status = error.status
         if status == 500:
             raise error  # the guard logs it
         facts = {"heading": HEADINGS.get(status, "That did not work"), "words": sentence(str(error))}

@@ -6,7 +6,7 @@ from typing import Any
 from eddi.model.fitted import FittedModel
 from eddi.service.analyst.model_viewer import Exhibit
 from eddi.service.analyst.pages import charts, evaluation_context, page_context
-from eddi.service.web import wording
+from eddi.service.web import formatting, wording
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
@@ -54,7 +54,9 @@ def figures(exhibit: Exhibit) -> list[tuple[str, str]]:
     model, made = exhibit.model, exhibit.made
     last = model.training.history[-1]
     best = [progress.best for progress in model.training.history if progress.best is not None]
-    validation = f"{wording.number(best[-1], 3)} an entry" if best else "no rows were kept for it"
+    validation = (
+        f"{formatting.format_number(best[-1], 3)} an entry" if best else "no rows were kept for it"
+    )
     return [
         ("Target", made.target),
         ("Made", page_context.moment(made.when) if made.when else "not known"),
@@ -98,10 +100,10 @@ def _line(model: FittedModel, variable: Variable, target: str) -> Line:
 def values(variable: Variable) -> str:
     """What a variable may be, in words."""
     if variable.kind.has_levels:
-        named = ", ".join(wording.plain(level) for level in variable.levels[:N_LEVELS_NAMED])
+        named = ", ".join(formatting.format_value(level) for level in variable.levels[:N_LEVELS_NAMED])
         more = variable.n_levels - N_LEVELS_NAMED
         return named + (f" and {more} more" if more > 0 else "")
-    words = wording.expected(variable)
+    words = wording.describe_expected_number(variable)
     return words.removeprefix("a whole number").removeprefix("a number").strip(" ,") or "any"
 
 

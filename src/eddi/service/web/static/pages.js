@@ -1,39 +1,39 @@
-// What makes the pages smoother where scripts run; without them everything works as well.
+// Makes the respondent's pages more convenient. Everything also works without scripts.
 "use strict";
 
-document.documentElement.classList.add("js"); // before the first paint, so that nothing jumps
+document.documentElement.classList.add("js"); // before the first paint, to avoid layout shifts
 
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll("input[data-box]").forEach(pair);
-  document.querySelectorAll("form").forEach(sendOnce);
-  document.querySelectorAll("[data-why]").forEach(unfold);
-  document.querySelectorAll("[data-copy]").forEach(copies);
-  document.querySelectorAll(".part").forEach(silence);
-  history.replaceState(null, "", location.href); // coming back to a refused form must not send it again
-  const wrong = document.querySelector(".problems, [aria-invalid='true'], fieldset[aria-describedby] input");
-  if (wrong) wrong.focus();
+  document.querySelectorAll("input[data-box]").forEach(linkSlider);
+  document.querySelectorAll("form").forEach(submitOnce);
+  document.querySelectorAll("[data-why]").forEach(expandExplanation);
+  document.querySelectorAll("[data-copy]").forEach(enableCopy);
+  document.querySelectorAll(".part").forEach(uncheckUnknown);
+  history.replaceState(null, "", location.href); // going back to a form with errors must not submit it again
+  const invalid = document.querySelector(".problems, [aria-invalid='true'], fieldset[aria-describedby] input");
+  if (invalid) invalid.focus();
 });
 
-// A slider and its box say the same.
-function pair(slider) {
+// Keep a slider and its text box in sync.
+function linkSlider(slider) {
   const box = document.getElementById(slider.dataset.box);
-  const follow = () => {
-    const typed = Number(box.value.trim().replace(",", "."));
-    const told = box.value.trim() !== "" && Number.isFinite(typed);
-    slider.classList.toggle("untouched", !told);
-    if (told) slider.value = String(typed);
+  const updateSlider = () => {
+    const number = Number(box.value.trim().replace(",", "."));
+    const isNumber = box.value.trim() !== "" && Number.isFinite(number);
+    slider.classList.toggle("untouched", !isNumber);
+    if (isNumber) slider.value = String(number);
   };
   slider.addEventListener("input", () => {
     box.value = slider.value;
     slider.classList.remove("untouched");
     box.dispatchEvent(new Event("change", { bubbles: true }));
   });
-  box.addEventListener("input", follow);
-  follow();
+  box.addEventListener("input", updateSlider);
+  updateSlider();
 }
 
-// Typing a value means it is known; not knowing it leaves the value aside.
-function silence(part) {
+// Entering a value unchecks "I don't know".
+function uncheckUnknown(part) {
   const unknown = part.querySelector(".silent input");
   if (!unknown) return;
   part.addEventListener("input", (event) => {
@@ -41,19 +41,19 @@ function silence(part) {
   });
 }
 
-// A double click sends once. Coming back by the browser's own button makes the form usable again.
-function sendOnce(form) {
-  let sent = false;
+// A double click submits a form once. After going back in the browser, the form can be submitted again.
+function submitOnce(form) {
+  let isSubmitted = false;
   form.addEventListener("submit", (event) => {
-    if (sent) event.preventDefault();
-    sent = true;
+    if (isSubmitted) event.preventDefault();
+    isSubmitted = true;
   });
-  window.addEventListener("pageshow", () => { sent = false; });
+  window.addEventListener("pageshow", () => { isSubmitted = false; });
 }
 
-// Why this question: fetched into place, so that what was typed stays.
-function unfold(link) {
-  const place = document.querySelector("[data-why-here]");
+// Show the explanation of the question on the same page, so that the input is kept.
+function expandExplanation(link) {
+  const container = document.querySelector("[data-why-here]");
   link.setAttribute("role", "button");
   link.setAttribute("aria-expanded", "false");
   link.addEventListener("keydown", (event) => {
@@ -62,28 +62,28 @@ function unfold(link) {
   link.addEventListener("click", async (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const open = link.getAttribute("aria-expanded") === "true";
-    link.setAttribute("aria-expanded", String(!open));
-    place.hidden = open;
-    if (open || place.childElementCount) return;
+    const isOpen = link.getAttribute("aria-expanded") === "true";
+    link.setAttribute("aria-expanded", String(!isOpen));
+    container.hidden = isOpen;
+    if (isOpen || container.childElementCount) return;
     try {
-      const answer = await fetch(link.href);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      place.replaceChildren(document.adoptNode(page.getElementById("why")));
+      const response = await fetch(link.href);
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      container.replaceChildren(document.adoptNode(page.getElementById("why")));
     } catch {
       location.assign(link.href);
     }
   });
 }
 
-// The link to come back by, on the clipboard.
-function copies(button) {
+// Copy the private link to the clipboard.
+function enableCopy(button) {
   const box = document.getElementById(button.dataset.copy);
   box.addEventListener("focus", () => box.select());
   button.addEventListener("click", async () => {
     box.select();
     if (navigator.clipboard) await navigator.clipboard.writeText(box.value);
-    else document.execCommand("copy"); // where the page does not come by https
+    else document.execCommand("copy"); // the clipboard API needs HTTPS
     button.textContent = "Copied";
   });
 }

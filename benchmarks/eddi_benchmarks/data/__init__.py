@@ -1,0 +1,1 @@
+"""Public datasets, artificial tables, and small Bayesian networks with known answers."""

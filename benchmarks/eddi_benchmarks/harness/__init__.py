@@ -1,0 +1,1 @@
+"""The benchmark harness: suites, experiments, and running them with stored results."""

@@ -1,0 +1,1 @@
+"""Inpainting of handwritten digits (section 4.1 of the paper)."""

@@ -1,0 +1,1 @@
+"""Benchmarks of quality: imputation, missing training values, exact information, risk control."""

@@ -1,0 +1,1 @@
+"""Benchmarks of speed and scale: training, reward, GPU kernels, growth of cost, and the service."""

@@ -1,0 +1,211 @@
+"""The form of a question: its fields, and how a submitted form becomes an answer."""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from eddi.errors import AnswerError
+from eddi.interview.record import Answer, NoAnswer
+from eddi.service.web.formatting import capitalize, format_level, format_value
+from eddi.service.web.wording import describe_expected_number
+from eddi.table.question import Question
+from eddi.table.schema import Schema
+from eddi.table.variable import Kind, Level, Variable
+
+MAX_CHOICES = 12  # variables with more levels get a drop-down list
+MAX_QUOTED = 40  # characters of an invalid input in an error message
+
+
+@dataclass(frozen=True)
+class FormField:
+    """The field of one variable.
+
+    Args:
+        key: name of the field in the form.
+        label: text beside the field.
+        control: "buttons" (one for each of two levels), "choices", "list" or "number".
+        hint: which numbers are expected.
+        options: the levels: submitted value and label.
+        low, high: bounds of a number.
+        step: of the slider.
+        unit: of a number.
+        is_whole: whether the number must be whole.
+        typed: the present input.
+        is_unknown: whether "don't know" is checked.
+        error: what is wrong with the input; empty if nothing is.
+    """
+
+    key: str
+    label: str
+    control: str
+    hint: str
+    options: tuple[tuple[str, str], ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step: float = 1.0
+    unit: str = ""
+    is_whole: bool = False
+    typed: str = ""
+    is_unknown: bool = False
+    error: str = ""
+
+    @property
+    def has_slider(self) -> bool:
+        """Whether there is a slider, which needs both bounds."""
+        return self.control == "number" and self.low is not None and self.high is not None
+
+
+@dataclass(frozen=True)
+class FormInput:
+    """A submitted form.
+
+    Args:
+        values: by variable, in the format of `InterviewService.add_answer`.
+        typed: the input by variable.
+        unknown: variables for which "don't know" is checked.
+        errors: what is wrong with the input, by variable.
+    """
+
+    values: Mapping[str, Any]
+    typed: Mapping[str, str] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_answer(cls, answer: Answer) -> "FormInput":
+        """Return the input that gives an earlier answer."""
+        typed = {name: format_value(value) for name, value in answer.values.items()}
+        unknown = [name for name, reason in answer.without.items() if reason is NoAnswer.UNKNOWN]
+        return cls(answer.values, typed, frozenset(unknown))
+
+
+def build_fields(
+    question: Question,
+    schema: Schema,
+    *,
+    answered: Collection[str] = (),
+    form_input: FormInput | None = None,
+) -> list[FormField]:
+    """Return a field for each variable of a question.
+
+    Args:
+        question: the question.
+        schema: of the model.
+        answered: variables that other answers gave; they get no field.
+        form_input: the content of the fields; by default they are empty.
+    """
+    form_input = form_input or FormInput({})
+    is_single = len(question.reveals) == 1
+    return [
+        _build_field(
+            schema[name],
+            key,
+            label=question.text if is_single else capitalize(name),
+            is_single=is_single,
+            form_input=form_input,
+        )
+        for name, key in _field_keys(question, answered).items()
+    ]
+
+
+def parse_form(
+    question: Question, schema: Schema, form: Mapping[str, str], *, answered: Collection[str]
+) -> FormInput:
+    """Return the input of a submitted form.
+
+    Either the whole question is unknown or declined, or each variable has a value or is unknown.
+    """
+    keys = _field_keys(question, answered)
+    action = form.get("act", "")
+    if action in tuple(NoAnswer):
+        return FormInput(dict.fromkeys(keys, _no_answer_value(NoAnswer(action))))
+    typed = {name: form.get(key, "").strip() for name, key in keys.items()}
+    unknown = frozenset(name for name, key in keys.items() if form.get(f"{key}-unknown"))
+    values: dict[str, Any] = dict.fromkeys(unknown)
+    errors: dict[str, str] = {}
+    for name in keys:
+        if name not in unknown:
+            try:
+                values[name] = parse_value(schema[name], typed[name])
+            except AnswerError as error:
+                errors[name] = str(error)
+    return FormInput(values, typed, unknown, errors)
+
+
+def parse_value(variable: Variable, typed: str) -> Level:
+    """Return the value that a respondent typed or chose.
+
+    Raises:
+        AnswerError: the input is not valid; the message tells the respondent what is expected.
+    """
+    text = typed
+    if not variable.kind.has_levels and typed.count(",") == 1 and "." not in typed:
+        text = typed.replace(",", ".")  # the decimal comma of many languages
+    try:
+        if text == "":
+            raise AnswerError("the field is empty.")
+        return variable.answer(variable.number(text))
+    except AnswerError:
+        if variable.kind.has_levels:
+            raise AnswerError("Choose one of these, or say that you don't know.") from None
+        expected = f"Enter {describe_expected_number(variable)}"
+        if typed == "":
+            raise AnswerError(f"{expected}, or say that you don't know.") from None
+        raise AnswerError(f"{expected}. You typed “{typed[:MAX_QUOTED]}”.") from None
+
+
+def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]:
+    """Return the names of the form fields by variable."""
+    names = enumerate(question.reveals)
+    return {name: f"v{position}" for position, name in names if name not in answered}
+
+
+def _build_field(
+    variable: Variable, key: str, *, label: str, is_single: bool, form_input: FormInput
+) -> FormField:
+    has_levels = variable.kind.has_levels
+    return FormField(
+        key=key,
+        label=label,
+        control=_choose_control(variable, is_single=is_single),
+        hint="" if has_levels else capitalize(describe_expected_number(variable)) + ".",
+        options=_list_options(variable),
+        low=variable.low,
+        high=variable.high,
+        step=_slider_step(variable),
+        unit=variable.unit,
+        is_whole=variable.kind is Kind.COUNT,
+        typed=form_input.typed.get(variable.name, ""),
+        is_unknown=variable.name in form_input.unknown,
+        error=form_input.errors.get(variable.name, ""),
+    )
+
+
+def _list_options(variable: Variable) -> tuple[tuple[str, str], ...]:
+    """Return the levels in their order, except that "yes" comes before "no"."""
+    options = [(str(level), format_level(level)) for level in variable.levels]
+    if [label.lower() for _, label in options] == ["no", "yes"]:
+        options.reverse()
+    return tuple(options)
+
+
+def _choose_control(variable: Variable, *, is_single: bool) -> str:
+    if not variable.kind.has_levels:
+        return "number"
+    if variable.kind is Kind.BINARY and is_single:
+        return "buttons"
+    return "choices" if variable.n_levels <= MAX_CHOICES else "list"
+
+
+def _slider_step(variable: Variable) -> float:
+    """Return a power of ten that is at most a hundredth of the range, and 1 or more for counts."""
+    if variable.low is None or variable.high is None or variable.high <= variable.low:
+        return 1.0
+    step = 10.0 ** math.floor(math.log10((variable.high - variable.low) / 100) + 1e-9)
+    return max(1.0, step) if variable.kind is Kind.COUNT else step
+
+
+def _no_answer_value(reason: NoAnswer) -> dict[str, str] | None:
+    """Return a missing value in the format of `InterviewService.add_answer`."""
+    return None if reason is NoAnswer.UNKNOWN else {"without": str(reason)}

@@ -1,0 +1,33 @@
+"""Cookies of the pages, and the questions that a respondent put off, which are kept in one."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from fastapi import Request, Response
+
+DEFERRED_COOKIE = "eddi_later"
+POSITIONS_PATTERN = re.compile(r"\d{1,5}(\.\d{1,5}){0,999}")
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, *, path: str = "/") -> None:
+    """Set a cookie that scripts cannot read and other sites cannot send."""
+    response.set_cookie(
+        name, value, path=path, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+
+
+def read_deferred(request: Request, questions: Sequence[str]) -> set[str]:
+    """Return the names of the questions that the respondent put off.
+
+    The cookie contains their positions among ``questions``, the names of all questions.
+    """
+    text = request.cookies.get(DEFERRED_COOKIE, "")
+    if not POSITIONS_PATTERN.fullmatch(text):
+        return set()
+    positions = {int(position) for position in text.split(".")}
+    return {name for position, name in enumerate(questions) if position in positions}
+
+
+def format_deferred(deferred: Collection[str], questions: Sequence[str]) -> str:
+    """Return the content of the cookie for these questions; the inverse of `read_deferred`."""
+    return ".".join(str(position) for position, name in enumerate(questions) if name in deferred)

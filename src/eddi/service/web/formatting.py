@@ -1,0 +1,48 @@
+"""Formats numbers, probabilities and values for people to read."""
+
+from eddi.table.variable import Level
+
+MINUS = "\u2212"  # the typographic minus sign
+
+
+def format_number(value: float, decimals: int) -> str:
+    """Return a number with this many decimals."""
+    rounded = round(value, decimals) + 0.0  # adding 0.0 avoids "-0"
+    return f"{rounded:.{decimals}f}".replace("-", MINUS)
+
+
+def format_signed(value: float, decimals: int) -> str:
+    """Return a number with its sign; "0" if it rounds to zero."""
+    rounded = round(value, decimals)
+    return f"{rounded:+.{decimals}f}".replace("-", MINUS) if rounded else "0"
+
+
+def format_probability(probability: float) -> str:
+    """Return a probability in percent; only exact certainty is shown as 0% or 100%."""
+    if 0 < probability < 0.01:
+        return "under 1%"
+    if 0.99 < probability < 1:
+        return "over 99%"
+    return f"{probability:.0%}"
+
+
+def format_nats(nats: float) -> str:
+    """Return an amount of information; an estimate slightly below zero is shown as zero."""
+    return f"{max(0.0, nats):.2f} nats"
+
+
+def format_value(value: Level) -> str:
+    """Return a value as a person would type it."""
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def format_level(level: Level) -> str:
+    """Return a level as the label of an option."""
+    if isinstance(level, bool):
+        return "Yes" if level else "No"
+    return capitalize(format_value(level))
+
+
+def capitalize(text: str) -> str:
+    """Return the text with a capital first letter; the rest stays, unlike in `str.capitalize`."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,60 @@
+"""Limits the size of requests."""
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eddi.service.web.middleware.request_id import SCOPE_KEY
+from eddi.service.web.problem_details import problem_response
+
+UPLOAD_PATHS = ("/tables", "/analyst/tables")
+MAX_ANALYST_FORM = 4_000_000  # bytes: a schema form with a hundred columns and long texts
+
+
+class BodyLimit:
+    """Refuses a request whose body is too large, by its declared length and while it is received.
+
+    Args:
+        app: the application.
+        max_body: maximum size in bytes.
+        max_upload: maximum size in bytes of an analyst's table.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_body: int, max_upload: int) -> None:
+        self.app, self.max_body, self.max_upload = app, max_body, max_upload
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        limit = self._limit(scope["path"])
+        if _declared_length(Headers(scope=scope)) > limit:
+            refusal = problem_response(scope[SCOPE_KEY], 413, _explain(limit))
+            return await refusal(scope, receive, send)
+        n_bytes = 0
+
+        async def receive_limited() -> Message:
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += len(message.get("body", b""))
+            if n_bytes > limit:
+                raise HTTPException(413, _explain(limit))
+            return message
+
+        return await self.app(scope, receive_limited, send)
+
+    def _limit(self, path: str) -> int:
+        if path in UPLOAD_PATHS:
+            return self.max_upload
+        return MAX_ANALYST_FORM if path.startswith("/analyst/") else self.max_body
+
+
+def _declared_length(headers: Headers) -> int:
+    text = headers.get("content-length", "0")
+    return int(text) if text.isdecimal() else 0
+
+
+def _explain(limit: int) -> str:
+    return (
+        f"the request is larger than {limit:,} bytes, the maximum at this address "
+        "(EDDI_MAX_BODY, EDDI_MAX_UPLOAD)."
+    )

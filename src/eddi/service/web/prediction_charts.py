@@ -1,0 +1,229 @@
+"""Charts of predictions: a density, bars of probabilities, and the history over an interview."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eddi.model.prediction import Prediction
+from eddi.service.web import svg, wording
+from eddi.service.web.formatting import format_level, format_number, format_probability
+from eddi.service.web.svg import Bar, Label, Point, Scale
+
+WIDTH = 320.0  # of every chart, in units of its viewBox; the page scales it
+DENSITY_HEIGHT = 46.0  # above the axis
+DENSITY_TOP = 2.0
+HISTORY_HEIGHT = 96.0
+MARGIN = 6.0  # free space at the edges
+AXIS_WIDTH = 38.0  # free space to the left of a history, for the labels of its axis
+DOMAIN_MARGIN = 0.25  # free space beyond the widest interval, as a share of it
+N_GRID_POINTS = 81  # of a density
+MIN_LABEL_DISTANCE = 84.0  # closer labels would overlap
+MAX_LEVELS = 6  # lines or bars in one chart
+
+
+@dataclass(frozen=True)
+class DensityChart:
+    """The prediction of a quantity.
+
+    Args:
+        outline: points of the density.
+        inside: points of its part inside the 90% interval.
+        low, high: ends of the interval.
+        mean: of the prediction.
+        before: the interval before any answer.
+        labels: of the ends of the interval.
+        description: the prediction as text.
+    """
+
+    outline: str
+    inside: str
+    low: float
+    high: float
+    mean: float
+    before: tuple[float, float]
+    labels: tuple[Label, ...]
+    description: str
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """A line of a history; the main line ends in a dot."""
+
+    points: str
+    is_main: bool
+    last: Point
+
+
+@dataclass(frozen=True)
+class HistoryChart:
+    """A prediction after each answer: the mean with its 90% interval, or a line for each level.
+
+    Args:
+        band: points of the interval; empty for levels.
+        lines: the mean, or the probabilities of the levels.
+        ticks: horizontal positions of the answers.
+        labels: of the first and the last position.
+        top, bottom: labels of the vertical axis.
+        caption: what the chart shows.
+        description: the change from the first to the last prediction, as text.
+        note: that uncertainty may grow.
+    """
+
+    band: str
+    lines: tuple[HistoryLine, ...]
+    ticks: tuple[float, ...]
+    labels: tuple[Label, ...]
+    top: str
+    bottom: str
+    caption: str
+    description: str
+    note: str
+
+
+def value_domain(predictions: Sequence[Prediction]) -> tuple[float, float]:
+    """Return a range of values that contains the intervals of all predictions of a quantity."""
+    low = min(float(prediction.interval[0]) for prediction in predictions)
+    high = max(float(prediction.interval[1]) for prediction in predictions)
+    margin = DOMAIN_MARGIN * max(high - low, 1e-9)
+    variable = predictions[0].variable
+    low = low - margin if variable.low is None else max(low - margin, variable.low)
+    high = high + margin if variable.high is None else min(high + margin, variable.high)
+    return low, max(high, low + 1e-9)
+
+
+def density_chart(
+    draws: NDArray[np.float64],
+    prediction: Prediction,
+    before: Prediction,
+    *,
+    domain: tuple[float, float],
+    decimals: int,
+) -> DensityChart:
+    """Return the chart of a quantity, from draws of its predictive distribution.
+
+    Args:
+        draws: from the predictive distribution [draws].
+        prediction: the present prediction.
+        before: the prediction before any answer.
+        domain: the range of values; see `value_domain`.
+        decimals: of the labels.
+    """
+    baseline = DENSITY_TOP + DENSITY_HEIGHT
+    axes = svg.Axes(Scale(domain, (MARGIN, WIDTH - MARGIN)), Scale((0.0, 1.0), (baseline, DENSITY_TOP)))
+    grid = np.linspace(*domain, N_GRID_POINTS)
+    density = svg.kernel_density(draws, grid)
+    outline = axes.points(grid, density)
+    low, high = (float(end) for end in prediction.interval)
+    ends = axes.points((low, high), np.interp((low, high), grid, density))
+    between = [point for point in outline if ends[0][0] < point[0] < ends[1][0]]
+    return DensityChart(
+        outline=svg.format_points(svg.area_points(outline, baseline)),
+        inside=svg.format_points(svg.area_points([ends[0], *between, ends[1]], baseline)),
+        low=axes.x(low),
+        high=axes.x(high),
+        mean=axes.x(float(prediction.mean)),
+        before=(axes.x(float(before.interval[0])), axes.x(float(before.interval[1]))),
+        labels=_interval_labels(axes.x, low, high, decimals),
+        description=str(wording.describe_prediction(prediction, decimals)),
+    )
+
+
+def level_bars(prediction: Prediction) -> list[Bar]:
+    """Return a bar for each level, in order; if there are many, for the most likely levels."""
+    if prediction.probabilities is None:
+        return []
+    probabilities = [float(probability) for probability in prediction.probabilities]
+    most_likely = int(prediction.probabilities.argmax())
+    levels = list(range(len(probabilities)))
+    if len(levels) > MAX_LEVELS:
+        levels = sorted(levels, key=lambda level: -probabilities[level])[:MAX_LEVELS]
+    return [
+        Bar(
+            format_level(prediction.variable.levels[level]),
+            round(100 * probabilities[level], 2),
+            format_probability(probabilities[level]),
+            level == most_likely,
+        )
+        for level in levels
+    ]
+
+
+def history_chart(predictions: Sequence[Prediction], *, decimals: int) -> HistoryChart | None:
+    """Return the chart of predictions before any answer and after each; None before the first."""
+    if len(predictions) < 2:
+        return None
+    ticks = [float(x) for x in np.linspace(AXIS_WIDTH, WIDTH - MARGIN, len(predictions)).round(2)]
+    if predictions[0].probabilities is not None:
+        return _level_history(predictions, ticks)
+    return _quantity_history(predictions, ticks, decimals)
+
+
+def _quantity_history(
+    predictions: Sequence[Prediction], ticks: Sequence[float], decimals: int
+) -> HistoryChart:
+    domain = value_domain(predictions)
+    lower = _path(ticks, [float(prediction.interval[0]) for prediction in predictions], domain)
+    upper = _path(ticks, [float(prediction.interval[1]) for prediction in predictions], domain)
+    means = _path(ticks, [float(prediction.mean) for prediction in predictions], domain)
+    first, last = (format_number(wording.uncertainty(predictions[place]), decimals) for place in (0, -1))
+    return HistoryChart(
+        band=svg.format_points(svg.band_points(upper, lower)),
+        lines=(HistoryLine(svg.format_points(means), is_main=True, last=means[-1]),),
+        ticks=tuple(ticks),
+        labels=_history_labels(ticks),
+        top=format_number(domain[1], decimals),
+        bottom=format_number(domain[0], decimals),
+        caption=f"The {wording.COVERAGE_PERCENT} range after each answer.",
+        description=f"The width of the {wording.COVERAGE_PERCENT} range went from {first} to {last} "
+        f"over {wording.count_answers(len(predictions) - 1)}.",
+        note="It can widen as well as narrow.",
+    )
+
+
+def _level_history(predictions: Sequence[Prediction], ticks: Sequence[float]) -> HistoryChart:
+    probabilities = np.array([p.probabilities for p in predictions], dtype=float)  # [steps, levels]
+    most_likely = int(probabilities[-1].argmax())
+    n_levels = probabilities.shape[1]
+    levels = range(n_levels) if n_levels <= MAX_LEVELS else [most_likely]
+    lines = []
+    for level in sorted(levels, key=lambda level: level == most_likely):  # the main line on top
+        path = _path(ticks, probabilities[:, level], (0.0, 1.0))
+        lines.append(HistoryLine(svg.format_points(path), level == most_likely, path[-1]))
+    name = format_level(predictions[-1].variable.levels[most_likely])
+    first, last = (format_probability(float(probabilities[step, most_likely])) for step in (0, -1))
+    return HistoryChart(
+        band="",
+        lines=tuple(lines),
+        ticks=tuple(ticks),
+        labels=_history_labels(ticks),
+        top="100%",
+        bottom="0%",
+        caption=f"The probability of {name} after each answer.",
+        description=f"The probability of {name} went from {first} to {last} over "
+        f"{wording.count_answers(len(predictions) - 1)}.",
+        note="It can fall as well as rise.",
+    )
+
+
+def _path(ticks: Sequence[float], values: Iterable[float], domain: tuple[float, float]) -> list[Point]:
+    scale = Scale(domain, (HISTORY_HEIGHT - MARGIN, MARGIN))
+    return [(x, scale(float(value))) for x, value in zip(ticks, values, strict=True)]
+
+
+def _interval_labels(scale: Scale, low: float, high: float, decimals: int) -> tuple[Label, ...]:
+    """Return labels below the ends of an interval that do not overlap and stay inside the chart."""
+    left, right = scale(low), scale(high)
+    if right - left < MIN_LABEL_DISTANCE:
+        middle = (left + right) / 2
+        left, right = middle - MIN_LABEL_DISTANCE / 2, middle + MIN_LABEL_DISTANCE / 2
+    return (
+        Label(max(left, 0), format_number(low, decimals), "start"),
+        Label(min(right, WIDTH), format_number(high, decimals), "end"),
+    )
+
+
+def _history_labels(ticks: Sequence[float]) -> tuple[Label, ...]:
+    last = wording.count_answers(len(ticks) - 1)
+    return Label(ticks[0], "start", "start"), Label(ticks[-1], last, "end")

@@ -1,0 +1,36 @@
+"""`eddi schema` prints a schema that can be edited and read back."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eddi import Schema
+from eddi.cli import app
+
+
+@pytest.fixture
+def table_file(people, tmp_path):
+    path = tmp_path / "people.csv"
+    people(60, seed=0).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, ["schema", *map(str, arguments)])
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def test_the_output_is_the_inferred_schema_as_toml(table_file: Path, tmp_path: Path) -> None:
+    result = run(table_file, "--target", "stage")
+    (tmp_path / "people.toml").write_text(result.stdout, encoding="utf-8")
+    expected = Schema.infer(table_file, targets=("stage",))
+    assert Schema.from_toml(tmp_path / "people.toml") == expected
+    assert "smoker" in result.stderr  # a table of the columns, for the user
+
+
+def test_the_output_may_be_json(table_file: Path) -> None:
+    document = json.loads(run(table_file, "--json").stdout)
+    assert Schema.from_document(document) == Schema.infer(table_file)

@@ -1,0 +1,73 @@
+"""Explanations of questions, in words and numbers."""
+
+from eddi import Interview
+from eddi.interview.explanation import explain
+from eddi.strategy import FixedOrder
+
+ANSWERS = {
+    "age": 61.5,
+    "visits": 3,
+    "smoker": "yes",
+    "pain": "mild",
+    "town": "Bala",
+    "weight": 80.0,
+    "colour": "red",
+}
+
+
+def test_an_explanation_states_the_information_the_expected_change_and_the_runner_up(interview):
+    explanation, rewards = interview.explain(), interview.rewards()
+    second = list(rewards)[1]
+    assert explanation.question == interview.ask()
+    assert explanation.runner_up == (second, rewards[second])
+    assert explanation.after < explanation.now
+    assert str(explanation) == (
+        f"{explanation.question.text!r} is expected to give {explanation.nats:.2f} nats of information "
+        "about stage, and to change the probability that the best guess of stage is wrong from "
+        f"{explanation.now:.0%} to {explanation.after:.0%}. "
+        f"Next best: {second!r} ({rewards[second]:.2f} nats)."
+    )
+
+
+def test_the_uncertainty_of_a_quantity_is_the_width_of_its_interval(model):
+    interview = Interview(model, "weight")
+    explanation = interview.explain()
+    low, high = interview.predict().interval
+    assert explanation.now == high - low
+    assert explanation.after < explanation.now
+    assert (
+        f"the width of the 90% interval of weight from {explanation.now:.4g} to {explanation.after:.4g}"
+    ) in str(explanation)
+
+
+def test_the_last_question_has_no_runner_up(interview):
+    for name in list(ANSWERS)[:-1]:
+        interview.tell(name, ANSWERS[name])
+    explanation = interview.explain()
+    assert explanation.runner_up is None
+    assert str(explanation).endswith("No other question is left.")
+
+
+def test_a_completed_interview_has_no_explanation(interview):
+    for name, value in ANSWERS.items():
+        interview.tell(name, value)
+    assert interview.explain() is None
+
+
+def test_the_choice_of_another_strategy_is_explained_in_nats_with_its_own_runner_up(model):
+    interview = Interview(model, "stage", strategy=FixedOrder(("colour", "town")))
+    explanation = interview.explain()
+    assert (explanation.question.name, explanation.runner_up[0]) == ("colour", "town")
+    assert explanation.nats == interview.rewards()["colour"]
+
+
+def test_any_open_question_can_be_explained(interview):
+    step = interview.next_step()
+    last = step.ranking[-1]
+    question = next(q for q in interview.model.schema.questions if q.name == last)
+    explanation = explain(
+        interview.model, interview.evidence(), interview.target, step, question=question
+    )
+    assert explanation.question == question
+    assert explanation.nats == step.rewards[last]
+    assert explanation.runner_up == (step.question.name, step.rewards[step.question.name])

@@ -1,0 +1,13 @@
+"""A server refuses requests to other host names."""
+
+
+def test_a_local_server_refuses_a_foreign_host_name(client):
+    refused = client.get("/healthz", headers={"Host": "evil.example"})
+    assert refused.status_code == 421
+    assert "does not have the name 'evil.example'" in refused.json()["detail"]
+    assert refused.json()["type"] == "urn:eddi:host"
+
+
+def test_the_port_of_the_host_header_is_ignored(client):
+    assert client.get("/healthz", headers={"Host": "localhost:99"}).status_code == 200
+    assert client.get("/healthz", headers={"Host": "[::1]:99"}).status_code == 200
