@@ -35,7 +35,7 @@ def _migrate_5(data: ModelData) -> ModelData:
     weights = {_rename_weight(name): weight for name, weight in data.weights.items()}
     old_certificates = data.metadata.get("certificates", [])
     certificates = [new for old in old_certificates if (new := _migrate_certificate(old)) is not None]
-    recipe = {**data.metadata["recipe"], "factors": 0}
+    recipe = {**data.metadata.get("recipe", {}), "factors": 0}
     return ModelData({**data.metadata, "recipe": recipe, "certificates": certificates}, weights)
 
 

@@ -55,11 +55,12 @@ class ResidualTail(nn.Module):
         """The output layer."""
         return self.last.weight, self.last.bias
 
-    def freeze(self, code_width: int) -> "FrozenResidual":
+    def freeze(self, n_factor_features: int = 0) -> "FrozenResidual":
         """The same layers with packed weights; valid while the weights do not change.
 
-        The first ``code_width`` inputs are the additive code, all others features of the factors.
+        The last ``n_factor_features`` inputs are not part of the additive code.
         """
+        code_width = self.first.in_features - n_factor_features
         blocks = cast("Iterable[ResidualBlock]", self.blocks)
         return FrozenResidual(
             relu_first=self.relu_first,
