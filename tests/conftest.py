@@ -41,12 +41,11 @@ def _cut(values, shares, levels):
     return np.array(levels, dtype=object)[np.searchsorted(edges, values)]
 
 
-def make_table(n_rows, seed, missing=0.2, *, holes=None):
+def make_table(n_rows, seed, missing=0.2):
     """A table of people whose variables all depend on one latent number.
 
-    ``missing`` is the share of missing values; ``holes`` is an older name of it.
+    ``missing`` is the share of missing values.
     """
-    missing = missing if holes is None else holes
     random = np.random.default_rng(seed)
     z = random.normal(size=n_rows)
 
@@ -105,6 +104,15 @@ def people_model():
 
 
 @pytest.fixture(scope="session")
+def small_recipe():
+    """The default recipe with a smaller network that learns in fewer steps."""
+    from eddi.model.recipe import DEFAULT
+
+    sizes = {"identity": 16, "offset": 16, "term": 48, "hidden": (64, 64)}
+    return replace(DEFAULT, **sizes, learning_rate=5e-3, average=100)
+
+
+@pytest.fixture(scope="session")
 def model():
     """A model of people with the default recipe and encoder."""
     return fit_people()
@@ -120,12 +128,6 @@ def with_schema(model):
         return other
 
     return replace_schema
-
-
-@pytest.fixture(scope="session")
-def worded(with_schema):
-    """An older name of `with_schema`."""
-    return with_schema
 
 
 @pytest.fixture(scope="session")

@@ -26,3 +26,10 @@ def test_invalid_input_has_status_422_and_every_other_error_500(cls):
 @pytest.mark.parametrize("cls", EXCEPTIONS)
 def test_an_error_in_the_input_has_a_title_of_its_own(cls):
     assert (cls.title != EddiError.title) == (cls.status == 422)
+
+
+def test_the_problem_types_that_clients_rely_on_are_stable():
+    from eddi.service.analyst.data.blob_store import BlobNotFoundError
+    from eddi.service.analyst.workshop import JobSpecError
+
+    assert (BlobNotFoundError.problem_type, JobSpecError.problem_type) == ("notonshelf", "order")

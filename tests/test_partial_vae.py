@@ -166,10 +166,14 @@ def test_imputed_values_are_valid_for_their_kind(people_schema, draws):
             assert set(table[name]) <= set(people_schema[name].levels)
 
 
-def test_imputed_quantities_have_the_predicted_mean_and_sd(people_schema, people, incomplete):
+def test_imputed_quantities_have_the_predicted_mean_and_sd(
+    people_schema, people, small_recipe, incomplete
+):
     # Values are drawn one after another, so this holds as far as the model's conditional predictions
-    # are consistent. That takes more rows and steps than the shared model has.
-    model = PartialVAE(people_schema, max_steps=500, random_state=0).fit(people(1_500, 0))
+    # are consistent. That takes more rows than the shared model has.
+    model = PartialVAE(people_schema, recipe=small_recipe, max_steps=300, random_state=0).fit(
+        people(1_500, 0)
+    )
     tables = model.impute(incomplete, n_draws=200, random_state=0)
     is_missing = incomplete["age"].isna().to_numpy()
     drawn = np.array([table["age"].to_numpy()[is_missing] for table in tables])

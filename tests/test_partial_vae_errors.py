@@ -225,6 +225,7 @@ def test_an_extreme_outlier_does_not_break_training():
     assert np.isfinite(model.predict(table, "b").mean).all()
 
 
+@pytest.mark.slow
 def test_five_thousand_columns_train_in_reasonable_time(monkeypatch):
     monkeypatch.setattr(calibration, "N_ITERATIONS", 10)  # of 100: each takes a constant time
     random = np.random.default_rng(0)

@@ -1,5 +1,9 @@
 """Fixtures of the benchmark tests: a folder of small artificial datasets."""
 
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # on a busy machine, several threads make small matrices slower
+
 import gzip
 import struct
 from urllib.error import URLError
@@ -12,7 +16,7 @@ from eddi_benchmarks.data import download
 from eddi_benchmarks.data.exact_network import Conditional, ExactNetwork
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")  # before fixtures of any scope that train a model
 def one_thread():
     """Use one thread: on a busy machine, several make small networks many times slower."""
     before = torch.get_num_threads()
@@ -33,7 +37,7 @@ def offline(monkeypatch):
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    """An empty EDDI_DATA folder, and an empty cache beside it."""
+    """An empty EDDI_DATA folder, and an empty cache next to it."""
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("EDDI_DATA", str(folder))

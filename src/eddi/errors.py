@@ -14,10 +14,12 @@ class EddiError(Exception):
         status: HTTP status of the response if the error ends a web request. 500 means that the
             request itself was correct.
         title: heading of the error page shown in a browser.
+        problem_type: name of the problem in HTTP responses; empty to derive it from the class name.
     """
 
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Something went wrong on our side"
+    problem_type: ClassVar[str] = ""
 
 
 class TableError(EddiError, ValueError):

@@ -65,7 +65,7 @@ def test_input_that_is_not_json_is_refused(model_file: Path, text: str) -> None:
 
 def test_asking_step_by_step_asks_the_questions_of_an_interview(model, model_file: Path, people) -> None:
     """The command keeps no state: every step gets all answers so far."""
-    row = people(1, seed=8, holes=0.0).iloc[0]
+    row = people(1, seed=8, missing=0.0).iloc[0]
     interview, answers = Interview(model, "stage"), {}
     while (
         question := parse_step(ask(model_file, json.dumps({"answers": answers})))["question"]

@@ -125,8 +125,8 @@ def test_a_numeric_target_is_drawn_on_a_scale(converse):
     assert "(90%:" in shown
 
 
-def test_brackets_in_a_question_are_not_markup(worded, people_schema, monkeypatch):
-    model = worded(people_schema.with_question("age", text="Your age [years]?"))
+def test_brackets_in_a_question_are_not_markup(with_schema, people_schema, monkeypatch):
+    model = with_schema(people_schema.with_question("age", text="Your age [years]?"))
     monkeypatch.setattr("sys.stdin", io.StringIO("61\n"))
     out = io.StringIO()
     interview = Interview(model, "stage", strategy=FixedOrder(("age",)))

@@ -1,7 +1,6 @@
 """`eddi demo` prints what really happened and leaves usable files."""
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +96,6 @@ def test_settings_of_the_environment_take_precedence(tmp_path: Path) -> None:
     assert default.store == f"sqlite:///{tmp_path}/answers.db"
     assert (default.after, default.title, default.port) == (demo_run.N_QUESTIONS, demo_run.TITLE, 8000)
     given = Settings(store="memory:", after=3, title="Mine", port=81)
-    assert demo_run.build_settings(tmp_path, given) == replace(
-        given, model=default.model, target="progression", about=demo_run.ABOUT, log="warning"
-    )
+    added = {"target": "progression", "about": demo_run.ABOUT, "log": "warning"}
+    expected = given.model_copy(update={"model": default.model, **added})
+    assert demo_run.build_settings(tmp_path, given) == expected

@@ -74,7 +74,7 @@ class Narrow(Gaussian):
         return super().log_prob(outputs, values)[..., :1]
 
 
-class Overlapping(HeteroscedasticGaussian):
+class Incomplete(HeteroscedasticGaussian):
     """Outputs that belong to no variable: those of the scale."""
 
     def output_rows(self, places):
@@ -100,7 +100,7 @@ class Unnormalised(Bernoulli):
     [
         (Shifted([REAL] * 2, noise=0.3, floor=0.0), "quantile is the inverse of cdf"),
         (Narrow([REAL] * 2, noise=0.3, floor=0.0), r"log_prob must return \[rows, variables\]"),
-        (Overlapping([REAL] * 2, floor=0.02), "output_rows must give each of the 4 outputs"),
+        (Incomplete([REAL] * 2, floor=0.02), "output_rows must give each of the 4 outputs"),
         (Negative([REAL] * 2, noise=0.3, floor=0.0), "kl must not be negative"),
         (Unnormalised([VariableSpec(Kind.BINARY, 2)] * 2), "probabilities must sum to 1"),
     ],
@@ -111,19 +111,18 @@ def test_a_broken_likelihood_is_detected(likelihood, message):
         check_likelihood(likelihood, 2)
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        Stop(),
-        Stop(after=2),
-        Stop(sd_below=0.5),
-        Stop(after=3) | Stop(reward_below=0.5),
-        Stop(after=3) & Stop(sd_below=0.5),
-        Stop(budget=4),
-        ConfidenceThreshold(0.9, within=0.5),
-    ],
-    ids=str,
-)
+RULES = {
+    "never": Stop(),
+    "after": Stop(after=2),
+    "sd": Stop(sd_below=0.5),
+    "any": Stop(after=3) | Stop(reward_below=0.5),
+    "all": Stop(after=3) & Stop(sd_below=0.5),
+    "budget": Stop(budget=4),
+    "confidence": ConfidenceThreshold(0.9, within=0.5),
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_a_stopping_rule_fulfils_the_contract(rule):
     check_stopping_rule(rule)
 

@@ -9,7 +9,7 @@ from eddi.evaluate.cost_frontier import simulate_prices
 
 @pytest.fixture(scope="module")
 def frontier(model, people):
-    return simulate_prices(model, people(60, seed=9, holes=0.0), "stage", prices=(1e3, 0.05, 0.0))
+    return simulate_prices(model, people(60, seed=9, missing=0.0), "stage", prices=(1e3, 0.05, 0.0))
 
 
 def test_a_higher_price_lowers_the_cost(frontier):

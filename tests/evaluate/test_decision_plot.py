@@ -20,7 +20,7 @@ PATH = "decisions.png"
 
 @pytest.fixture(scope="module")
 def row(people: Any) -> pd.DataFrame:
-    return people(1, seed=7, holes=0.0)
+    return people(1, seed=7, missing=0.0)
 
 
 def lines_of_colour(axes: Any, colour: str, marker: str) -> list[Any]:
@@ -82,12 +82,12 @@ def test_rows_are_labelled_with_the_questions_and_the_target(
 
 
 def test_a_question_that_reveals_several_variables_has_a_violin_for_each(
-    people_schema: Any, worded: Any, row: pd.DataFrame, saved_figures: list[Any]
+    people_schema: Any, with_schema: Any, row: pd.DataFrame, saved_figures: list[Any]
 ) -> None:
     schema = people_schema.with_question("body", reveals=["weight", "visits", "pain"], cost=4)
     incomplete = row.assign(age=np.nan, town=None)
     strategy = PerCost(Information())
-    decision_process(worded(schema), incomplete, PATH, target="age", strategy=strategy, n_steps=9)
+    decision_process(with_schema(schema), incomplete, PATH, target="age", strategy=strategy, n_steps=9)
     axes = saved_figures[0].axes
     assert len(axes) == 2 * 4  # town has no answer; body, smoker, colour and stage are asked
     assert len(axes[1].collections) == 8

@@ -14,7 +14,7 @@ from eddi.partial_vae import PartialVAE
 
 @pytest.fixture(scope="module")
 def full(people: Any) -> pd.DataFrame:
-    return people(3, seed=7, holes=0.0)
+    return people(3, seed=7, missing=0.0)
 
 
 def test_decisions_have_the_rewards_and_questions_of_an_interview(

@@ -26,7 +26,7 @@ PATH = "plot.png"
 @pytest.fixture(scope="module")
 def simulations(model: PartialVAE, people: Any) -> dict[str, dict[str, Curves]]:
     """Two strategies for each target."""
-    table = people(30, seed=7, holes=0.0)
+    table = people(30, seed=7, missing=0.0)
     return {
         target: {
             "EDDI": simulate(model, table, target, strategy=Information(n_draws=8)),
@@ -272,7 +272,7 @@ def test_every_plot_writes_its_file(
     plots.choices(curves, tmp_path / "choices.png")
     plots.calibration(curves, tmp_path / "calibration.png")
     plots.cost_frontier({"EDDI": CostFrontier((0.0,), (curves,))}, tmp_path / "frontier.png")
-    row = people(1, seed=7, holes=0.0)
+    row = people(1, seed=7, missing=0.0)
     plots.decision_process(model, row, tmp_path / "decisions.png", target="age", n_steps=1)
     files = sorted(tmp_path.iterdir())
     assert len(files) == 5

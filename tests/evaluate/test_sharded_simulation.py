@@ -56,7 +56,7 @@ def test_another_process_gives_identical_results_even_in_random_order(path, tabl
 
 
 def test_every_shard_has_a_random_order_of_its_own(path, people):
-    rows = formats.read(people(24, seed=5, holes=0.0))
+    rows = formats.read(people(24, seed=5, missing=0.0))
     order = simulate_shards(path, rows, "weight", make_strategy=Random, max_steps=1).order
     assert (order[:12] != order[12:]).any()
 

@@ -20,13 +20,13 @@ KINDS = ("age", "visits", "smoker", "pain", "town")
 @pytest.fixture(scope="module")
 def full(people: Any) -> pd.DataFrame:
     """Rows without missing values."""
-    return people(12, seed=7, holes=0.0)
+    return people(12, seed=7, missing=0.0)
 
 
 @pytest.fixture(scope="module")
 def incomplete(people: Any) -> pd.DataFrame:
     """Rows with missing values, also of the targets."""
-    return people(40, seed=8, holes=0.3)
+    return people(40, seed=8, missing=0.3)
 
 
 @pytest.fixture(scope="module")

@@ -21,12 +21,12 @@ N_VARIABLES = 8
 @pytest.fixture(scope="module")
 def full(people: Any) -> pd.DataFrame:
     """Rows without missing values."""
-    return people(12, seed=7, holes=0.0)
+    return people(12, seed=7, missing=0.0)
 
 
 @pytest.fixture(scope="module")
 def incomplete(people: Any) -> pd.DataFrame:
-    return people(40, seed=8, holes=0.3)
+    return people(40, seed=8, missing=0.3)
 
 
 def step_metrics_without_evidence(model: FittedModel, table: pd.DataFrame, target: str) -> StepMetrics:

@@ -251,9 +251,9 @@ def test_an_invalid_answer_is_refused_and_the_record_does_not_change(interview, 
     assert interview.record is before
 
 
-def test_an_answer_out_of_range_is_refused(worded, people_schema):
+def test_an_answer_out_of_range_is_refused(with_schema, people_schema):
     schema = people_schema.with_variable(Variable("age", "real", low=0, high=120))
-    interview = Interview(worded(schema), "stage")
+    interview = Interview(with_schema(schema), "stage")
     with pytest.raises(AnswerError, match=r"'age' must be between 0 and 120, got 450. Widen the range"):
         interview.tell("age", 450)
     assert interview.record.answers == ()

@@ -46,10 +46,10 @@ class ConstantScores:
 
 
 @pytest.fixture(scope="module")
-def always_model(worded, people_schema):
+def always_model(with_schema, people_schema):
     """The model of people, with a question that is always asked, costs, and a prerequisite."""
     schema = people_schema.with_question("town", always=True, cost=2)
-    return worded(schema.with_question("weight", requires={"smoker": "yes"}, cost=3))
+    return with_schema(schema.with_question("weight", requires={"smoker": "yes"}, cost=3))
 
 
 def build_rules(model, *, strategy=None, stop=None):
@@ -59,7 +59,7 @@ def build_rules(model, *, strategy=None, stop=None):
 def make_states(model, people, *, has_deferred=False, n_without_answers=3):
     """Interviews in different states; the first ones have no answer yet."""
     random = np.random.default_rng(0)
-    evidence = model.evidence(people(N_ROWS, seed=2, holes=0.6))
+    evidence = model.evidence(people(N_ROWS, seed=2, missing=0.6))
     hidden = np.zeros((N_ROWS, 8), dtype=bool)
     hidden[:n_without_answers] = True
     hidden[:, model.schema_.position("stage")] = True
@@ -165,8 +165,8 @@ def test_a_deferred_question_does_not_prolong_an_interview_that_is_over(model):
     assert interview.next_step(deferred={"pain"}).question is None
 
 
-def test_a_question_marked_always_is_asked_last_of_all_if_it_is_deferred(worded, people_schema):
-    model = worded(people_schema.with_question("town", always=True))
+def test_a_question_marked_always_is_asked_last_of_all_if_it_is_deferred(with_schema, people_schema):
+    model = with_schema(people_schema.with_question("town", always=True))
     interview = Interview(model, "stage", strategy=FixedOrder(ORDER), stop=Stop(after=1))
     assert interview.next_step(deferred={"town"}).question.name == "age"
     interview.tell("age", 61)
@@ -223,8 +223,10 @@ def test_a_question_with_a_score_of_minus_infinity_is_not_asked(model):
     assert interview.ask() is None
 
 
-def test_a_question_marked_always_is_asked_even_if_its_score_is_minus_infinity(worded, people_schema):
-    model = worded(people_schema.with_question("age", cost=2).with_question("town", always=True))
+def test_a_question_marked_always_is_asked_even_if_its_score_is_minus_infinity(
+    with_schema, people_schema
+):
+    model = with_schema(people_schema.with_question("age", cost=2).with_question("town", always=True))
     interview = Interview(model, "stage", strategy=Lasso(("visits",)))
     assert interview.ask().name == "visits"
     interview.tell("visits", 3)
@@ -293,7 +295,7 @@ def test_the_best_askable_question_is_chosen():
 @pytest.mark.parametrize("strategy", [Information(), InformationWithBonus(), FixedOrder(ORDER)])
 def test_an_interview_and_a_simulation_ask_the_same_questions(always_model, people, strategy, stop):
     """Rows are complete, because a simulation knows which questions a row cannot answer."""
-    table = people(8, seed=6, holes=0.0)
+    table = people(8, seed=6, missing=0.0)
     curves = eddi.simulate(always_model, table, "stage", strategy=strategy, stop=stop)
     for row in range(len(table)):
         interview = Interview(always_model, "stage", strategy=strategy, stop=stop)

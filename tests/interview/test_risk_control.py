@@ -226,7 +226,7 @@ def test_a_tolerance_is_required_for_a_quantity_and_refused_for_levels(uncertifi
 
 
 def test_a_decision_about_several_targets_is_wrong_if_any_of_them_is(uncertified, people):
-    table = people(80, seed=6, holes=0.0)
+    table = people(80, seed=6, missing=0.0)
     both = certify(uncertified, table, ["stage", "smoker"])
     single = [certify(uncertified, table, name) for name in ("stage", "smoker")]
     assert both.n_wrong[0] >= max(certificate.n_wrong[0] for certificate in single)
@@ -243,8 +243,8 @@ def test_a_certificate_needs_a_target(uncertified, people):
         certify(uncertified, people(20, seed=3))
 
 
-def test_questions_marked_always_come_first_under_risk_control(worded, people_schema, people):
-    model = worded(people_schema.with_question("colour", always=True))
+def test_questions_marked_always_come_first_under_risk_control(with_schema, people_schema, people):
+    model = with_schema(people_schema.with_question("colour", always=True))
     model.model_ = dataclasses.replace(model.model_, certificates={})
     strategy, stop = FixedOrder(("age", "weight", "colour")), Stop(risk=EASY_RISK)
     assert Interview(model, "stage", strategy=strategy, stop=stop).ask().name == "colour"

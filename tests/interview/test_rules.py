@@ -40,102 +40,116 @@ def with_costs(people_schema):
     return build
 
 
-def test_rounding_does_not_reduce_a_budget(worded, with_costs):
+def test_rounding_does_not_reduce_a_budget(with_schema, with_costs):
     schema = with_costs(**dict.fromkeys(ORDER, 0.1))
-    assert ask_all(worded(schema), stop=Stop(budget=0.3)) == list(ORDER[:3])
+    assert ask_all(with_schema(schema), stop=Stop(budget=0.3)) == list(ORDER[:3])
 
 
-def test_a_question_that_is_too_expensive_is_skipped_for_a_cheaper_one(worded, with_costs):
+def test_a_question_that_is_too_expensive_is_skipped_for_a_cheaper_one(with_schema, with_costs):
     schema = with_costs(age=5, visits=2, smoker=9)
-    names = ask_all(worded(schema), stop=Stop(budget=8))
+    names = ask_all(with_schema(schema), stop=Stop(budget=8))
     assert names == ["age", "visits", "pain"]
 
 
-def test_no_question_is_asked_if_the_budget_covers_none(worded, with_costs):
-    assert ask_all(worded(with_costs(**dict.fromkeys(ORDER, 5))), stop=Stop(budget=4)) == []
+def test_no_question_is_asked_if_the_budget_covers_none(with_schema, with_costs):
+    assert ask_all(with_schema(with_costs(**dict.fromkeys(ORDER, 5))), stop=Stop(budget=4)) == []
 
 
-def test_a_question_without_an_answer_still_costs(worded, with_costs):
+def test_a_question_without_an_answer_still_costs(with_schema, with_costs):
     values = {**VALUES, "age": UNKNOWN, "visits": DECLINED}
     schema = with_costs(**dict.fromkeys(ORDER, 2))
-    assert ask_all(worded(schema), stop=Stop(budget=6), values=values) == ["age", "visits", "smoker"]
+    assert ask_all(with_schema(schema), stop=Stop(budget=6), values=values) == [
+        "age",
+        "visits",
+        "smoker",
+    ]
 
 
 def test_questions_marked_always_are_asked_after_the_stopping_rule_ends_the_interview(
-    worded, people_schema
+    with_schema, people_schema
 ):
     schema = people_schema.with_question("colour", always=True).with_question("town", always=True)
-    assert ask_all(worded(schema), stop=Stop(after=2)) == ["age", "visits", "town", "colour"]
+    assert ask_all(with_schema(schema), stop=Stop(after=2)) == ["age", "visits", "town", "colour"]
 
 
-def test_questions_marked_always_are_asked_in_order_if_no_rule_ends_the_interview(worded, people_schema):
-    assert ask_all(worded(people_schema.with_question("pain", always=True))) == list(ORDER)
+def test_questions_marked_always_are_asked_in_order_if_no_rule_ends_the_interview(
+    with_schema, people_schema
+):
+    assert ask_all(with_schema(people_schema.with_question("pain", always=True))) == list(ORDER)
 
 
-def test_the_cost_of_questions_marked_always_is_reserved(worded, with_costs):
+def test_the_cost_of_questions_marked_always_is_reserved(with_schema, with_costs):
     schema = with_costs(**dict.fromkeys(ORDER, 2)).with_question("colour", always=True, cost=3)
-    assert ask_all(worded(schema), stop=Stop(budget=6)) == ["age", "colour"]
+    assert ask_all(with_schema(schema), stop=Stop(budget=6)) == ["age", "colour"]
 
 
-def test_questions_marked_always_may_exceed_the_budget(worded, with_costs):
+def test_questions_marked_always_may_exceed_the_budget(with_schema, with_costs):
     schema = with_costs(age=1).with_question("colour", always=True, cost=50)
-    assert ask_all(worded(schema), stop=Stop(budget=2)) == ["colour"]
+    assert ask_all(with_schema(schema), stop=Stop(budget=2)) == ["colour"]
 
 
-def test_questions_marked_always_are_not_asked_again_once_declined(worded, people_schema):
-    model = worded(people_schema.with_question("colour", always=True))
+def test_questions_marked_always_are_not_asked_again_once_declined(with_schema, people_schema):
+    model = with_schema(people_schema.with_question("colour", always=True))
     interview = Interview(model, "stage", stop=Stop(after=0))
     assert interview.ask().name == "colour"
     interview.tell("colour", DECLINED)
     assert interview.ask() is None
 
 
-def test_a_question_is_asked_after_its_prerequisite_is_met(worded, people_schema):
+def test_a_question_is_asked_after_its_prerequisite_is_met(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
-    assert ask_all(worded(schema)) == ["visits", "smoker", "age", "pain", "town", "weight", "colour"]
+    assert ask_all(with_schema(schema)) == [
+        "visits",
+        "smoker",
+        "age",
+        "pain",
+        "town",
+        "weight",
+        "colour",
+    ]
 
 
 @pytest.mark.parametrize("answer", ["no", UNKNOWN, DECLINED])
-def test_a_question_is_never_asked_if_its_prerequisite_is_not_met(worded, people_schema, answer):
+def test_a_question_is_never_asked_if_its_prerequisite_is_not_met(with_schema, people_schema, answer):
     schema = people_schema.with_question("age", requires={"smoker": "yes"}, always=True)
-    names = ask_all(worded(schema), values={**VALUES, "smoker": answer})
+    names = ask_all(with_schema(schema), values={**VALUES, "smoker": answer})
     assert names == ["visits", "smoker", "pain", "town", "weight", "colour"]
 
 
-def test_prerequisites_may_have_prerequisites(worded, people_schema):
+def test_prerequisites_may_have_prerequisites(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"pain": ("mild", "strong")})
     schema = schema.with_question("pain", requires={"smoker": "yes"})
-    model = worded(schema)
+    model = with_schema(schema)
     assert ask_all(model)[:4] == ["visits", "smoker", "pain", "age"]
     assert "age" not in ask_all(model, values={**VALUES, "pain": "none"})
     names = ask_all(model, values={**VALUES, "smoker": "no"})
     assert not {"pain", "age"} & set(names)
 
 
-def test_all_prerequisites_must_be_met(worded, people_schema):
+def test_all_prerequisites_must_be_met(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes", "town": ("Aber", "Bala")})
-    assert ask_all(worded(schema))[:4] == ["visits", "smoker", "pain", "town"]
-    assert "age" not in ask_all(worded(schema), values={**VALUES, "town": "Conwy"})
+    assert ask_all(with_schema(schema))[:4] == ["visits", "smoker", "pain", "town"]
+    assert "age" not in ask_all(with_schema(schema), values={**VALUES, "town": "Conwy"})
 
 
-def test_undoing_an_answer_closes_the_questions_that_require_it(worded, people_schema):
+def test_undoing_an_answer_closes_the_questions_that_require_it(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
-    interview = Interview(worded(schema), "stage")
+    interview = Interview(with_schema(schema), "stage")
     interview.tell("smoker", "yes")
     assert "age" in interview.rewards()
     interview.undo()
     assert "age" not in interview.rewards()
 
 
-def test_an_answer_may_be_volunteered_before_its_prerequisite_is_met(worded, people_schema):
+def test_an_answer_may_be_volunteered_before_its_prerequisite_is_met(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes"})
-    interview = Interview(worded(schema), "stage")
+    interview = Interview(with_schema(schema), "stage")
     interview.tell("age", 61)
     assert interview.record.answered_variables() == {"age"}
 
 
-def test_questions_marked_never_are_not_asked_but_may_be_answered(worded, people_schema):
-    model = worded(mark_never(people_schema, "age", "town"))
+def test_questions_marked_never_are_not_asked_but_may_be_answered(with_schema, people_schema):
+    model = with_schema(mark_never(people_schema, "age", "town"))
     assert ask_all(model) == [name for name in ORDER if name not in ("age", "town")]
     interview = Interview(model, "stage", strategy=FixedOrder(ORDER))
     interview.tell("age", 61)
@@ -151,12 +165,12 @@ def build_rules(model, *, strategy=None, stop=None):
     return InterviewRules(model.fitted(), ("stage",), strategy or Information(), stop or Stop())
 
 
-def test_open_questions_do_not_depend_on_the_other_rows(worded, with_costs, people):
+def test_open_questions_do_not_depend_on_the_other_rows(with_schema, with_costs, people):
     schema = with_costs(age=5, pain=2).with_question("town", always=True)
     schema = schema.with_question("weight", requires={"smoker": "yes"})
-    model = worded(schema)
+    model = with_schema(schema)
     rules = build_rules(model, stop=Stop(budget=6))
-    evidence = model.evidence(people(12, seed=2, holes=0.6))
+    evidence = model.evidence(people(12, seed=2, missing=0.6))
     random = np.random.default_rng(0)
     closed, spent = random.random((12, 8)) < 0.2, random.uniform(0, 6, 12)
     in_batch = rules.open_questions(evidence, closed, spent)
@@ -167,10 +181,10 @@ def test_open_questions_do_not_depend_on_the_other_rows(worded, with_costs, peop
 
 
 def test_questions_without_prerequisites_that_do_not_reveal_the_target_are_unconditional(
-    worded, people_schema
+    with_schema, people_schema
 ):
     schema = mark_never(people_schema, "town").with_question("age", requires={"smoker": "yes"})
-    rules = build_rules(worded(schema))
+    rules = build_rules(with_schema(schema))
     names = np.array([question.name for question in rules.model.schema.questions])
     assert set(names[~rules.askable]) == {"stage", "town"}
     assert set(names[~rules.unconditional]) == {"stage", "town", "age"}

@@ -20,7 +20,7 @@ def simulate(model, people):
     def build(*, strategy=None, stop=None, n_rows=20):
         fitted = model.fitted()
         rules = InterviewRules(fitted, ("stage",), strategy or Information(), stop or Stop())
-        return SimulatedInterviews(rules, fitted.evidence(people(n_rows, seed=4, holes=0.3)))
+        return SimulatedInterviews(rules, fitted.evidence(people(n_rows, seed=4, missing=0.3)))
 
     return build
 
@@ -85,7 +85,7 @@ def test_no_rows_end_immediately(simulate):
 @pytest.mark.parametrize("stop", [Stop(), Stop(probability_above=0.7), Stop(budget=3)])
 def test_each_row_is_asked_the_questions_that_an_interview_would_ask_it(model, people, strategy, stop):
     """Complete rows: a simulation skips questions without an answer, an interview cannot know them."""
-    fitted, table = model.fitted(), people(6, seed=8, holes=0.0)
+    fitted, table = model.fitted(), people(6, seed=8, missing=0.0)
     rules = InterviewRules(fitted, ("stage",), strategy, stop)
     simulated = SimulatedInterviews(rules, fitted.evidence(table))
     order = np.stack([step.chosen for step in simulated.run(simulated.n_steps(None))], axis=1)

@@ -136,3 +136,14 @@ def test_nested_settings_are_part_of_the_key():
 def test_a_contradictory_certificate_is_refused(entries, message):
     with pytest.raises(ValueError, match=message):
         Certificate.from_document({**certify(1, 1, 2, 2).to_document(), **entries})
+
+
+def test_a_strategy_with_any_settings_can_be_described():
+    class Custom:
+        def __init__(self):
+            self.weights = {"age": np.array([1.0, 2.0])}
+            self.names = ("age",)
+
+    described = describe_strategy(Custom())
+    assert described == {"type": "Custom", "weights": {"age": "array([1., 2.])"}, "names": ["age"]}
+    assert hash(CertificateKey.create(("risk",), Custom(), None))

@@ -1,70 +1,143 @@
-"""Adding terms to codes gives what re-encoding all, question by question and draw by draw, gives."""
+"""Both rewards equal those computed by encoding the evidence again for every possible answer."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from eddi.reward.paper.latent_information import information
+from eddi.model.cache import Cache
+from eddi.reward.mutual_information import mutual_information
+from eddi.reward.paper.latent_information import latent_information
 from eddi.reward.paper.options import MAX_LEVELS
 from eddi.table.evidence import Evidence
 
 N_DRAWS = 6
 SEED = 4
+ENCODERS = ("zi", "zi-m", "pn", "pnp")
+TARGETS = [["weight"], ["smoker"], ["pain", "age", "town"]]
 
 
-class Drawn:
-    """A model that keeps the chances of its levels to itself, so that every answer is drawn."""
+class WithoutLevelProbabilities:
+    """A model without level probabilities, so that every answer is drawn."""
+
+    marginal_predictor = None
 
     def __init__(self, model):
-        self.model, self.schema_ = model, model.schema_
-        self.code, self.term, self.posterior, self.draw = (
-            model.code,
-            model.term,
-            model.posterior,
-            model.draw,
-        )
+        self.schema, self.network, self.frozen = model.schema, model.network, model.frozen
+        self.cache = Cache()
+        self.code, self.term, self.posterior = model.code, model.term, model.posterior
+        self.draw = model.draw
 
-    def chances(self, *_, **__):
+    def level_probabilities(self, *_, **__):
         return {}
 
-    alone_ = None
-    direct_ = None
 
-
-def encoded(model, row, told):
-    """q(z | x_O and what was told), from scratch."""
+def reveal(row, answer):
+    """The row with more observed values, by position."""
     values, observed = row.values.copy(), row.observed.copy()
-    for variable, value in told.items():
+    for variable, value in answer.items():
         values[0, variable], observed[0, variable] = value, True
-    return model.posterior(model.code(Evidence(values, observed)))
+    return Evidence(values, observed)
 
 
-def options(variables, drawn, chances):
-    """Each way these variables may be told in one draw, with its probability."""
-    if len(variables) == 1 and variables[0] in chances:
-        return [({variables[0]: level}, float(p)) for level, p in enumerate(chances[variables[0]])]
-    return [({variable: drawn[variable] for variable in variables}, 1.0)]
+def encode(model, row, answer):
+    """q(z | x_O and the answer), from scratch."""
+    return model.posterior(model.code(reveal(row, answer)))
 
 
-def by_loop(model, row, target, asked):
-    """The reward of revealing ``asked``, as a first programme would compute it."""
+def possible_values(variables, draw, probabilities):
+    """The values that these variables may have in one draw, with their probabilities."""
+    if len(variables) == 1 and variables[0] in probabilities:
+        return [({variables[0]: level}, p) for level, p in enumerate(probabilities[variables[0]])]
+    return [({variable: draw[variable] for variable in variables}, 1.0)]
+
+
+def naive_latent_reward(model, row, target, question):
+    """Equation 8 of the paper as a loop over draws and possible answers."""
+    before = encode(model, row, {})
+    draws = model.draw(before, N_DRAWS, seed=SEED)[:, 0].numpy()
+    by_variable = model.level_probabilities(before, N_DRAWS, seed=SEED)
+    few = {place: p for place, p in by_variable.items() if p.shape[-1] <= MAX_LEVELS}
     open_target = [place for place in target if not row.observed[0, place]]
-    asked = [place for place in asked if not row.observed[0, place]]
-    if not asked or not open_target or set(asked) & set(target):
-        return 0.0
-    now = encoded(model, row, {})
-    draws = model.draw(now, N_DRAWS, seed=SEED)[:, 0].numpy()
-    chances = model.chances(now, N_DRAWS, seed=SEED)
-    few = {place: chance for place, chance in chances.items() if chance.shape[-1] <= MAX_LEVELS}
     total = 0.0
-    for draw, drawn in enumerate(draws):
-        here = {place: chance[draw, 0].tolist() for place, chance in few.items()}
-        for answer, p_answer in options(asked, drawn, here):
-            total += p_answer * float(encoded(model, row, answer).kl(now))
-            for told, p_told in options(open_target, drawn, here if len(target) == 1 else {}):
-                both = encoded(model, row, {**told, **answer}).kl(encoded(model, row, told))
-                total -= p_answer * p_told * float(both)
+    for number, draw in enumerate(draws):
+        probabilities = {place: p[number, 0].tolist() for place, p in few.items()}
+        enumerated = probabilities if len(target) == 1 else {}
+        for answer, p_answer in possible_values(question, draw, probabilities):
+            total += p_answer * float(encode(model, row, answer).kl(before))
+            for values, p_target in possible_values(open_target, draw, enumerated):
+                after = encode(model, row, {**values, **answer})
+                total -= p_answer * p_target * float(after.kl(encode(model, row, values)))
     return total / N_DRAWS
+
+
+def naive_target_reward(model, row, target, question):
+    """The expected divergence of the marginal predictions as a loop over possible answers."""
+    marginals = model.network.marginals
+
+    def predict(evidence):
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        code = model.network.code(values, observed.float())
+        return marginals(model.network.features(code))
+
+    before = predict(row)
+    total = 0.0
+    for answer, probability in possible_answers(model, row, question):
+        after = predict(reveal(row, answer))
+        for variable in target:
+            if not row.observed[0, variable]:
+                head, place = marginals.head_of(variable)
+                own = head.outputs
+                divergence = head.likelihood.kl(after[:, own], before[:, own])
+                total += probability * float(divergence[0, place])
+    return total
+
+
+def possible_answers(model, row, question):
+    """All levels or atoms of one variable; joint draws of several variables."""
+    code = model.network.code(torch.from_numpy(row.values), torch.from_numpy(row.observed).float())
+    if len(question) > 1:
+        draws = model.draw(model.posterior(code), N_DRAWS, seed=SEED)[:, 0]
+        return [
+            ({variable: float(draw[variable]) for variable in question}, 1 / N_DRAWS) for draw in draws
+        ]
+    (variable,) = question
+    features = model.network.features(code)
+    marginals = model.network.marginals
+    if variable in (quantities := marginals.quantities.tolist()):
+        place = quantities.index(variable)
+        values = marginals.atoms.values[place].tolist()
+        probabilities = marginals.atoms.log_probabilities(features)[0, place].exp().tolist()
+    else:
+        head, place = marginals.head_of(variable)
+        outputs = marginals(features)[:, head.outputs]
+        probabilities = head.likelihood.probabilities(outputs)[0, place].tolist()
+        values = range(len(probabilities))
+    return [({variable: value}, p) for value, p in zip(values, probabilities, strict=True) if p > 0]
+
+
+def naive_rewards(naive_reward, model, rows, target):
+    """The rewards of all rows and questions, one by one."""
+    positions = model.schema.positions(target)
+
+    def reward(row, question):
+        unobserved = [place for place in question if not row.observed[0, place]]
+        is_open = unobserved and not set(unobserved) & set(positions)
+        is_done = row.observed[0, positions].all()
+        return naive_reward(model, row, positions, unobserved) if is_open and not is_done else 0.0
+
+    questions = [model.schema.positions(question.reveals) for question in model.schema.questions]
+    return torch.tensor(
+        [[reward(rows[[place]], question) for question in questions] for place in range(len(rows))]
+    )
+
+
+@pytest.fixture(scope="module", params=ENCODERS)
+def fitted(request, people_model, people_schema):
+    """A model with one question that reveals two variables."""
+    schema = people_schema.with_question("body", reveals=["age", "weight"])
+    return replace(people_model(request.param).fitted(), schema=schema)
 
 
 @pytest.fixture(scope="module")
@@ -73,21 +146,21 @@ def rows(model, people):
     return model.evidence(people(3, 9)).hide(hidden)
 
 
-@pytest.mark.parametrize("set_encoder", ["zi", "zi-m", "pn", "pnp"])
-@pytest.mark.parametrize("target", [["weight"], ["smoker"], ["pain", "age", "town"]])
-@pytest.mark.parametrize("kept", [Drawn, lambda model: model], ids=["drawn", "summed"])
-def test_incremental_codes_give_the_rewards_of_full_re_encoding(
-    people_model, rows, set_encoder, target, kept
-):
-    model = kept(people_model(set_encoder))
-    schema = model.schema_
-    found = information(model, rows, target, n_draws=N_DRAWS, seed=SEED)
-    expected = [
-        [
-            by_loop(model, rows[[place]], schema.positions(target), schema.positions(question.reveals))
-            for question in schema.questions
-        ]
-        for place in range(len(rows))
-    ]
-    assert (found != 0).any()
-    torch.testing.assert_close(found, torch.tensor(expected), rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("target", TARGETS, ids="-".join)
+@pytest.mark.parametrize(
+    "view", [lambda model: model, WithoutLevelProbabilities], ids=["enumerated", "drawn"]
+)
+def test_the_latent_reward_is_that_of_full_re_encoding(fitted, rows, target, view):
+    model = view(fitted)
+    rewards = latent_information(model, rows, target, n_draws=N_DRAWS, seed=SEED)
+    expected = naive_rewards(naive_latent_reward, model, rows, target)
+    assert (rewards != 0).any()
+    torch.testing.assert_close(rewards, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids="-".join)
+def test_the_target_reward_is_that_of_full_re_encoding(fitted, rows, target):
+    rewards = mutual_information(fitted, rows, target, n_draws=N_DRAWS, seed=SEED)
+    expected = naive_rewards(naive_target_reward, fitted, rows, target)
+    assert (rewards != 0).any()
+    torch.testing.assert_close(rewards, expected, rtol=1e-4, atol=1e-5)

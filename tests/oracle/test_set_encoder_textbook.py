@@ -1,4 +1,4 @@
-"""Each set encoder is its textbook form, and its code is additive."""
+"""Each set encoder computes the formula of the paper, and its code is additive."""
 
 from itertools import product
 
@@ -10,7 +10,7 @@ from eddi.model.network.set_encoder import SetEncoder
 from eddi.table.variable import Kind
 
 ENCODERS = ("zi", "zi-m", "pn", "pnp")
-FORMS = (
+SPECS = (
     VariableSpec(Kind.REAL),
     VariableSpec(Kind.CATEGORY, 3),
     VariableSpec(Kind.ORDINAL, 5),
@@ -18,106 +18,101 @@ FORMS = (
     VariableSpec(Kind.COUNT),
     VariableSpec(Kind.CATEGORY, 4),
 )
-MIXED = torch.tensor(
+ROWS = torch.tensor(
     [[0.7, 2.0, 3.0, 1.0, -0.4, 0.0], [-1.3, 0.0, 0.0, 0.0, 2.2, 3.0]], dtype=torch.float64
 )
-NUMBERS = (
-    VariableSpec(Kind.REAL),
-    VariableSpec(Kind.REAL),
-    VariableSpec(Kind.BINARY, 2),
-)  # all kinds the paper has
-SUBSETS = torch.tensor(list(product([0.0, 1.0], repeat=len(FORMS))), dtype=torch.float64)
+NUMERIC_SPECS = (VariableSpec(Kind.REAL), VariableSpec(Kind.REAL), VariableSpec(Kind.BINARY, 2))
+SUBSETS = torch.tensor(list(product([0.0, 1.0], repeat=len(SPECS))), dtype=torch.float64)  # masks
 
 
-def encoder(name, specs=FORMS):
+def build_encoder(name, specs=SPECS):
     torch.manual_seed(3)
-    made = SetEncoder(specs, name, width=7, identity=4).double()
+    encoder = SetEncoder(specs, name, width=7, identity=4).double()
     with torch.no_grad():
-        for weights in made.parameters():
+        for weights in encoder.parameters():
             weights.normal_()
-    return made
+    return encoder
 
 
-def slots(row, seen):
-    """A row as the textbook writes it: (slot, number) of every observed variable."""
-    first, found = 0, []
-    for form, value, here in zip(FORMS, row.tolist(), seen.tolist(), strict=True):
-        if form.kind is Kind.CATEGORY:
-            entry, width = (first + int(value), 1.0), form.n_levels
+def slots(row, observed):
+    """The slot and the number of every observed variable; a level is a slot with the number 1."""
+    first, pairs = 0, []
+    for spec, value, is_observed in zip(SPECS, row.tolist(), observed.tolist(), strict=True):
+        if spec.kind is Kind.CATEGORY:
+            pair, n_slots = (first + int(value), 1.0), spec.n_levels
         else:
-            unit = form.n_levels - 1 if form.kind is Kind.ORDINAL else 1
-            entry, width = (first, value / unit), 1
-        if here:
-            found.append(entry)
-        first += width
-    return found
+            unit = spec.n_levels - 1 if spec.kind is Kind.ORDINAL else 1
+            pair, n_slots = (first, value / unit), 1
+        if is_observed:
+            pairs.append(pair)
+        first += n_slots
+    return pairs
 
 
-def textbook(made, row, seen):
-    """The code of one row, written as the paper does and as slowly as possible."""
-    n_slots = sum(form.n_levels if form.kind is Kind.CATEGORY else 1 for form in FORMS)
+def textbook_code(encoder, row, observed):
+    """The code of one row, written as in the paper."""
+    n_slots = sum(spec.n_levels if spec.kind is Kind.CATEGORY else 1 for spec in SPECS)
     filled = torch.zeros(n_slots, dtype=torch.float64)
     mask = torch.zeros(n_slots, dtype=torch.float64)
-    for slot, number in slots(row, seen):
+    for slot, number in slots(row, observed):
         filled[slot], mask[slot] = number, 1.0
-    if made.name == "zi":
-        return torch.nn.functional.linear(filled, made.slope.T, made.base)
-    if made.name == "zi-m":
-        both = torch.cat([made.slope, made.offset])
-        return torch.nn.functional.linear(torch.cat([filled, mask]), both.T, made.base)
-    total = torch.zeros(made.width, dtype=torch.float64)
-    for slot, number in slots(row, seen):
-        identity = made.identity[slot]
+    if encoder.name == "zi":
+        return torch.nn.functional.linear(filled, encoder.slope.T, encoder.base)
+    if encoder.name == "zi-m":
+        weights = torch.cat([encoder.slope, encoder.offset])
+        return torch.nn.functional.linear(torch.cat([filled, mask]), weights.T, encoder.base)
+    total = torch.zeros(encoder.width, dtype=torch.float64)
+    for slot, number in slots(row, observed):
+        identity = encoder.identity[slot]
         x = torch.tensor([number], dtype=torch.float64)
-        s = torch.cat([identity, x]) if made.name == "pn" else identity * x
-        total = total + torch.relu(made.layer(s))
+        s = torch.cat([identity, x]) if encoder.name == "pn" else identity * x
+        total = total + torch.relu(encoder.layer(s))
     return total
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("row", [0, 1])
-def test_the_code_is_the_textbooks_for_every_subset(name, row):
-    made = encoder(name)
-    values = MIXED[row].expand(len(SUBSETS), -1) * SUBSETS
-    expected = torch.stack([textbook(made, MIXED[row], seen) for seen in SUBSETS])
-    assert torch.allclose(made(values, SUBSETS), expected, atol=1e-10)
+def test_the_code_of_every_subset_is_that_of_the_textbook(name, row):
+    encoder = build_encoder(name)
+    values = ROWS[row].expand(len(SUBSETS), -1) * SUBSETS
+    expected = torch.stack([textbook_code(encoder, ROWS[row], observed) for observed in SUBSETS])
+    assert torch.allclose(encoder(values, SUBSETS), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("row", [0, 1])
-def test_base_and_terms_add_up_to_the_code_for_every_subset(name, row):
-    made = encoder(name)
-    terms = made.term(MIXED[row], torch.arange(len(FORMS)))  # [variables, width]
-    full = made(MIXED[row].expand(len(SUBSETS), -1) * SUBSETS, SUBSETS)
-    assert torch.allclose(made.base + SUBSETS @ terms, full, atol=1e-10)
+def test_the_base_and_the_terms_of_every_subset_add_up_to_its_code(name, row):
+    encoder = build_encoder(name)
+    terms = encoder.term(ROWS[row], torch.arange(len(SPECS)))  # [variables, width]
+    codes = encoder(ROWS[row].expand(len(SUBSETS), -1) * SUBSETS, SUBSETS)
+    assert torch.allclose(encoder.base + SUBSETS @ terms, codes, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_an_answer_adds_its_term_whichever_was_already_known(name):
-    made = encoder(name)
-    for variable in range(len(FORMS)):
-        without = SUBSETS[SUBSETS[:, variable] == 0]
-        after = without.clone()
+def test_an_answer_adds_the_same_term_to_every_subset(name):
+    encoder = build_encoder(name)
+    for variable in range(len(SPECS)):
+        before = SUBSETS[SUBSETS[:, variable] == 0]
+        after = before.clone()
         after[:, variable] = 1
-        before_code = made(MIXED[0] * without, without)
-        added = made(MIXED[0] * after, after) - before_code
-        term = made.term(MIXED[0, [variable]], torch.tensor([variable]))
-        assert torch.allclose(added, term.expand_as(added), atol=1e-10)
+        difference = encoder(ROWS[0] * after, after) - encoder(ROWS[0] * before, before)
+        term = encoder.term(ROWS[0, [variable]], torch.tensor([variable]))
+        assert torch.allclose(difference, term.expand_as(difference), atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_terms_are_the_same_for_any_leading_shape_and_order(name):
-    made = encoder(name)
+def test_terms_do_not_depend_on_leading_shape_and_order(name):
+    encoder = build_encoder(name)
     order = torch.tensor([4, 1, 5])
-    tiled = MIXED[:, order].expand(3, 2, 3)
-    alone = made.term(MIXED[1, [5]], torch.tensor([5]))
-    assert torch.allclose(made.term(tiled, order)[2, 1, 2], alone[0])
+    repeated = ROWS[:, order].expand(3, 2, 3)
+    single = encoder.term(ROWS[1, [5]], torch.tensor([5]))
+    assert torch.allclose(encoder.term(repeated, order)[2, 1, 2], single[0])
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_the_paths_for_one_kind_only_agree_with_terms(name):
-    made = encoder(name, NUMBERS)
+def test_a_table_of_numbers_alone_has_an_additive_code(name):
+    encoder = build_encoder(name, NUMERIC_SPECS)
     values = torch.tensor([[0.5, -2.0, 1.0]], dtype=torch.float64)
-    everything = torch.ones(1, 3, dtype=torch.float64)
-    summed = made.base + made.term(values, torch.arange(3)).sum(1)
-    assert torch.allclose(made(values, everything), summed, atol=1e-10)
+    observed = torch.ones(1, 3, dtype=torch.float64)
+    expected = encoder.base + encoder.term(values, torch.arange(3)).sum(1)
+    assert torch.allclose(encoder(values, observed), expected, atol=1e-10)

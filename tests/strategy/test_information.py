@@ -34,7 +34,7 @@ def test_a_variable_that_depends_on_the_target_scores_higher_than_one_that_hardl
 
 @pytest.mark.parametrize("reward", ["latent", "target"])
 def test_a_row_has_the_same_scores_alone_and_in_a_batch(fitted, people, reward):
-    evidence = fitted.evidence(people(12, seed=5, holes=0.5))
+    evidence = fitted.evidence(people(12, seed=5, missing=0.5))
     strategy = Information(reward)
     in_batch = strategy.score(fitted, evidence, TARGET)
     for row in range(len(evidence)):
@@ -47,7 +47,7 @@ def test_an_empty_batch_has_no_scores(fitted, no_answers):
 
 
 def test_by_default_it_uses_the_best_reward_that_the_model_supports(fitted, people_model, people):
-    rows = fitted.evidence(people(12, seed=3, holes=0.6)).hide(fitted.schema.positions(TARGET))
+    rows = fitted.evidence(people(12, seed=3, missing=0.6)).hide(fitted.schema.positions(TARGET))
     best, target, latent = (
         Information(reward).score(fitted, rows, TARGET) for reward in (None, "target", "latent")
     )

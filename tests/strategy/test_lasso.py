@@ -53,7 +53,7 @@ def test_a_target_with_levels_uses_a_logistic_regression():
 
 def test_a_category_is_selected_if_any_of_its_levels_explains_the_target(people_model, people):
     model = people_model(target="age")
-    table = people(200, seed=3, holes=0.0)
+    table = people(200, seed=3, missing=0.0)
     table["age"] = 40.0 + 20.0 * (table["town"] == "Bala")  # the middle level: no linear effect
     assert Lasso.learn(model, table, "age").variables == ("town",)
 

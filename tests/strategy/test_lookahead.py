@@ -95,7 +95,7 @@ def test_every_variable_may_be_a_target(context):
 
 def test_it_chooses_like_information_if_no_question_has_a_gain(fitted, people):
     """All variables of people depend on one factor, so no answer makes another more informative."""
-    evidence = fitted.evidence(people(30, seed=5, holes=0.5)).hide(fitted.schema.positions(["stage"]))
+    evidence = fitted.evidence(people(30, seed=5, missing=0.5)).hide(fitted.schema.positions(["stage"]))
     lookahead = Lookahead(n_draws=50).score(fitted, evidence, ["stage"])
     greedy = Information().score(fitted, evidence, ["stage"])
     assert (lookahead.argmax(1) == greedy.argmax(1)).all()

@@ -1,4 +1,8 @@
-"""The installed command, in a process of its own, on real files."""
+"""The installed command in its own process, and the same command in this process.
+
+A process that imports torch takes seconds to start. Tests of what a command prints or writes therefore
+call it in this process (`invoke`). Tests of processes, signals and encodings start it (`eddi`).
+"""
 
 import os
 import random
@@ -8,17 +12,31 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
+
+import eddi as library
+from eddi.cli import app
 
 COMMAND = str(Path(sys.executable).with_name("eddi"))
-# Two threads on a busy core wait for each other far longer than so small a network takes.
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+SOURCE = str(Path(library.__file__).parents[1])
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",  # more threads are slower for so small a network, above all on a busy core
+    "COLUMNS": "100",
+    # The processes run the code under test, whichever version is installed.
+    "PYTHONPATH": os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])]),
+}
 
 Eddi = Callable[..., subprocess.CompletedProcess[str]]
+Invoke = Callable[..., Result]
 
 
-def start(*words: object, folder: Path, command: tuple[str, ...] = (COMMAND,)) -> subprocess.Popen[str]:
+def start(
+    *arguments: object, folder: Path, command: tuple[str, ...] = (COMMAND,)
+) -> subprocess.Popen[str]:
+    """Start the command in its own process."""
     return subprocess.Popen(
-        [*command, *map(str, words)],
+        [*command, *map(str, arguments)],
         cwd=folder,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
@@ -30,13 +48,14 @@ def start(*words: object, folder: Path, command: tuple[str, ...] = (COMMAND,)) -
 
 @pytest.fixture
 def eddi(tmp_path: Path) -> Eddi:
-    """Run the command in the test's own folder."""
+    """Runs the command in its own process, in the folder of the test."""
 
-    def run(*words: object, folder: Path = tmp_path, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [COMMAND, *map(str, words)],
-            cwd=folder,
+            [COMMAND, *map(str, arguments)],
+            cwd=tmp_path,
             env={**ENVIRONMENT, **env},
+            input=stdin,
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -47,10 +66,21 @@ def eddi(tmp_path: Path) -> Eddi:
     return run
 
 
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Runs the command in this process, in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, stdin: str | bytes = "") -> Result:
+        return CliRunner().invoke(app, [*map(str, arguments)], input=stdin, env={"COLUMNS": "100"})
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def people_csv() -> str:
-    """120 people with unicode names, an identifier, holes of three kinds, and numbers as people type."""
-    dice = random.Random(0)  # noqa: S311  # no secrets here
+    """120 people: non-ASCII names, an identifier, and missing values spelled in three ways."""
+    dice = random.Random(0)  # noqa: S311  # not for secrets
     lines = ["patient_id,Größe,体重,smoker,city,risk"]
     for number in range(120):
         height = dice.gauss(170, 10)
@@ -66,6 +96,7 @@ def people_csv() -> str:
 
 @pytest.fixture
 def people(tmp_path: Path, people_csv: str) -> Path:
+    """The table of people in the folder of the test."""
     path = tmp_path / "people.csv"
     path.write_text(people_csv, encoding="utf-8")
     return path
@@ -73,20 +104,9 @@ def people(tmp_path: Path, people_csv: str) -> Path:
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory: pytest.TempPathFactory, people_csv: str) -> Path:
-    """A model of the people, trained once for all tests."""
+    """The file of a model of the people, trained once for all tests."""
     folder = tmp_path_factory.mktemp("fitted")
     (folder / "people.csv").write_text(people_csv, encoding="utf-8")
-    words = [
-        "fit",
-        "people.csv",
-        "-t",
-        "risk",
-        "-o",
-        "people.eddi",
-        "--steps",
-        "100",
-        "--recipe",
-        "paper",
-    ]
-    subprocess.run([COMMAND, *words], cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
+    model = library.PartialVAE(target="risk", recipe="paper", max_steps=100, random_state=0)
+    model.fit(folder / "people.csv").save(folder / "people.eddi")
     return folder / "people.eddi"

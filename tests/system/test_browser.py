@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 
 
 @pytest.fixture(scope="module")
-def model_file(tmp_path_factory, worded, people_schema) -> Path:
+def model_file(tmp_path_factory, with_schema, people_schema) -> Path:
     """A model of people with questions for every control: number, slider, choices, buttons, several."""
     schema = people_schema.with_variable(Variable("age", "real", low=18, high=95, unit="years"))
     schema = schema.with_question("age", text="How old are you?", always=True)
@@ -36,7 +36,7 @@ def model_file(tmp_path_factory, worded, people_schema) -> Path:
     schema = schema.with_question("pain", text="How strong is your pain?")
     schema = schema.with_question("body", reveals=["weight", "visits"], text="What about your body?")
     path = tmp_path_factory.mktemp("browser") / "people.eddi"
-    worded(schema).save(path)
+    with_schema(schema).save(path)
     return path
 
 
@@ -163,7 +163,7 @@ def test_an_interview_leads_from_start_to_result(visit, size, scripts):
     assert page.locator("tbody tr").count() == 6
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_no_page_violates_accessibility_rules(visit, scheme):
     page = visit(PHONE, scheme=scheme)
     violations = accessibility_violations(page)

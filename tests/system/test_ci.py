@@ -1,4 +1,4 @@
-"""`.ci/run` gets a browser first where it can, and runs the tests either way."""
+"""`.ci/run` installs a browser if it can, and runs the tests in any case."""
 
 import os
 import shutil
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "run"
-NEEDED = ("bash", "dirname", "timeout", "cp", "env")
+REAL_COMMANDS = ("bash", "dirname", "timeout", "cp", "env")
 
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine whose only commands are a few real ones, a `make` that tells, and what is added."""
+    """A machine with a few real commands, a `make` that prints its arguments, and those added."""
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in NEEDED:
+    for name in REAL_COMMANDS:
         (tools / name).symlink_to(str(shutil.which(name)))
 
     def add(name, line):
@@ -24,9 +24,9 @@ def machine(tmp_path):
         (tools / name).chmod(0o755)
 
     def run():
-        words = [str(tools / "bash"), str(SCRIPT)]
+        command = [str(tools / "bash"), str(SCRIPT)]
         return subprocess.run(
-            words, env={**os.environ, "PATH": str(tools)}, capture_output=True, text=True, check=False
+            command, env={**os.environ, "PATH": str(tools)}, capture_output=True, text=True, check=False
         )
 
     add("make", 'echo "make $*"')
@@ -34,41 +34,41 @@ def machine(tmp_path):
     return add, run, tools
 
 
-def test_a_browser_that_is_there_is_used(machine):
+def test_an_installed_browser_is_used(machine):
     add, run, _ = machine
     add("chromium", "exit 0")
-    add("apt-get", "echo apt-get was asked >&2; exit 1")
-    done = run()
-    assert (done.returncode, done.stdout, done.stderr) == (0, "make test\n", "")
+    add("apt-get", "echo apt-get was called >&2; exit 1")
+    result = run()
+    assert (result.returncode, result.stdout, result.stderr) == (0, "make test\n", "")
 
 
-def test_a_browser_that_is_missing_is_installed_first(machine):
+def test_a_missing_browser_is_installed_first(machine):
     add, run, tools = machine
-    add("apt-get", f'[ "$1" != install ] || cp {tools}/make {tools}/chromium; echo chatter')
-    done = run()
-    assert (done.returncode, done.stdout, done.stderr) == (0, "make test\n", "")
+    add("apt-get", f'[ "$1" != install ] || cp {tools}/make {tools}/chromium; echo output')
+    result = run()
+    assert (result.returncode, result.stdout, result.stderr) == (0, "make test\n", "")
     assert (tools / "chromium").exists()
 
 
 @pytest.mark.parametrize("apt", ["exit 100", None])
-def test_where_no_browser_can_be_had_the_tests_run_all_the_same(machine, apt):
+def test_the_tests_run_even_if_no_browser_can_be_installed(machine, apt):
     add, run, _ = machine
     if apt:
         add("apt-get", apt)
-    done = run()
-    assert (done.returncode, done.stdout) == (0, "make test\n")
-    assert "its tests are skipped" in done.stderr
+    result = run()
+    assert (result.returncode, result.stdout) == (0, "make test\n")
+    assert "its tests are skipped" in result.stderr
 
 
-def test_who_is_not_root_installs_nothing(machine):
+def test_nothing_is_installed_without_root_permissions(machine):
     add, run, _ = machine
     add("id", "echo 1000")
-    add("apt-get", "touch asked-all-the-same")
+    add("apt-get", "touch apt-get-was-called")
     assert "its tests are skipped" in run().stderr
-    assert not (SCRIPT.parents[1] / "asked-all-the-same").exists()
+    assert not (SCRIPT.parents[1] / "apt-get-was-called").exists()
 
 
-def test_tests_that_fail_fail_the_whole(machine):
+def test_failing_tests_make_the_script_fail(machine):
     add, run, _ = machine
     add("chromium", "exit 0")
     add("make", "exit 2")

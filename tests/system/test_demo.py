@@ -1,6 +1,5 @@
-"""`make run`: the demonstration's questionnaire at an address, until somebody stops it."""
+"""`make run`: the questionnaire of the demo is served until somebody stops it."""
 
-import re
 import signal
 import socket
 import subprocess
@@ -13,65 +12,46 @@ from rich.console import Console
 from eddi.cli import demo_run
 
 from .conftest import start
+from .server import Server
 
 ROOT = Path(__file__).parents[2]
+DEFAULT_PORT = 8000
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the demonstration's model is, hardly trained."""
-    made = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_run, "MAX_STEPS", 5)
-        demo_run.prepare_model(made, Console(quiet=True))
-    return made
-
-
-def address(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Where it is served, and what was said so far."""
-    assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
-        if found := re.search(r"served at (http://\S+)", line):
-            return found[1], said
-    raise AssertionError(said)
-
-
-def test_it_serves_without_a_terminal_until_stopped(folder: Path) -> None:
-    with socket.socket() as taken:
-        # Where the usual port is taken it moves on, and where it is free we are not to be in the way.
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def test_the_demo_is_served_until_it_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_run, "MAX_STEPS", 5)
+    demo_run.prepare_model(tmp_path, Console(quiet=True))
+    with socket.socket() as occupied:
+        # The server selects another port if the default one is in use, by this test or by anybody.
+        occupied.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            taken.bind(("127.0.0.1", 8000))
-            taken.listen()
+            occupied.bind(("127.0.0.1", DEFAULT_PORT))
+            occupied.listen()
         except OSError:
             pass
-        process = start("demo", "--serve", "-o", str(folder), folder=folder)
+        server = Server(start("demo", "--serve", "-o", tmp_path, folder=tmp_path))
         try:
-            where, said = address(process)
-            assert "port 8000 is in use, so another one is used" in said
-            assert demo_run.TITLE in httpx.get(where).text
-            assert httpx.post(f"{where}/interviews").status_code == 201
-            process.send_signal(signal.SIGINT)
-            out, rest = process.communicate(timeout=30)
+            assert demo_run.TITLE in httpx.get(server.address).text
+            assert httpx.post(f"{server.address}/interviews").status_code == 201
         finally:
-            process.kill()
-            process.wait()
-    assert process.returncode == 0
-    assert "stopped. All acknowledged answers are saved." in rest
-    assert out == ""
-    assert "Traceback" not in said + rest
-    assert (folder / demo_run.STORE_FILE).stat().st_size > 0
+            code = server.end(signal.SIGINT)
+    assert code == 0
+    assert server.output == ""
+    assert f"port {DEFAULT_PORT} is in use, so another one is used" in server.messages
+    assert "stopped. All acknowledged answers are saved." in server.messages
+    assert "Traceback" not in server.messages
+    assert (tmp_path / demo_run.STORE_FILE).stat().st_size > 0
 
 
-def test_make_run_sets_up_the_web_and_serves_the_demonstration() -> None:
-    done = subprocess.run(
-        ["make", "--no-print-directory", "-n", "-B", "run"],  # make test would make it say where it is
+def test_make_run_installs_the_web_extra_and_serves_the_demo() -> None:
+    printed = subprocess.run(
+        ["make", "--no-print-directory", "-n", "-B", "run"],  # `make test` would print the directory
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert '-e ".[plots,web]"' in done.stdout
-    assert done.stdout.rstrip().endswith("eddi demo --serve")
+    assert '-e ".[plots,web]"' in printed.stdout
+    assert printed.stdout.rstrip().endswith("eddi demo --serve")

@@ -1,4 +1,4 @@
-"""The installed commands interview, ask and simulate, end to end."""
+"""The commands interview, ask and simulate, end to end."""
 
 import json
 import signal
@@ -8,77 +8,63 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from eddi.cli.app import app
-
-from .conftest import COMMAND, ENVIRONMENT, Eddi
+from .conftest import COMMAND, ENVIRONMENT, Eddi, Invoke
 
 ANSWERS: dict[str, Any] = {"Größe": 181.5, "体重": 80, "smoker": "yes", "city": "Zürich"}
 
 
-def tell(*words: object, typed: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command with ``typed`` on its standard input."""
-    return subprocess.run(
-        [COMMAND, *map(str, words)],
-        cwd=folder,
-        env=ENVIRONMENT,
-        input=typed,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-
-
-def ask(fitted: Path, answers: dict[str, Any], *words: object) -> dict[str, Any]:
-    """One step, in this process, which has torch loaded already."""
-    options = ["ask", str(fitted), "--target", "risk", *map(str, words)]
-    result = CliRunner().invoke(app, options, input=json.dumps({"answers": answers}))
+def ask(invoke: Invoke, fitted: Path, answers: dict[str, Any], *options: object) -> dict[str, Any]:
+    """One step of `eddi ask`."""
+    document = json.dumps({"answers": answers})
+    result = invoke("ask", fitted, "--target", "risk", *options, stdin=document)
     assert result.exit_code == 0, result.stderr
     step = json.loads(result.stdout, parse_constant=pytest.fail)
     assert isinstance(step, dict)
     return step
 
 
-@pytest.fixture(scope="session")
-def asked(fitted: Path) -> list[str]:
-    """The questions that `eddi ask` asks one after another."""
-    told: dict[str, Any] = {}
-    while (question := ask(fitted, told)["question"]) is not None:
-        told[question["name"]] = ANSWERS[question["name"]]
-    return list(told)
+def ask_all(invoke: Invoke, fitted: Path) -> list[str]:
+    """The questions that `eddi ask` asks one after the other."""
+    answers: dict[str, Any] = {}
+    while (question := ask(invoke, fitted, answers)["question"]) is not None:
+        answers[question["name"]] = ANSWERS[question["name"]]
+    return list(answers)
 
 
-def typed(names: list[str]) -> str:
+def to_lines(names: list[str]) -> str:
     return "".join(f"{ANSWERS[name]}\n" for name in names)
 
 
-def test_asking_in_a_loop_is_the_interview(fitted: Path, tmp_path: Path, asked: list[str]) -> None:
+def test_an_interview_that_was_killed_resumes_and_asks_the_questions_of_eddi_ask(
+    eddi: Eddi, invoke: Invoke, fitted: Path, tmp_path: Path
+) -> None:
+    asked = ask_all(invoke, fitted)
     assert sorted(asked) == sorted(ANSWERS)
-    words = ("interview", fitted, "-t", "risk", "--record", "r.json")
-    result = tell(*words, typed=typed(asked), folder=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "Interview complete. 4 questions." in result.stdout
-    assert "\x1b" not in result.stdout
-    record = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    assert [answer["question"] for answer in record["answers"]] == asked
-    assert record["answers"][asked.index("体重")]["values"] == {"体重": 80.0}
+    interview = ("interview", str(fitted), "--target", "risk", "--record", "r.json")
+    kill_after_two_answers(interview, to_lines(asked[:2]), tmp_path / "r.json")
 
-    # What the interview kept is what `ask` takes, and both believe the same.
+    resumed = eddi(*interview, stdin=to_lines(asked[2:]))
+    assert resumed.returncode == 0, resumed.stderr
+    assert "resuming from r.json" in resumed.stderr
+    assert "Interview complete. 4 questions." in resumed.stdout
+    assert "\x1b" not in resumed.stdout
     document = (tmp_path / "r.json").read_text(encoding="utf-8")
-    step = json.loads(tell("ask", fitted, typed=document, folder=tmp_path).stdout)
+    answers = json.loads(document)["answers"]
+    assert [answer["question"] for answer in answers] == asked
+    assert answers[asked.index("体重")]["values"] == {"体重": 80.0}
+    assert not list(tmp_path.glob("*.unfinished"))
+
+    # The record is valid input of `eddi ask`, with the same prediction.
+    step = json.loads(invoke("ask", fitted, stdin=document).stdout)
     assert step["question"] is None
-    assert step == ask(fitted, ANSWERS)
+    assert step == ask(invoke, fitted, ANSWERS)
 
 
-def test_an_interview_that_was_killed_goes_on(fitted: Path, tmp_path: Path, asked: list[str]) -> None:
-    record = tmp_path / "r.json"
-    words = ("interview", fitted, "--target", "risk", "--record", record.name)
+def kill_after_two_answers(interview: tuple[str, ...], lines: str, record: Path) -> None:
     process = subprocess.Popen(
-        [COMMAND, *map(str, words)],
-        cwd=tmp_path,
+        [COMMAND, *interview],
+        cwd=record.parent,
         env=ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -87,7 +73,7 @@ def test_an_interview_that_was_killed_goes_on(fitted: Path, tmp_path: Path, aske
         encoding="utf-8",
     )
     assert process.stdin is not None
-    process.stdin.write(typed(asked[:2]))
+    process.stdin.write(lines)
     process.stdin.flush()
     deadline = time.monotonic() + 60
     while not (record.exists() and len(json.loads(record.read_text("utf-8"))["answers"]) == 2):
@@ -97,24 +83,17 @@ def test_an_interview_that_was_killed_goes_on(fitted: Path, tmp_path: Path, aske
     process.stdin.close()
     assert process.wait() == -signal.SIGKILL
 
-    resumed = tell(*words, typed=typed(asked[2:]), folder=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
-    assert "resuming from r.json" in resumed.stderr
-    told = json.loads(record.read_text("utf-8"))["answers"]
-    assert [answer["question"] for answer in told] == asked
-    assert not list(tmp_path.glob("*.unfinished"))
 
-
-def test_a_step_stops_when_told_to(fitted: Path) -> None:
-    assert ask(fitted, {"smoker": "yes"}, "--after", 1)["question"] is None
-    assert ask(fitted, {"smoker": None}, "--budget", 1)["question"] is None
-    step = ask(fitted, {"smoker": {"without": "declined"}}, "--budget", 2)
+def test_a_stopping_rule_ends_the_interview(invoke: Invoke, fitted: Path) -> None:
+    assert ask(invoke, fitted, {"smoker": "yes"}, "--after", 1)["question"] is None
+    assert ask(invoke, fitted, {"smoker": None}, "--budget", 1)["question"] is None
+    step = ask(invoke, fitted, {"smoker": {"without": "declined"}}, "--budget", 2)
     assert set(step["prediction"]["risk"]) == {"mean", "sd", "interval"}
     assert set(step["rewards"]) == {"Größe", "体重", "city"}
 
 
 @pytest.mark.parametrize(
-    ("words", "text", "message"),
+    ("arguments", "text", "message"),
     [
         (["ask"], "{", "standard input is not JSON"),
         (["ask"], "\udcff", "standard input is not JSON"),
@@ -130,27 +109,29 @@ def test_a_step_stops_when_told_to(fitted: Path) -> None:
         (["simulate", "absent.csv", "--plot", "no/c.png"], "", "there is no folder 'no'"),
     ],
 )
-def test_what_is_wrong_is_said_in_words(fitted: Path, words: list[str], text: str, message: str) -> None:
-    verb, *options = words
-    content = text.encode("utf-8", "surrogateescape")
-    result = CliRunner().invoke(app, [verb, str(fitted), *options], input=content)
+def test_an_error_states_what_is_wrong(
+    invoke: Invoke, fitted: Path, arguments: list[str], text: str, message: str
+) -> None:
+    command, *options = arguments
+    result = invoke(command, fitted, *options, stdin=text.encode("utf-8", "surrogateescape"))
     assert result.exit_code == 1
     assert result.stdout == ""
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_simulation_is_a_table_json_and_a_picture(
-    eddi: Eddi, fitted: Path, people: Path, tmp_path: Path
+def test_a_simulation_prints_a_table_or_json_and_plots_its_curve(
+    invoke: Invoke, fitted: Path, people: Path, tmp_path: Path
 ) -> None:
-    words = ("simulate", fitted, people, "--target", "risk", "--steps", 2)
-    shown = eddi(*words, "--plot", "curve.svg")
-    assert shown.returncode == 0, shown.stderr
+    simulate = ("simulate", fitted, people, "--target", "risk", "--steps", 2)
+    shown = invoke(*simulate, "--plot", "curve.svg")
+    assert shown.exit_code == 0, shown.stderr
     assert "RMSE" in shown.stdout
     assert "AUIC" in shown.stdout
     assert "wrote curve.svg" in shown.stderr
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
-    facts = json.loads(eddi(*words, "--json", "--strategy", "random").stdout, parse_constant=pytest.fail)
-    assert len(facts["rmse"]) == 3
-    assert len(facts["order"]) == 120
-    assert facts["target"] == "risk"
-    assert facts["auic"] > 0
+    printed = invoke(*simulate, "--json", "--strategy", "random").stdout
+    curves = json.loads(printed, parse_constant=pytest.fail)
+    assert len(curves["rmse"]) == 3
+    assert len(curves["order"]) == 120
+    assert curves["target"] == "risk"
+    assert curves["auic"] > 0

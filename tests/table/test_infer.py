@@ -402,6 +402,7 @@ def test_every_column_fits_its_inferred_variable_or_is_rejected_with_a_message(v
             assert variable.number(variable.answer(number)) == number
 
 
+@pytest.mark.slow
 def test_ten_million_cells_and_five_thousand_columns_take_less_than_ten_seconds():
     wide = pa.table({f"v{n}": RNG.integers(0, 9, 100) for n in range(5_000)})
     long = pa.table({f"v{n}": RNG.normal(size=1_000_000) for n in range(10)})

@@ -150,7 +150,7 @@ class InterviewLosses:
         return np.array([mean_loss(n, loss) for n, loss in zip(self.n_asked, losses, strict=True)])
 
     def _interpolate(self, losses: Numbers, points: Numbers) -> Numbers:
-        """The loss of each row after so many questions [rows, points]; the last one after its end."""
+        """The loss of each row after these numbers of questions [rows, points]."""
         return np.array(
             [
                 loss_spline(n, loss)(np.minimum(points, n[-1]))

@@ -8,9 +8,8 @@ model is trained for this, as none is when a model is certified. The rows are se
   about the population, however, and the evaluated rows are few: their error rate may exceed the risk by
   chance, all the more because the half with fewer errors is the one that certifies.
 - a draw: the rows are taken as the population. Half as many are drawn from it with replacement to
-certify,
-  and the guarantee is then checked exactly on all rows. At 90% confidence it may be violated in 10% of
-  the draws.
+  certify, and the guarantee is then checked exactly on all rows. At 90% confidence it may be violated in
+  10% of the draws.
 """
 
 from collections.abc import Iterator, Sequence

@@ -11,6 +11,8 @@ from eddi.reward.paper.triton_backend import QuestionTable
 from eddi_benchmarks.speed import gpu_speed, reward_speed
 from eddi_benchmarks.speed.gpu_speed import PlainReward
 
+pytestmark = pytest.mark.slow
+
 
 def test_without_a_gpu_the_benchmark_is_rejected(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

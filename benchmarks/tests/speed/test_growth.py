@@ -9,6 +9,8 @@ import pytest
 from eddi_benchmarks.speed import growth
 from eddi_benchmarks.speed.growth import Growth
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 1.7, -1.0])
 def test_the_exponent_is_the_power_of_the_size(power):

@@ -11,6 +11,8 @@ from eddi_benchmarks.__main__ import main
 from eddi_benchmarks.speed import reward_speed
 from eddi_benchmarks.speed.plain_network import ComparisonError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_datasets(data):

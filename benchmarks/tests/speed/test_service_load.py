@@ -8,6 +8,8 @@ import pytest
 import eddi
 from eddi_benchmarks.speed.service_load import ResponseTimes, run_server, simulate_people
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def model_file(tmp_path):

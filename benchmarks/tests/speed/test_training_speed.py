@@ -13,6 +13,8 @@ from eddi_benchmarks.speed import training_speed
 from eddi_benchmarks.speed.plain_network import ComparisonError
 from eddi_benchmarks.speed.training_speed import BOSTON, ENCODERS, MNIST, NetworkPair
 
+pytestmark = pytest.mark.slow
+
 SMALL = replace(BOSTON, n_rows=120)
 PIXELS = replace(
     MNIST,

@@ -41,7 +41,7 @@ def ask(
     target, and "rewards" of all open questions in nats.
     """
     from eddi.interview.documents import describe, resume
-    from eddi.partial_vae import load
+    from eddi.model.files.archive import load
 
     stop = build_stopping_rule(after=after, budget=budget, risk=risk, within=within)
     answers = _read_answers()

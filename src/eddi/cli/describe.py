@@ -14,7 +14,7 @@ from eddi.cli.options import Json
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from eddi.partial_vae import PartialVAE
+    from eddi.model.fitted import FittedModel
 
 MODEL_SUFFIX = ".eddi"
 
@@ -43,29 +43,29 @@ def _is_model(path: Path) -> bool:
 
 
 def _describe_model(path: Path, *, json: bool) -> None:
+    from eddi.model.files.archive import load
     from eddi.model.files.model_card import model_card
-    from eddi.partial_vae import load
 
     model = load(path)
     if json:
         return terminal.print_data(terminal.to_json(_summarize_model(model)))
     if not sys.stdout.isatty():
-        return terminal.print_data(model_card(model.fitted()))
+        return terminal.print_data(model_card(model))
     from rich.markdown import Markdown
 
-    return terminal.open_console(stderr=False).print(Markdown(model_card(model.fitted())))
+    return terminal.open_console(stderr=False).print(Markdown(model_card(model)))
 
 
-def _summarize_model(model: "PartialVAE") -> dict[str, Any]:
+def _summarize_model(model: "FittedModel") -> dict[str, Any]:
     return {
-        "target": list(model.target_),
-        "rows": model.n_rows_,
-        "kinds": terminal.count_kinds(model.schema_),
-        "fingerprint": model.fingerprint_,
+        "target": list(model.target),
+        "rows": model.training.n_rows,
+        "kinds": terminal.count_kinds(model.schema),
+        "fingerprint": model.training.fingerprint,
         "set_encoder": model.set_encoder,
-        "recipe": asdict(model.recipe_),
-        "training": asdict(model.history_[-1]),
-        "schema": model.schema_.to_document(),
+        "recipe": asdict(model.recipe),
+        "training": asdict(model.training.history[-1]),
+        "schema": model.schema.to_document(),
     }
 
 

@@ -31,8 +31,8 @@ def export(
         raise EddiError("no export format was given. Use --onnx, the only supported format.")
     if output.exists() and not output.is_dir():
         raise EddiError(f"the output {str(output)!r} is a file. Name a folder.")
+    from eddi.model.files.archive import load
     from eddi.model.files.onnx_export import TOLERANCE, export_onnx
-    from eddi.partial_vae import load
 
     files = export_onnx(load(model, device="cpu"), output)
     for file in files:

@@ -47,7 +47,7 @@ def interview(
         check_writable(record)
     from eddi.cli.conversation import Conversation
     from eddi.interview.interview import Interview
-    from eddi.partial_vae import load
+    from eddi.model.files.archive import load
 
     stop = build_stopping_rule(after=after, budget=budget, risk=risk, within=within)
     previous = None if record is None else read_record(record)

@@ -58,10 +58,10 @@ def simulate(
         check_writable(plot)
     from eddi.evaluate.plots import information_curves
     from eddi.evaluate.sharded_simulation import simulate_shards
-    from eddi.partial_vae import load
+    from eddi.model.files.archive import load
     from eddi.table.streaming import open_table
 
-    load(model).schema_.target_names(target)  # rejects an unknown target before the simulation
+    load(model).schema.target_names(target)  # rejects an unknown target before the simulation
     with terminal.show_progress("interviewing") as on_progress:
         curves = simulate_shards(
             model,

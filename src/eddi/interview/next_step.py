@@ -29,7 +29,7 @@ class InterviewStates:
     Args:
         evidence: the answers so far.
         closed: questions that must not be asked (again) [rows, questions].
-        n_asked: number of questions asked [rows].
+        n_asked: number of questions answered, including volunteered answers [rows].
         spent: their total cost [rows].
         deferred: questions that are asked only if no other is left [rows, questions]; None for none.
     """

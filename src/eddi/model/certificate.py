@@ -43,7 +43,7 @@ def describe_strategy(strategy: object) -> dict[str, Any]:
     if is_dataclass(strategy):
         settings = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
     else:
-        settings = vars(strategy)
+        settings = dict(strategy.__dict__) if hasattr(strategy, "__dict__") else {}
     return {"type": type(strategy).__name__} | {k: _plain(v) for k, v in settings.items()}
 
 
@@ -52,7 +52,9 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return describe_strategy(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return describe_strategy(value) if hasattr(value, "score") else repr(value)
 
 
 def _hashable(value: Any) -> Any:

@@ -3,10 +3,10 @@
 G(i, x_O) = sum over answers a of p(x_i = a | x_O) max over j of R(j, x_O and x_i = a)
             - max over j other than i of R(j, x_O)
 
-with R of `mutual_information`. R(i) + max R + G(i) is the value of two questions, the second chosen in
-the light of the first answer (Heckerman, Horvitz and Middleton 1993). A question that carries no
-information about the target by itself, but determines what to ask next, has all of its value in G. If
-answers are independent, G is 0; if one repeats the other, it is negative.
+with R of `mutual_information`. R(i) + G(i) + max over j other than i of R(j) is the value of two
+questions, the second chosen in the light of the first answer (Heckerman, Horvitz and Middleton 1993). A
+question that carries no information about the target by itself, but determines what to ask next, has all
+of its value in G. If answers are independent, G is 0; if one repeats the other, it is negative.
 """
 
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ class TwoStepLookahead:
         n_candidates: number of questions per row whose gain is computed: half of them those with the
             highest reward, half those with the most information about all other variables. The gain of
             the other questions is taken to be 0.
-        min_gain: share of the information of the greedy question and the best one after it that a gain
-            must exceed. The best of many questions is in part the most overestimated one.
+        min_gain: share of the information of the greedy question and the best one after it that is
+            subtracted from every gain. The best of many questions is in part the most overestimated one.
         settings: how coarsely answers are enumerated to find candidates with a gain. Their gain is then
             computed again with all answers: the mean of several answers need not be a possible answer.
     """
@@ -50,9 +50,10 @@ class TwoStepLookahead:
     settings: EnumerationSettings = COARSE
 
     def gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        """Expected improvement of the best next question, in nats, above `min_gain` [rows, questions].
+        """Expected improvement of the best next question, in nats [rows, questions].
 
-        It is never below 0. The model must have marginal predictions.
+        The share `min_gain` is subtracted, and the result is never below 0. The model must have marginal
+        predictions.
         """
         positions = model.schema.positions(dict.fromkeys(target))
         with torch.inference_mode():
@@ -140,8 +141,7 @@ def information_about_others(context: RewardContext, settings: EnumerationSettin
     if not others:
         return total
     head = context.predictor.target_head(others)
-    order = torch.cat([part.variables for part in head.heads.heads()])  # that of `kl_by_variable`
-    columns = np.array(others)[order.cpu().numpy()]
+    columns = np.array(others)[head.order.cpu().numpy()]
     before = head(context.features)
     for answers in context.candidate_answers(settings):
         after = head(context.features_after(answers))

@@ -177,7 +177,7 @@ class RewardContext:
         observed = self.observed[:, self.target]  # [rows, target]
         if not observed.any():
             return self.target_head.kl(after, before)
-        order = torch.cat([head.variables for head in self.target_head.heads.heads()]).cpu().numpy()
+        order = self.target_head.order.cpu().numpy()
         unobserved = self._to_device((~observed[:, order]).astype(np.int64))
         nats = self.target_head.kl_by_variable(after, before)  # [answers, target]
         return (nats * answers.gather_rows(unobserved)).sum(-1)

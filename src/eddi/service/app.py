@@ -49,7 +49,7 @@ def build(settings: Settings) -> FastAPI:
     path = Path(settings.model)
     questionnaire = Questionnaire.load(path, settings.targets, stop=stop) if settings.model else None
     store = open_store(settings.store)
-    workshop = Workshop.of(store, settings)
+    workshop = Workshop.from_settings(store, settings)
     metrics = Metrics()
     batcher = Batcher(
         max_batch_size=settings.batch,
@@ -59,7 +59,7 @@ def build(settings: Settings) -> FastAPI:
     )
     if questionnaire is not None:
         batcher.next_step(questionnaire.interview())  # the first step is the slowest
-        workshop.catalogue.serve(path, questionnaire)
+        workshop.catalogue.publish_at_startup(path, questionnaire)
     service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
     return assemble(service, workshop, settings)
 

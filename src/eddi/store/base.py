@@ -71,9 +71,9 @@ class Event:
     erased. The random ``salt`` prevents guessing a short answer from its digest.
     """
 
-    stream: str  # "interview/<id>", "questionnaire/<name>", "key/<id>", "job/<id>"
+    stream: str  # "interview/<id>", "opening/<id>", "questionnaire/<name>", "key/<id>", "job/<id>" ...
     number: int  # position in the stream: 1, 2, 3 ... without gaps
-    kind: str  # "opened", "told", "undone", "closed", "published" ...
+    kind: str  # "opened", "told", "changed", "undone", "closed", "published" ...
     facts: Mapping[str, Any]  # plain JSON; empty once forgotten
     at: str  # ISO 8601, UTC
     before: str  # hash of the previous event; "" for the first

@@ -15,7 +15,7 @@ from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.table.evidence import Evidence
 
-MAX_LOOKAHEAD_QUESTIONS = 128  # with more, the first question is chosen greedily: it takes half a second
+MAX_LOOKAHEAD_QUESTIONS = 128  # a lookahead over this many takes half a second; more: greedy
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Information:
             also chooses the first question of an interview with a lookahead of one question (see
             `Lookahead`), if its gain is large.
         n_draws: number of Monte Carlo draws of answers and target.
-        seed: of those draws. They change with the number of answers. Rows with equally many answers
-            share them, so that a row's scores do not depend on its batch.
+        seed: of those draws. They change with the number of observed values. Rows with equally many
+            observed values share them, so that a row's scores do not depend on its batch.
     """
 
     reward: Literal["latent", "target"] | None = None

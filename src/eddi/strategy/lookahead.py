@@ -24,7 +24,7 @@ class Lookahead:
     model with marginal predictions, and far more time.
 
     Args:
-        doubt: minimum gain, as a share of the information of two greedy questions.
+        doubt: subtracted from every gain, as a share of the information of two greedy questions.
         n_candidates: number of questions per row whose gain is computed; see `TwoStepLookahead`.
         n_points: answers to a quantity that are enumerated at either question to find candidates.
         n_draws: number of draws of answers that reveal several variables at once.

@@ -12,7 +12,10 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class Random:
-    """A random order for each row, drawn from ``seed``."""
+    """A random order for each row of a batch, drawn from ``seed``.
+
+    An `Interview` is a batch of one, so all interviews with the same seed have the same order.
+    """
 
     seed: int = 0
 

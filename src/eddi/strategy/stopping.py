@@ -21,8 +21,8 @@ Mask = NDArray[np.bool_]
 class Situation:
     """The state of some interviews, one per row; predictions are computed only if a rule needs them."""
 
-    n_asked: NDArray[np.int64]  # [rows] questions asked
-    best: NDArray[np.float64]  # [rows] score of the best open question
+    n_asked: NDArray[np.int64]  # [rows] questions answered, including volunteered answers
+    best: NDArray[np.float64]  # [rows] score of the best open question; -inf if none is open
     predict: Callable[[], Mapping[str, Prediction]]
 
     @cached_property

@@ -100,7 +100,7 @@ def test_the_example_interview_without_eddi_asks_the_same_question(model, folder
     interview = Interview(model, "weight", strategy=Information(reward="latent", n_draws=400))
     for question, answer in answers.items():
         interview.tell(question, answer)
-    exported = example.Exported(folder)
+    exported = example.ExportedModel(folder)
     rewards = exported.rewards(answers, "weight", n_draws=400, seed=0)
     expected = interview.rewards()
     assert set(rewards) == set(expected)

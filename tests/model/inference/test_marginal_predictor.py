@@ -56,6 +56,15 @@ def test_the_kl_is_the_sum_over_the_variables(predictor, features):
     torch.testing.assert_close(total, head.kl_by_variable(outputs[:1], outputs[1:2]).sum(-1))
 
 
+def test_the_order_of_the_kl_is_that_of_the_heads(predictor, features):
+    target = [4, 0, 5, 2]
+    head = predictor.target_head(target)
+    by_variable = head.kl_by_variable(head(features[:1]), head(features[1:2]))[0]
+    for divergence, place in zip(by_variable, head.order.tolist(), strict=True):
+        single = predictor.target_head([target[place]])
+        torch.testing.assert_close(divergence, single.kl(single(features[:1]), single(features[1:2]))[0])
+
+
 def test_heads_and_answers_are_cached(predictor):
     assert predictor.target_head([0, 2]) is predictor.target_head((0, 2))
     assert predictor.answer_support(4) is predictor.answer_support(4)

@@ -11,13 +11,15 @@ from eddi.table.variable import Kind
 
 
 @pytest.fixture(scope="module")
-def predictor():
+def predictor(small_recipe):
     """The marginal predictions of two correlated variables and an independent one."""
     random = np.random.default_rng(0)
     x = random.normal(size=600)
     table = pd.DataFrame({"a": x, "b": x + 0.1 * random.normal(size=600), "c": random.normal(size=600)})
     schema = Schema(tuple(Variable(name, Kind.REAL) for name in "abc"))
-    model = PartialVAE(schema, max_steps=300, random_state=0, device="cpu").fit(table)
+    model = PartialVAE(schema, recipe=small_recipe, max_steps=200, random_state=0, device="cpu").fit(
+        table
+    )
     return model.fitted().marginal_predictor
 
 

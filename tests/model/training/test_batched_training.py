@@ -15,6 +15,8 @@ from eddi.model.training.checkpoint import Progress
 from eddi.table.coding import Coding
 from eddi.table.variable import Kind
 
+pytestmark = pytest.mark.slow
+
 SMALL_PAPER = replace(PAPER, hidden=(16, 8), latent=3, identity=3, term=6, max_steps=120, batch_size=20)
 SMALL_DEFAULT = replace(
     DEFAULT, hidden=(16, 16), latent=3, identity=3, term=6, max_steps=300, batch_size=10
@@ -92,11 +94,11 @@ def test_each_network_stops_when_it_would_have_stopped_alone() -> None:
 
 def test_the_number_of_steps_drawn_at_once_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     few_steps = replace(SMALL_PAPER, max_steps=12)
-    whole, parts = (build_runs(few_steps, 2) for _ in range(2))
-    batched_training.train_batched(whole, few_steps, device=CPU)
+    at_once, in_blocks = (build_runs(few_steps, 2) for _ in range(2))
+    batched_training.train_batched(at_once, few_steps, device=CPU)
     monkeypatch.setattr(batched_training, "MAX_NUMBERS", 3_500)  # five steps at once
-    batched_training.train_batched(parts, few_steps, device=CPU)
-    for first, second in zip(whole, parts, strict=True):
+    batched_training.train_batched(in_blocks, few_steps, device=CPU)
+    for first, second in zip(at_once, in_blocks, strict=True):
         assert torch.equal(copy_weights(first), copy_weights(second))
 
 

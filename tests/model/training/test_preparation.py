@@ -58,9 +58,9 @@ def test_auto_finds_a_device():
     assert find_device("auto").type in ("cpu", "cuda")
 
 
-@pytest.mark.parametrize(("n_rows", "words"), [(0, "no rows"), (1, "one row")])
-def test_too_few_rows_are_refused(people_schema, n_rows, words):
-    with pytest.raises(TableError, match=f"a table with {words} has no variation"):
+@pytest.mark.parametrize(("n_rows", "description"), [(0, "no rows"), (1, "one row")])
+def test_too_few_rows_are_refused(people_schema, n_rows, description):
+    with pytest.raises(TableError, match=f"a table with {description} has no variation"):
         check_observed(people_schema, n_rows, np.full(8, n_rows))
 
 

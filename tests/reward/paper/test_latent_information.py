@@ -29,7 +29,7 @@ def test_closed_questions_and_the_target_have_no_reward(fitted, rows):
 
 
 def test_a_completely_observed_row_has_no_rewards(fitted, people):
-    complete = fitted.evidence(people(2, 1, holes=0))
+    complete = fitted.evidence(people(2, 1, missing=0))
     assert (latent_information(fitted, complete, ["age"], n_draws=5, seed=0) == 0).all()
 
 

@@ -1,15 +1,16 @@
-"""A workshop over a store in memory, and a small table of people to bring to it."""
+"""A workshop over a store in memory, a small table of people, and a workshop with trained models."""
 
 import copy
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 import uvicorn
 
 from eddi.model.files.archive import load
-from eddi.service.analyst import evaluation
+from eddi.service.analyst.models import evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.app import assemble
 from eddi.service.interviews.interview_service import InterviewService
@@ -22,7 +23,7 @@ SECONDS_TO_WORK = 120  # that a job may take on a busy machine
 
 @pytest.fixture
 def workshop(tmp_path):
-    """A workshop whose supervisor looks only when it is told to."""
+    """A workshop whose supervisor checks jobs only when a test calls it."""
     shop = Workshop(MemoryStore(), tmp_path / "workshop")
     yield shop
     for running in shop.supervisor._running.values():
@@ -32,69 +33,65 @@ def workshop(tmp_path):
 
 @pytest.fixture
 def people_csv(tmp_path, people):
-    """120 people as a CSV file; their names identify them."""
+    """120 people as a CSV file; the column "name" identifies them."""
     path = tmp_path / "people.csv"
     people(120, seed=3).to_csv(path, index=False)
     return path
 
 
 @pytest.fixture
-def kept(workshop, people_csv):
-    """The people's table, brought to the workshop; their stage is to be found out."""
-    brought = workshop.tables.add("people.csv", people_csv)
-    schema = brought.schema
+def table(workshop, people_csv):
+    """The table of people, uploaded to the workshop, with the target "stage"."""
+    uploaded = workshop.tables.add("people.csv", people_csv)
+    schema = uploaded.schema
     document = schema.to_document() | {"targets": ["stage"]}
-    return workshop.tables.correct(brought.key, type(schema).from_document(document))
+    return workshop.tables.correct(uploaded.key, type(schema).from_document(document))
 
 
 @pytest.fixture
-def done():
-    """Looks after the jobs of a workshop until one of them is over: `done(workshop, key)`."""
+def wait_until():
+    """Checks jobs until a condition holds: `wait_until(workshop, condition)`."""
 
-    def wait(shop, key):
-        return until(shop, lambda: shop.jobs.get(key).state.is_over) and shop.jobs.get(key)
+    def wait(shop, condition):
+        end = time.monotonic() + SECONDS_TO_WORK
+        while time.monotonic() < end:
+            shop.supervisor.check_jobs()
+            if condition():
+                return
+            time.sleep(0.02)
+        raise AssertionError("it took too long")
 
     return wait
 
 
-def until(shop, reached):
-    """Look after jobs until something is reached."""
-    end = time.monotonic() + SECONDS_TO_WORK
-    while time.monotonic() < end:
-        shop.supervisor.look()
-        if reached():
-            return True
-        time.sleep(0.02)
-    raise AssertionError("it took too long")
-
-
 @pytest.fixture(scope="session")
 def gallery(tmp_path_factory, model, people):
-    """A workshop with four models of 20 held-out people: ``gallery.seals`` by what is special of each.
+    """A workshop with four models and 20 held-out people: ``gallery.digests`` by name.
 
-    "stage" and "age" are judged, "twin" is the judged model of the age with another wording, and "new"
-    was not judged yet.
+    "stage" and "age" are evaluated, "twin" is the evaluated model of the age with another schema, and
+    "new" is not evaluated yet.
     """
     folder = tmp_path_factory.mktemp("gallery")
     shop = Workshop(MemoryStore(), folder / "workshop")
     people(40, seed=5).to_csv(folder / "people.csv", index=False)
-    kept = shop.tables.add("people.csv", folder / "people.csv")
+    table = shop.tables.add("people.csv", folder / "people.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "N_IMAGINED", 8)  # what order is learned does not matter here
-        shop.seals = {
-            name: _made(shop, kept, _variant(model, name), "stage" if name == "stage" else "age", folder)
+        patch.setattr(evaluation, "N_SYNTHETIC", 8)  # which order is learned does not matter here
+        shop.digests = {
+            name: _add_model(
+                shop, table, _variant(model, name), "stage" if name == "stage" else "age", folder
+            )
             for name in ("stage", "age", "twin", "new")
         }
-        stage, age = (_judged(shop, kept, shop.seals[name]) for name in ("stage", "age"))
-    for name, document in (("stage", stage), ("age", age), ("twin", age)):  # twins believe the same
-        job = shop.jobs.start(shop.jobs.get(shop.evaluate(shop.seals[name])), {"step": 0})
-        assert shop.jobs.finish(job, {"evaluation": document, "model": shop.seals[name]})
+        stage, age = (_evaluate(shop, table, shop.digests[name]) for name in ("stage", "age"))
+    for name, document in (("stage", stage), ("age", age), ("twin", age)):  # twins predict the same
+        job = shop.jobs.start(shop.jobs.get(shop.evaluate(shop.digests[name])), {"step": 0})
+        assert shop.jobs.finish(job, {"evaluation": document, "model": shop.digests[name]})
     return shop
 
 
 def _variant(model, name):
-    """The model of people with questions of its own."""
-    variant = copy.copy(model)
+    """The model of people with other questions."""
     schema = model.schema_.with_question("smoker", text="Do you smoke?")
     if name == "stage":
         schema = schema.with_question("weight", text="What do you weigh?", cost=4.0)
@@ -103,39 +100,40 @@ def _variant(model, name):
         schema = schema.with_variable(Variable("visits", "count", low=0, high=500))
     if name == "new":
         schema = schema.with_question("body", reveals=["weight", "visits"], text="What about the body?")
-    variant.schema_ = schema
+    variant = copy.copy(model)
+    variant.model_ = replace(model.model_, schema=schema)
     return variant
 
 
-def _made(shop, kept, model, target, folder):
-    """Put a model on the shelf as if a job had made it; gives its seal."""
+def _add_model(shop, table, model, target, folder):
+    """Store a model as if a job had trained it; returns its digest."""
     model.save(folder / "model.eddi")
-    seal = shop.shelf.put(folder / "model.eddi")
-    held_out = shop.shelf.put(json.dumps(list(range(5, 25))).encode())
+    digest = shop.blobs.put(folder / "model.eddi")
+    held_out = shop.blobs.put(json.dumps(list(range(5, 25))).encode())
     facts = {
-        "model": seal,
+        "model": digest,
         "held_out": held_out,
         "rows": 20,
         "steps": 200,
         "seconds": 1.0,
         "score": None,
     }
-    job = shop.jobs.start(shop.fit(kept.key, target=[target]), {"step": 0})
+    job = shop.jobs.start(shop.fit(table.key, target=[target]), {"step": 0})
     assert shop.jobs.finish(job, facts)
-    return seal
+    return digest
 
 
-def _judged(shop, kept, seal):
-    """Judge a model by its held-out rows; gives the seal of the findings."""
-    made = shop.made(seal)
-    rows = shop.tables.rows(kept.seal).take(list(made.held_out))
-    document = evaluation.evaluate(load(shop.shelf.path(seal)), rows, made.target)
-    return shop.shelf.put(json.dumps(document, allow_nan=False).encode())
+def _evaluate(shop, table, digest):
+    """Evaluate a model on its held-out rows; returns the digest of the document."""
+    model = shop.get_model(digest)
+    rows = shop.tables.rows(table.digest).take(list(model.held_out))
+    document = evaluation.evaluate(load(shop.blobs.path(digest)), rows, model.target)
+    return shop.blobs.put(json.dumps(document, allow_nan=False).encode())
 
 
 @pytest.fixture(scope="session")
 def gallery_site(gallery):
-    """The address of a real server of the gallery; nobody works there."""
+    """The address of a real server of the gallery, which runs no jobs."""
     app = assemble(InterviewService(gallery.jobs.store, gallery.catalogue), gallery, Settings(rate=0.0))
     config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off")
     server = uvicorn.Server(config)

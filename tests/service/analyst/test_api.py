@@ -28,8 +28,8 @@ def detail(response, status):
     return response.json()["detail"]
 
 
-def test_a_table_is_brought_read_corrected_and_forgotten(site, table):
-    assert table in [one["id"] for one in site.get("/tables").json()]
+def test_a_table_is_uploaded_read_corrected_and_deleted(site, table):
+    assert table in [item["id"] for item in site.get("/tables").json()]
     response = site.get(f"/tables/{table}")
     found = response.json()
     assert (found["rows"], found["version"], response.headers["etag"]) == (60, 1, '"1"')
@@ -42,7 +42,7 @@ def test_a_table_is_brought_read_corrected_and_forgotten(site, table):
     response = site.put(f"/tables/{table}/schema", json=schema, headers={"If-Match": '"1"'})
     assert (response.json()["target"], response.json()["version"]) == (["stage"], 2)
     late = site.put(f"/tables/{table}/schema", json=schema, headers={"If-Match": '"1"'})
-    assert "was corrected meanwhile" in detail(late, 412)
+    assert "was changed in the meantime" in detail(late, 412)
     wrong = site.put(f"/tables/{table}/schema", json={"variables": {"age": {"kind": "odd"}}})
     assert "'age' has kind 'odd'" in detail(wrong, 422)
     unfit = schema | {"variables": {"town": {"kind": "real"}}, "targets": [], "questions": {}}
@@ -53,50 +53,52 @@ def test_a_table_is_brought_read_corrected_and_forgotten(site, table):
     assert "there is no table" in detail(site.get(f"/tables/{table}"), 404)
 
 
-def test_what_is_no_table_is_a_problem(site):
+def test_an_upload_that_is_not_a_table_is_refused(site):
     assert "part 'file'" in detail(site.post("/tables", files={"other": ("a.csv", b"a")}), 422)
-    assert "no format" in detail(site.post("/tables", files={"file": ("a.doc", b"a")}), 422)
+    assert "not in a supported format" in detail(
+        site.post("/tables", files={"file": ("a.doc", b"a")}), 422
+    )
     assert "must be multipart/form-data" in detail(site.post("/tables", json={}), 415)
 
 
-def test_a_job_is_asked_for_and_its_model_published(site, table):
-    asked = {"kind": "fit", "table": table, "target": ["stage"], "recipe": "paper", "steps": 200}
-    response = site.post("/jobs", json=asked)
+def test_a_model_is_trained_and_published(site, table):
+    spec = {"kind": "fit", "table": table, "target": ["stage"], "recipe": "paper", "steps": 200}
+    response = site.post("/jobs", json=spec)
     assert response.status_code == 201
-    where = response.headers["location"]
+    address = response.headers["location"]
     job = response.json()
     end = time.monotonic() + 120
     while job["state"] not in ("finished", "failed") and time.monotonic() < end:
         time.sleep(0.1)
-        job = site.get(where).json()
+        job = site.get(address).json()
     assert (job["state"], job["done"], job["words"]) == ("finished", 1.0, "")
-    assert [one["step"] for one in job["history"]] == [100, 200]
-    [judging] = [one for one in site.get("/jobs").json() if one["kind"] == "evaluate"]
-    site.delete(f"/jobs/{judging['id']}")
-    seal = job["model"]
-    model = site.get(f"/models/{seal}").json()
+    assert [entry["step"] for entry in job["history"]] == [100, 200]
+    [evaluation] = [item for item in site.get("/jobs").json() if item["kind"] == "evaluate"]
+    site.delete(f"/jobs/{evaluation['id']}")
+    digest = job["model"]
+    model = site.get(f"/models/{digest}").json()
     assert (model["rows"], model["held_out"], model["target"]) == (48, 12, "stage")
-    assert site.get(f"/models/{seal}/file").content[:2] == b"PK"
-    assert "was not judged yet" in detail(site.get(f"/models/{seal}/evaluation"), 404)
-    published = site.post("/questionnaires/people/versions", json={"model": seal, "after": 1})
+    assert site.get(f"/models/{digest}/file").content[:2] == b"PK"
+    assert "has not been evaluated yet" in detail(site.get(f"/models/{digest}/evaluation"), 404)
+    published = site.post("/questionnaires/people/versions", json={"model": digest, "after": 1})
     assert published.status_code == 201
     assert published.json()["version"] == 2
-    turn = site.post("/interviews", json={"questionnaire": "people"}).json()
-    answers = f"/interviews/{turn['id']}/answers"
-    over = site.post(answers, json={"question": turn["question"]["name"], "values": None})
-    assert over.json()["question"] is None
-    back = site.post("/questionnaires/people/rollback", json={"version": 1})
-    assert [one["current"] for one in back.json()["versions"]] == [True, False]
-    assert site.get("/questionnaires/people").json() == back.json()
-    assert "cannot be cancelled" in detail(site.delete(where), 409)
-    assert "cannot be resumed" in detail(site.post(f"{where}/resume"), 409)
+    interview = site.post("/interviews", json={"questionnaire": "people"}).json()
+    answer = {"question": interview["question"]["name"], "values": None}
+    last = site.post(f"/interviews/{interview['id']}/answers", json=answer)
+    assert last.json()["question"] is None
+    rolled_back = site.post("/questionnaires/people/rollback", json={"version": 1})
+    assert [item["current"] for item in rolled_back.json()["versions"]] == [True, False]
+    assert site.get("/questionnaires/people").json() == rolled_back.json()
+    assert "cannot be cancelled" in detail(site.delete(address), 409)
+    assert "cannot be resumed" in detail(site.post(f"{address}/resume"), 409)
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status", "words"),
+    ("method", "path", "body", "status", "message"),
     [
         ("POST", "/jobs", {"kind": "fit", "table": "none"}, 404, "there is no table"),
-        ("POST", "/jobs", {"kind": "evaluate", "model": "0"}, 404, "no job made a model"),
+        ("POST", "/jobs", {"kind": "evaluate", "model": "0"}, 404, "no job trained a model"),
         ("POST", "/jobs", {"kind": "bake"}, 422, "body"),
         ("POST", "/jobs", {"kind": "fit", "table": "x", "steps": 10**9}, 422, "steps"),
         ("GET", "/jobs/none", None, 404, "there is no job"),
@@ -107,20 +109,20 @@ def test_a_job_is_asked_for_and_its_model_published(site, table):
         ("POST", "/interviews", {"questionnaire": "none"}, 404, "nothing is published"),
     ],
 )
-def test_what_cannot_be_is_a_problem(site, method, path, body, status, words):
-    assert words in detail(site.request(method, path, json=body), status)
+def test_an_impossible_request_is_refused(site, method, path, body, status, message):
+    assert message in detail(site.request(method, path, json=body), status)
 
 
-def test_only_analysts_make_things(serving):
+def test_only_analysts_may_change_anything(serving):
     with serving(keys="required") as client:
         keys = Keys(client.app.state.service.store)
         bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
-        made = {
+        requests = {
             ("POST", "/jobs"): {"kind": "fit", "table": "none"},
             ("DELETE", "/tables/none"): None,
             ("DELETE", "/jobs/none"): None,
         }
-        for (method, path), body in made.items():
+        for (method, path), body in requests.items():
             statuses = {
                 role: client.request(method, path, json=body, headers=bearer[role]).status_code
                 for role in Role

@@ -30,7 +30,7 @@ def read_metric(monitor, variable, name="eddi_answer_drift"):
 @pytest.fixture(scope="module")
 def similar_people(people):
     """People like those of the training data, without missing values."""
-    return people(400, seed=0, holes=0.0)
+    return people(400, seed=0, missing=0.0)
 
 
 def observe(monitor, questionnaire, variable, values):

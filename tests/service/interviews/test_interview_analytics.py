@@ -95,10 +95,10 @@ def test_a_stopping_rule_limits_the_questions_left(model, stop, maximum):
     assert interview_analytics.max_questions_left(interview) == maximum
 
 
-def test_questions_left_include_required_ones_and_exclude_impossible_ones(worded, people_schema):
+def test_questions_left_include_required_ones_and_exclude_impossible_ones(with_schema, people_schema):
     schema = people_schema.with_question("age", always=True)
     schema = schema.with_question("visits", requires={"smoker": "yes"})
-    model = worded(schema)
+    model = with_schema(schema)
     interview = Interview(model, "stage", stop=Stop(after=1))
     assert interview_analytics.max_questions_left(interview) == 1
     interview.tell("smoker", "no")
@@ -110,7 +110,7 @@ def test_questions_left_include_required_ones_and_exclude_impossible_ones(worded
     assert interview_analytics.max_questions_left(unlimited) == 5
 
 
-def test_only_rules_that_depend_on_answers_end_interviews_early(model, worded, people_schema):
+def test_only_rules_that_depend_on_answers_end_interviews_early(model, with_schema, people_schema):
     def may_end_early(model, stop):
         return interview_analytics.may_end_early(Interview(model, "stage", stop=stop).rules)
 
@@ -118,7 +118,7 @@ def test_only_rules_that_depend_on_answers_end_interviews_early(model, worded, p
     assert may_end_early(model, Stop(probability_above=0.6))
     assert may_end_early(model, Stop(after=3) | Stop(probability_above=0.6))
     assert may_end_early(
-        worded(people_schema.with_question("visits", requires={"smoker": "yes"})), Stop()
+        with_schema(people_schema.with_question("visits", requires={"smoker": "yes"})), Stop()
     )
 
 

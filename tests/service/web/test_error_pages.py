@@ -3,7 +3,7 @@
 import pytest
 
 from eddi.errors import AnswerError, SchemaError
-from eddi.service.analyst.publishing import QuestionnaireNotFoundError
+from eddi.service.analyst.models.publishing import QuestionnaireNotFoundError
 from eddi.service.errors import (
     InterviewConflictError,
     InterviewMovedError,

@@ -91,12 +91,12 @@ class Respondent:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, worded, people_schema, serving):
+def site(tmp_path_factory, with_schema, people_schema, serving):
     """The questionnaire with a question of two variables, and one whose text contains markup."""
     schema = people_schema.with_question("body", reveals=["age", "weight"], text="Your body?", cost=3)
     schema = schema.with_question("town", text="<script>alert('town')</script> & where?")
-    path = tmp_path_factory.mktemp("worded") / "worded.eddi"
-    worded(schema).save(path)
+    path = tmp_path_factory.mktemp("site") / "people.eddi"
+    with_schema(schema).save(path)
     with serving(model=str(path)) as client:
         yield client
 

@@ -3,11 +3,11 @@
 import pytest
 
 from eddi.errors import AnswerError, EddiError, ModelFileError, SchemaError, TableError, TargetError
-from eddi.service.analyst.jobs import JobConflictError, JobNotFoundError
-from eddi.service.analyst.model_viewer import RowNotFoundError
-from eddi.service.analyst.publishing import PublishingError, QuestionnaireNotFoundError
-from eddi.service.analyst.tables import TableNotFoundError
-from eddi.service.analyst.workshop import ModelNotFoundError
+from eddi.service.analyst.data.tables import TableNotFoundError
+from eddi.service.analyst.jobs.job_queue import JobConflictError, JobNotFoundError
+from eddi.service.analyst.models.model_viewer import RowNotFoundError
+from eddi.service.analyst.models.publishing import PublishingError, QuestionnaireNotFoundError
+from eddi.service.analyst.models.trained_model import ModelNotFoundError
 from eddi.service.errors import (
     InterviewConflictError,
     InterviewMovedError,

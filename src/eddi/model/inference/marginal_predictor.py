@@ -32,8 +32,13 @@ class TargetHead:
         """KL(after || before) in nats, summed over the target variables."""
         return self.kl_by_variable(after, before).sum(-1)
 
+    @property
+    def order(self) -> Tensor:
+        """The target variables (places in the target) in the order of `kl_by_variable`."""
+        return torch.cat([head.variables for head in self.heads.heads()])
+
     def kl_by_variable(self, after: Tensor, before: Tensor) -> Tensor:
-        """KL(after || before) of each variable [..., target], ordered as the heads are."""
+        """KL(after || before) of each variable [..., target], in the order of the heads."""
         parts = [
             head.likelihood.kl(after[..., head.outputs], before[..., head.outputs])
             for head in self.heads.heads()

@@ -2,12 +2,13 @@
 
 A likelihood turns the network's outputs for its variables into distributions over coded values. To add
 one, subclass `Likelihood`, implement its four abstract methods, and map a `Kind` to it in
-`network.decoder_likelihoods` or `marginals.marginal_likelihoods`. All methods are batched over any
-leading shape.
+`network.decoder_likelihoods` or `marginals.marginal_likelihoods`. A marginal likelihood has no learned
+parameters besides ``calibration_params``, which that of a quantity needs: `Marginals.subset` builds it
+again for some of the variables. All methods are batched over any leading shape.
 """
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,7 +36,7 @@ class VariableSpec:
     scale: float = 1.0
 
 
-class Likelihood(nn.Module):
+class Likelihood(nn.Module, ABC):
     """The distributions of a group of variables of one kind, given the network's outputs."""
 
     has_levels: ClassVar[bool] = False

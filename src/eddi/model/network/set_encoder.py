@@ -4,7 +4,7 @@ Each of them is ``code(x_O) = base + sum over d in O of act(x_d * slope_d + offs
 in where slope and offset come from (Ma et al. 2019, section 3.2 and appendix C.1):
 
 ==== ============================== ============ ========== ========
-name textbook                       slope_d      offset_d   act
+name as in the paper                slope_d      offset_d   act
 ==== ============================== ============ ========== ========
 ZI   W [x with zeros]               W_d          0          identity
 ZI-m W [x with zeros, mask]         W_d          V_d        identity

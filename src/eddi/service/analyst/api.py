@@ -1,6 +1,5 @@
-"""The analyst's part of the HTTP API: tables, jobs, models, and what is published of them."""
+"""The analyst's part of the HTTP API: tables, jobs, models, and published questionnaires."""
 
-import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -11,17 +10,17 @@ from starlette.datastructures import UploadFile
 from eddi.errors import TableError
 from eddi.model.files.archive import load
 from eddi.service.analyst import schemas
-from eddi.service.analyst.data_warnings import cautions
-from eddi.service.analyst.tables import KeptTable, keep_upload
-from eddi.service.analyst.trained_model import Made
-from eddi.service.analyst.workshop import ModelNotFoundError, Workshop
+from eddi.service.analyst.data.data_warnings import find_warnings
+from eddi.service.analyst.data.tables import UploadedTable, save_upload
+from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
+from eddi.service.analyst.workshop import Workshop
 from eddi.service.web import problem_details
 from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
 from eddi.service.web.api_keys import Keys, Role
 from eddi.table.schema import Schema
 
-MAKERS = frozenset({Role.ANALYST})
-MULTIPART = {
+WRITERS = frozenset({Role.ANALYST})
+UPLOAD_BODY = {
     "requestBody": {
         "required": True,
         "content": {
@@ -35,167 +34,174 @@ MULTIPART = {
         },
     }
 }
-REFUSED = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
+ERROR_RESPONSES = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
+RouteOptions = dict[str, Any]
 
 
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
-    """The routes of analysts; with ``keys``, only for who has one of the right role."""
+    """The routes for analysts. If there are ``keys``, a request needs one with the right role."""
+    read: RouteOptions = {"dependencies": require_role(keys, ANALYSTS), "responses": ERROR_RESPONSES}
+    write: RouteOptions = {"dependencies": require_role(keys, WRITERS), "responses": ERROR_RESPONSES}
     routes = APIRouter(route_class=JsonRoute)
-    reads = {"dependencies": require_role(keys, ANALYSTS), "responses": REFUSED}
-    makes = {"dependencies": require_role(keys, MAKERS), "responses": REFUSED}
-    _add_tables(routes, workshop, reads, makes)
-    _add_jobs(routes, workshop, reads, makes)
-    _add_models(routes, workshop, reads)
-    _add_versions(routes, workshop, reads)
-    uploads = APIRouter()  # not JSON
-    _add_uploads(uploads, workshop, makes)
+    _add_tables(routes, workshop, read=read, write=write)
+    _add_jobs(routes, workshop, read=read, write=write)
+    _add_models(routes, workshop, read=read)
+    _add_questionnaires(routes, workshop, read=read)
+    uploads = APIRouter()  # their body is not JSON
+    _add_uploads(uploads, workshop, write=write)
     uploads.include_router(routes)
     return uploads
 
 
-def _add_uploads(routes: APIRouter, workshop: Workshop, makes: dict[str, Any]) -> None:
+def _add_uploads(routes: APIRouter, workshop: Workshop, *, write: RouteOptions) -> None:
     @routes.post(
         "/tables",
         status_code=201,
         tags=["tables"],
-        summary="Bring a table: CSV, TSV, Parquet or Excel",
-        openapi_extra=MULTIPART,
-        **makes,
+        summary="Upload a table: CSV, TSV, Parquet or Excel",
+        openapi_extra=UPLOAD_BODY,
+        **write,
     )
     async def add_table(request: Request, response: Response) -> schemas.TableOut:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "multipart/form-data":
-            raise HTTPException(415, f"the body must be multipart/form-data, got {kind[:100]!r}.")
+        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if content_type != "multipart/form-data":
+            raise HTTPException(
+                415, f"the body must be multipart/form-data, got {content_type[:100]!r}."
+            )
         async with request.form(max_files=1, max_fields=4) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
-                raise TableError("there is no file. Send it as the part 'file', with its name.")
-            kept = await keep_upload(workshop.tables, file)
-        response.headers["Location"] = f"/tables/{kept.key}"
-        return schemas.table(kept)
+                raise TableError("there is no file. Send it as the part 'file', with a file name.")
+            table = await save_upload(workshop.tables, file)
+        response.headers["Location"] = f"/tables/{table.key}"
+        return schemas.table(table)
 
 
 def _add_tables(
-    routes: APIRouter, workshop: Workshop, reads: dict[str, Any], makes: dict[str, Any]
+    routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
 ) -> None:
     tables = workshop.tables
 
-    @routes.get("/tables", tags=["tables"], summary="All tables", **reads)
+    @routes.get("/tables", tags=["tables"], summary="All tables", **read)
     def list_tables() -> list[schemas.TableOut]:
-        return [schemas.table(one) for one in tables.all()]
+        return [schemas.table(table) for table in tables.all()]
 
-    @routes.get("/tables/{key}", tags=["tables"], summary="A table with its schema", **reads)
+    @routes.get("/tables/{key}", tags=["tables"], summary="A table with its schema", **read)
     def read_table(key: str, response: Response) -> schemas.TableDetailOut:
         return _detail(tables.get(key), response)
 
-    @routes.put("/tables/{key}/schema", tags=["tables"], summary="Correct a schema", **makes)
+    @routes.put("/tables/{key}/schema", tags=["tables"], summary="Correct a schema", **write)
     def correct(
         key: str, schema: dict[str, Any], response: Response, if_match: IfMatch = None
     ) -> schemas.TableDetailOut:
         corrected = Schema.from_document(schema)
         return _detail(tables.correct(key, corrected, after=parse_if_match(if_match)), response)
 
-    @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Forget a table", **makes)
+    @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Delete a table", **write)
     def forget(key: str) -> None:
         tables.forget(key)
 
-    def _detail(kept: KeptTable, response: Response) -> schemas.TableDetailOut:
-        response.headers["ETag"] = f'"{kept.version}"'
-        return schemas.table_detail(kept, cautions(kept, tables.rows(kept.seal)))
+    def _detail(table: UploadedTable, response: Response) -> schemas.TableDetailOut:
+        response.headers["ETag"] = f'"{table.version}"'
+        return schemas.table_detail(table, find_warnings(table, tables.rows(table.digest)))
 
 
-def _add_jobs(
-    routes: APIRouter, workshop: Workshop, reads: dict[str, Any], makes: dict[str, Any]
-) -> None:
+def _add_jobs(routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions) -> None:
     jobs = workshop.jobs
 
-    @routes.get("/jobs", tags=["jobs"], summary="All jobs, the newest first", **reads)
+    @routes.get("/jobs", tags=["jobs"], summary="All jobs, newest first", **read)
     def list_jobs() -> list[schemas.JobOut]:
-        return [schemas.job(one, jobs.progress(one.key)) for one in jobs.all()]
+        return [schemas.job(job, jobs.progress(job.key)) for job in jobs.all()]
 
-    @routes.post("/jobs", status_code=201, tags=["jobs"], summary="Fit or evaluate a model", **makes)
-    def ask(wanted: JobIn, response: Response) -> schemas.JobOut:
-        if isinstance(wanted, schemas.FitIn):
-            job = workshop.fit(**wanted.model_dump(exclude={"kind"}))
+    @routes.post("/jobs", status_code=201, tags=["jobs"], summary="Train or evaluate a model", **write)
+    def submit(spec: JobIn, response: Response) -> schemas.JobOut:
+        if isinstance(spec, schemas.FitIn):
+            job = workshop.fit(**spec.model_dump(exclude={"kind"}))
         else:
-            job = jobs.get(workshop.evaluate(wanted.model))
+            job = jobs.get(workshop.evaluate(spec.model))
         response.headers["Location"] = f"/jobs/{job.key}"
         return schemas.job(job, {})
 
-    @routes.get("/jobs/{key}", tags=["jobs"], summary="A job with its course", **reads)
+    @routes.get("/jobs/{key}", tags=["jobs"], summary="A job with its training history", **read)
     def read_job(key: str) -> schemas.JobDetailOut:
         return schemas.job_detail(jobs.get(key), jobs.progress(key))
 
-    @routes.delete("/jobs/{key}", tags=["jobs"], summary="Cancel a job", **makes)
+    @routes.delete("/jobs/{key}", tags=["jobs"], summary="Cancel a job", **write)
     def cancel(key: str) -> schemas.JobOut:
         return schemas.job(workshop.cancel(key), jobs.progress(key))
 
-    @routes.post("/jobs/{key}/resume", tags=["jobs"], summary="Go on with a cancelled job", **makes)
+    @routes.post(
+        "/jobs/{key}/resume", tags=["jobs"], summary="Resume a cancelled or failed job", **write
+    )
     def resume(key: str) -> schemas.JobOut:
         return schemas.job(workshop.resume(key), jobs.progress(key))
 
 
-def _add_models(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) -> None:
-    def found(seal: str) -> Made:
-        made = workshop.made(seal)
-        if made is None:
-            raise ModelNotFoundError(f"there is no model {seal[:64]!r}. `GET /models` lists them.")
-        return made
-
-    @routes.get("/models", tags=["models"], summary="All models, the newest first", **reads)
+def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
+    @routes.get("/models", tags=["models"], summary="All models, newest first", **read)
     def list_models() -> list[schemas.ModelOut]:
-        return [schemas.model(one) for one in workshop.models()]
+        return [schemas.model(model) for model in workshop.models()]
 
-    @routes.get("/models/{seal}", tags=["models"], summary="A model and its variables", **reads)
-    def read_model(seal: str) -> schemas.ModelDetailOut:
-        made = found(seal)
-        return schemas.model_detail(made, load(workshop.shelf.path(made.seal)))
+    @routes.get("/models/{digest}", tags=["models"], summary="A model with its variables", **read)
+    def read_model(digest: str) -> schemas.ModelDetailOut:
+        model = workshop.get_model(digest)
+        return schemas.model_detail(model, load(workshop.blobs.path(model.digest)))
 
-    @routes.get("/models/{seal}/evaluation", tags=["models"], summary="How well it does", **reads)
-    def evaluation(seal: str) -> dict[str, Any]:
-        made = found(seal)
-        if made.evaluation is None:
-            raise ModelNotFoundError("this model was not judged yet. Ask for a job of kind 'evaluate'.")
-        document: dict[str, Any] = json.loads(workshop.shelf.path(made.evaluation).read_bytes())
+    @routes.get(
+        "/models/{digest}/evaluation",
+        tags=["models"],
+        summary="The evaluation on held-out rows",
+        **read,
+    )
+    def evaluation(digest: str) -> dict[str, Any]:
+        document = read_evaluation(workshop.get_model(digest), workshop.blobs)
+        if document is None:
+            raise ModelNotFoundError(
+                "this model has not been evaluated yet. Submit a job of kind 'evaluate'."
+            )
         return document
 
     @routes.get(
-        "/models/{seal}/file",
+        "/models/{digest}/file",
         tags=["models"],
         summary="The model's file",
         response_class=FileResponse,
-        dependencies=reads["dependencies"],
-        responses={**REFUSED, 200: {"content": {"application/zip": {}}}},
+        dependencies=read["dependencies"],
+        responses={**ERROR_RESPONSES, 200: {"content": {"application/zip": {}}}},
     )
-    def file(seal: str) -> FileResponse:
-        path = workshop.shelf.path(found(seal).seal)
-        return FileResponse(path, media_type="application/zip", filename=f"{seal[:8]}.eddi")
+    def file(digest: str) -> FileResponse:
+        model = workshop.get_model(digest)
+        path = workshop.blobs.path(model.digest)
+        return FileResponse(path, media_type="application/zip", filename=f"{model.short_digest}.eddi")
 
 
-def _add_versions(routes: APIRouter, workshop: Workshop, reads: dict[str, Any]) -> None:
+def _add_questionnaires(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
     @routes.get(
-        "/questionnaires/{name}", tags=["questionnaires"], summary="All versions of one", **reads
+        "/questionnaires/{name}",
+        tags=["questionnaires"],
+        summary="A questionnaire with all its versions",
+        **read,
     )
     def read_questionnaire(name: str) -> schemas.PublishedOut:
-        return schemas.published(workshop.publishing.get(name))
+        return schemas.published(workshop.publisher.get(name))
 
     @routes.post(
         "/questionnaires/{name}/versions",
         status_code=201,
         tags=["questionnaires"],
         summary="Publish a model",
-        **reads,
+        **read,
     )
     def publish(name: str, version: schemas.VersionIn) -> schemas.PublishedOut:
-        made = workshop.publish(name, version.model, target=version.target, rules=version.rules())
-        return schemas.published(made)
+        target, rules = version.target, version.rules()
+        return schemas.published(workshop.publish(name, version.model, target=target, rules=rules))
 
     @routes.post(
         "/questionnaires/{name}/rollback",
         tags=["questionnaires"],
-        summary="Go back to a version",
-        **reads,
+        summary="Make another version current",
+        **read,
     )
     def roll_back(name: str, to: schemas.RollbackIn) -> schemas.PublishedOut:
         return schemas.published(workshop.roll_back(name, to.version))

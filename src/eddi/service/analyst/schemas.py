@@ -1,18 +1,17 @@
-"""What the analyst's part of the HTTP API takes and gives, as OpenAPI tells it."""
+"""Request and response bodies of the analyst's part of the HTTP API."""
 
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from eddi.interview.documents import variable_document
 from eddi.model.fitted import FittedModel
-from eddi.service.analyst.data_warnings import Caution
-from eddi.service.analyst.jobs import Job
-from eddi.service.analyst.pages.page_context import share_done
-from eddi.service.analyst.publishing import Published, Version
-from eddi.service.analyst.tables import KeptTable
-from eddi.service.analyst.trained_model import Made
+from eddi.service.analyst.data.data_warnings import DataWarning
+from eddi.service.analyst.data.tables import UploadedTable
+from eddi.service.analyst.jobs.job_queue import Job
+from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.workshop import MAX_HELD_OUT, MAX_STEPS
 from eddi.service.web.schemas import MAX_TARGETS, Name, VariableOut
 
@@ -24,23 +23,25 @@ class _In(BaseModel):
 
 
 class FitIn(_In):
-    """Learn a model from a table."""
+    """Train a model on a table."""
 
     kind: Literal["fit"]
     table: Name = Field(description="The table's id.")
     target: list[Name] = Field(
-        default_factory=list, max_length=MAX_TARGETS, description="The schema's own if left out."
+        default_factory=list, max_length=MAX_TARGETS, description="The schema's targets by default."
     )
     recipe: Literal["default", "paper"] = "default"
-    steps: int | None = Field(default=None, ge=1, le=MAX_STEPS, description="At most; the recipe's own.")
-    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="The same gives the same model.")
+    steps: int | None = Field(
+        default=None, ge=1, le=MAX_STEPS, description="Maximum number; the recipe's by default."
+    )
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="A seed always gives the same model.")
     held_out: float = Field(
-        default=0.2, ge=0, le=MAX_HELD_OUT, description="Share of rows set aside to judge it by."
+        default=0.2, ge=0, le=MAX_HELD_OUT, description="Share of rows held out for the evaluation."
     )
 
 
 class EvaluateIn(_In):
-    """Judge a model by the rows that were held out from it."""
+    """Evaluate a model on its held-out rows."""
 
     kind: Literal["evaluate"]
     model: Name = Field(description="The model's sha256.")
@@ -51,27 +52,31 @@ class VersionIn(_In):
 
     model: Name = Field(description="The model's sha256.")
     target: list[Name] = Field(
-        default_factory=list, max_length=MAX_TARGETS, description="The model's own if left out."
+        default_factory=list, max_length=MAX_TARGETS, description="The model's target by default."
     )
-    after: int | None = Field(default=None, ge=0, le=10**6, description="Stop after so many answers.")
-    budget: float | None = Field(default=None, gt=0, le=1e12, description="What all questions may cost.")
+    after: int | None = Field(
+        default=None, ge=0, le=10**6, description="Stop after this number of answers."
+    )
+    budget: float | None = Field(
+        default=None, gt=0, le=1e12, description="Maximum total cost of the questions."
+    )
     probability_above: float | None = Field(default=None, gt=0, le=1)
     interval_below: float | None = Field(default=None, gt=0, le=1e12)
 
     def rules(self) -> dict[str, float]:
-        """The stopping rules that are given."""
+        """The criteria of the stopping rule that are given."""
         given = self.model_dump(exclude_none=True, exclude={"model", "target"})
         return cast("dict[str, float]", given)
 
 
 class RollbackIn(_In):
-    """Which version new interviews shall take."""
+    """The version that new interviews shall use."""
 
     version: int = Field(ge=1, le=10**6)
 
 
 class TableOut(TypedDict):
-    """A table that was brought."""
+    """An uploaded table."""
 
     id: str
     name: str
@@ -82,23 +87,27 @@ class TableOut(TypedDict):
     version: int
 
 
-class CautionOut(TypedDict):
-    """Something to look at before a table is learned from."""
+class DataWarningOut(TypedDict):
+    """A possible problem with a table or column."""
 
     column: str | None
     kind: str
     words: str
 
 
-class TableDetailOut(TableOut):
-    """A table with its schema, laid out as in a schema file, and what to look at."""
+# Clients rely on these JSON fields. The code itself uses the names `warnings` and `trained_at`.
+_TableDetails = TypedDict(  # noqa: UP013  # see above
+    "_TableDetails", {"schema": dict[str, Any], "cautions": list[DataWarningOut]}
+)
+_TrainingDate = TypedDict("_TrainingDate", {"made": str})  # noqa: UP013  # see above
 
-    schema: dict[str, Any]
-    cautions: list[CautionOut]
+
+class TableDetailOut(TableOut, _TableDetails):
+    """A table with its schema, in the layout of a schema file, and warnings."""
 
 
 class JobOut(TypedDict):
-    """A job as it stands; ``done`` goes from 0 to 1."""
+    """A job; ``done`` goes from 0 to 1."""
 
     id: str
     kind: str
@@ -112,7 +121,7 @@ class JobOut(TypedDict):
 
 
 class StepOut(TypedDict):
-    """How training stood after some steps."""
+    """The progress of training after a number of steps."""
 
     step: int
     loss: float
@@ -121,24 +130,23 @@ class StepOut(TypedDict):
 
 
 class JobDetailOut(JobOut):
-    """A job with its course."""
+    """A job with its training history."""
 
     history: list[StepOut]
 
 
-class ModelOut(TypedDict):
-    """A model that was made or brought."""
+class ModelOut(_TrainingDate):
+    """A trained or imported model."""
 
     name: str
     sha256: str
     target: str
-    made: str
     held_out: int
     evaluation: str | None
 
 
 class ModelDetailOut(ModelOut):
-    """A model with what it knows of."""
+    """A model with its variables."""
 
     rows: int
     variables: list[VariableOut]
@@ -163,79 +171,86 @@ class PublishedOut(TypedDict):
     versions: list[VersionOut]
 
 
-def table(kept: KeptTable) -> TableOut:
-    """A table."""
+def table(uploaded: UploadedTable) -> TableOut:
+    """The document of a table."""
     return {
-        "id": kept.key,
-        "name": kept.name,
-        "rows": kept.n_rows,
-        "columns": list(kept.columns),
-        "target": list(kept.schema.targets),
-        "at": kept.at,
-        "version": kept.version,
+        "id": uploaded.key,
+        "name": uploaded.name,
+        "rows": uploaded.n_rows,
+        "columns": list(uploaded.columns),
+        "target": list(uploaded.schema.targets),
+        "at": uploaded.uploaded_at,
+        "version": uploaded.version,
     }
 
 
-def table_detail(kept: KeptTable, found: list[Caution]) -> TableDetailOut:
-    """A table with its schema."""
-    cautions: list[CautionOut] = [
-        {"column": one.column, "kind": one.kind, "words": one.words} for one in found
+def table_detail(uploaded: UploadedTable, warnings: list[DataWarning]) -> TableDetailOut:
+    """The document of a table with its schema and warnings."""
+    documents: list[DataWarningOut] = [
+        {"column": warning.column, "kind": warning.kind, "words": warning.message}
+        for warning in warnings
     ]
-    return {**table(kept), "schema": kept.schema.to_document(), "cautions": cautions}
+    return {**table(uploaded), "schema": uploaded.schema.to_document(), "cautions": documents}
 
 
-def job(one: Job, progress: dict[str, Any]) -> JobOut:
-    """A job."""
+def job(queued: Job, progress: dict[str, Any]) -> JobOut:
+    """The document of a job."""
     return {
-        "id": one.key,
-        "kind": str(one.kind),
-        "state": str(one.state),
-        "done": round(share_done(one, progress), 4),
-        "asked": one.at,
-        "ended": one.ended,
-        "model": one.result.get("model"),
-        "evaluation": one.result.get("evaluation"),
-        "words": one.words,
+        "id": queued.key,
+        "kind": str(queued.kind),
+        "state": str(queued.state),
+        "done": round(queued.fraction_done(progress), 4),
+        "asked": queued.submitted_at,
+        "ended": queued.ended_at,
+        "model": queued.result.get("model"),
+        "evaluation": queued.result.get("evaluation"),
+        "words": queued.failure,
     }
 
 
-def job_detail(one: Job, progress: dict[str, Any]) -> JobDetailOut:
-    """A job with its course."""
-    kept = ("step", "loss", "validation", "seconds")
-    history = [{name: step[name] for name in kept} for step in progress.get("history", [])]
-    return {**job(one, progress), "history": cast("list[StepOut]", history)}
+def job_detail(queued: Job, progress: dict[str, Any]) -> JobDetailOut:
+    """The document of a job with its training history."""
+    names = ("step", "loss", "validation", "seconds")
+    history = [{name: entry[name] for name in names} for entry in progress.get("history", [])]
+    return {**job(queued, progress), "history": cast("list[StepOut]", history)}
 
 
-def model(made: Made) -> ModelOut:
-    """A model."""
+def model(trained: TrainedModel) -> ModelOut:
+    """The document of a model."""
     return {
-        "name": made.name,
-        "sha256": made.seal,
-        "target": made.target,
-        "made": made.when,
-        "held_out": len(made.held_out),
-        "evaluation": made.evaluation,
+        "name": trained.name,
+        "sha256": trained.digest,
+        "target": trained.target,
+        "made": trained.trained_at,
+        "held_out": len(trained.held_out),
+        "evaluation": trained.evaluation,
     }
 
 
-def model_detail(made: Made, loaded: FittedModel) -> ModelDetailOut:
-    """A model with what it knows of."""
-    variables = [cast(VariableOut, variable_document(one)) for one in loaded.schema_.variables]
-    return {**model(made), "rows": loaded.training.n_rows, "variables": variables}
+def model_detail(trained: TrainedModel, fitted: FittedModel) -> ModelDetailOut:
+    """The document of a model with its variables."""
+    variables = [cast(VariableOut, variable_document(variable)) for variable in fitted.schema.variables]
+    return {**model(trained), "rows": fitted.training.n_rows, "variables": variables}
 
 
-def published(one: Published) -> PublishedOut:
-    """A questionnaire with all its versions."""
-    versions = [_version(each, one.current) for each in one.versions]
-    return {"name": one.name, "version": one.current.number, "versions": versions}
-
-
-def _version(one: Version, current: Version) -> VersionOut:
+def published(questionnaire: PublishedQuestionnaire) -> PublishedOut:
+    """The document of a questionnaire with all its versions."""
+    current = questionnaire.current.number
     return {
-        "version": one.number,
-        "model": one.model,
-        "target": list(one.target),
-        "rules": dict(one.rules),
-        "at": one.at,
-        "current": one.number == current.number,
+        "name": questionnaire.name,
+        "version": current,
+        "versions": [
+            _version(version, is_current=version.number == current) for version in questionnaire.versions
+        ],
+    }
+
+
+def _version(version: Version, *, is_current: bool) -> VersionOut:
+    return {
+        "version": version.number,
+        "model": version.model,
+        "target": list(version.target),
+        "rules": dict(version.rules),
+        "at": version.published_at,
+        "current": is_current,
     }

@@ -1,7 +1,7 @@
-"""Analysts sign in with their key; what their browser keeps afterwards is not the key.
+"""Signing in with an analyst's API key, after which a signed cookie identifies the browser.
 
-The cookie holds the key's name, when it ends, and a signature over both. Whether the key is still good,
-is looked up at every page, so that revoking it signs its owner out.
+The cookie does not contain the key. It contains the key's public name, its own expiry, and a signature
+over both. Every page checks that the key is still valid, so that revoking a key signs its owner out.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from datetime import UTC, datetime
+from typing import ClassVar
 
 from fastapi import Request, Response
 
@@ -19,16 +20,19 @@ from eddi.service.web.api_keys import KEY_PATTERN, Keys, Role
 
 COOKIE = "eddi_analyst"
 COOKIE_SHAPE = re.compile(r"([0-9a-f]{12})\.(\d{1,12})\.([0-9a-f]{64})")
-HOURS = 12  # a working day
+MAX_AGE_HOURS = 12  # a working day
 PATH = "/analyst"
 
 
 class NotSignedInError(EddiError, PermissionError):
-    """This page is for analysts who have signed in."""
+    """The page is only for analysts who have signed in."""
+
+    status: ClassVar[int] = 401
+    title: ClassVar[str] = "Sign in to the workshop"
 
 
 class SignIn:
-    """Who may see the analyst's pages: everybody where the server needs no keys, else who signed in."""
+    """Access to the analyst's pages: open to all if the server needs no keys, else after signing in."""
 
     def __init__(self, keys: Keys | None, settings: Settings) -> None:
         self.keys = keys
@@ -36,52 +40,53 @@ class SignIn:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to sign in with."""
+        """Whether analysts must sign in."""
         return self.keys is not None
 
-    def admit(self, request: Request) -> None:
-        """Let an analyst through.
+    def check(self, request: Request) -> None:
+        """Check that a request comes from an analyst who has signed in.
 
         Raises:
-            NotSignedInError: the cookie is absent, foreign or too old, or the key is no longer good.
+            NotSignedInError: the cookie is missing, forged or expired, or the key is no longer valid.
         """
         if self.keys is None:
             return
-        found = COOKIE_SHAPE.fullmatch(request.cookies.get(COOKIE, ""))
-        if found is None or not hmac.compare_digest(self._signature(found[1], found[2]), found[3]):
-            raise NotSignedInError("sign in with your analyst's key.")
-        key = self.keys.find(found[1])
+        parts = COOKIE_SHAPE.fullmatch(request.cookies.get(COOKIE, ""))
+        if parts is None or not hmac.compare_digest(self._sign(parts[1], parts[2]), parts[3]):
+            raise NotSignedInError("sign in with an analyst's key.")
+        key = self.keys.find(parts[1])
         now = datetime.now(UTC)
-        good = key is not None and key.role is Role.ANALYST and key.is_valid(now)
-        if not good or now.timestamp() >= int(found[2]):
-            raise NotSignedInError("your key or your visit has ended. Sign in again.")
+        is_valid = key is not None and key.role is Role.ANALYST and key.is_valid(now)
+        if not is_valid or now.timestamp() >= int(parts[2]):
+            raise NotSignedInError("the key or the sign-in has expired. Sign in again.")
 
-    def enter(self, request: Request, response: Response, text: str) -> None:
-        """Sign in with a key.
+    def sign_in(self, request: Request, response: Response, text: str) -> None:
+        """Check a key and set the cookie.
 
         Raises:
             KeyMissingError: the key is unknown, wrong, revoked or expired.
-            KeyForbiddenError: the key is not an analyst's.
+            KeyForbiddenError: the key does not belong to an analyst.
         """
         if self.keys is None:
             return
         self.keys.check(text, frozenset({Role.ANALYST}))
         parts = KEY_PATTERN.fullmatch(text)
         name = parts[1] if parts else ""
-        until = str(int(time.time()) + HOURS * 3600)
+        expiry = str(int(time.time()) + MAX_AGE_HOURS * 3600)
         response.set_cookie(
             COOKIE,
-            f"{name}.{until}.{self._signature(name, until)}",
-            max_age=HOURS * 3600,
+            f"{name}.{expiry}.{self._sign(name, expiry)}",
+            max_age=MAX_AGE_HOURS * 3600,
             path=PATH,
             httponly=True,
             samesite="strict",
             secure=request.url.scheme == "https",
         )
 
-    def leave(self, response: Response) -> None:
-        """Sign out."""
+    def sign_out(self, response: Response) -> None:
+        """Delete the cookie."""
         response.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="strict")
 
-    def _signature(self, name: str, until: str) -> str:
-        return hmac.new(self._secret, f"signin:{name}:{until}".encode(), hashlib.sha256).hexdigest()
+    def _sign(self, name: str, expiry: str) -> str:
+        message = f"signin:{name}:{expiry}".encode()
+        return hmac.new(self._secret, message, hashlib.sha256).hexdigest()

@@ -1,19 +1,19 @@
-"""Where models are made: tables come in, jobs learn from them, and what they made is published."""
+"""The workshop: everything an analyst can do, from uploading a table to publishing a model."""
 
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from eddi.errors import EddiError
-from eddi.service.analyst.blob_store import NotOnShelfError, Shelf
-from eddi.service.analyst.catalogue import ShelfCatalogue
-from eddi.service.analyst.job_supervisor import Supervisor, evaluation_order
-from eddi.service.analyst.jobs import Job, JobConflictError, JobKind, Jobs, State
-from eddi.service.analyst.publishing import Published, Publishing
-from eddi.service.analyst.tables import Tables
-from eddi.service.analyst.trained_model import Made
+from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
+from eddi.service.analyst.data.tables import Tables
+from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
+from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
+from eddi.service.analyst.models.catalogue import PublishedCatalogue
+from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
+from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
 from eddi.service.settings import Settings
 from eddi.store.base import Store
 
@@ -22,50 +22,46 @@ MAX_HELD_OUT = 0.5
 RECIPES = ("default", "paper")
 
 
-class OrderError(EddiError, ValueError):
-    """A job cannot be done as it was asked for."""
+class JobSpecError(EddiError, ValueError):
+    """A parameter of a job or of a questionnaire is missing or not valid."""
 
-    status = 422
-    title = "This job cannot be started"
-
-
-class ModelNotFoundError(EddiError, LookupError):
-    """There is no such model."""
-
-    status = 404
-    title = "There is no such model"
+    status: ClassVar[int] = 422
+    title: ClassVar[str] = "This job cannot be started"
+    problem_type: ClassVar[str] = "order"  # clients rely on the name of an earlier version
 
 
 class Workshop:
-    """Everything of the analyst's, over one store and one folder."""
+    """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
-    def __init__(self, store: Store, folder: Path, *, jobs_at_once: int = 1) -> None:
-        self.shelf = Shelf(folder / "shelf")
-        self.tables = Tables(store, self.shelf)
-        self.jobs = Jobs(store, folder / "jobs")
-        self.publishing = Publishing(store)
-        self.catalogue = ShelfCatalogue(self.publishing, self.shelf)
-        self.supervisor = Supervisor(self.jobs, self.shelf, at_once=jobs_at_once)
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+    def __init__(self, store: Store, folder: Path, *, max_running_jobs: int = 1) -> None:
+        self.blobs = BlobStore(folder / "shelf")
+        self.tables = Tables(store, self.blobs)
+        self.jobs = JobQueue(store, folder / "jobs")
+        self.publisher = Publisher(store)
+        self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
+        self.supervisor = JobSupervisor(self.jobs, self.blobs, max_running=max_running_jobs)
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
-    def of(cls, store: Store, settings: Settings) -> "Workshop":
-        """The workshop of a store; in a scratch folder where the store itself keeps nothing."""
+    def from_settings(cls, store: Store, settings: Settings) -> "Workshop":
+        """The workshop of a store; in a temporary folder if the store itself is temporary."""
         folder = settings.workshop_folder
-        scratch = None if folder else tempfile.TemporaryDirectory(prefix="eddi-workshop-")
-        workshop = cls(store, folder or Path(scratch.name), jobs_at_once=settings.jobs)  # type: ignore[union-attr]
-        workshop._scratch = scratch
+        if folder is not None:
+            return cls(store, folder, max_running_jobs=settings.jobs)
+        temporary = tempfile.TemporaryDirectory(prefix="eddi-workshop-")
+        workshop = cls(store, Path(temporary.name), max_running_jobs=settings.jobs)
+        workshop._temporary = temporary
         return workshop
 
     def open(self) -> None:
-        """Begin to work."""
+        """Start to run jobs."""
         self.supervisor.start()
 
     def close(self) -> None:
-        """End all work; what is not finished goes on when the workshop opens again."""
+        """Stop all jobs. Those that are not finished continue when the workshop opens again."""
         self.supervisor.stop()
-        if self._scratch is not None:
-            self._scratch.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def fit(
         self,
@@ -77,44 +73,48 @@ class Workshop:
         seed: int = 0,
         held_out: float = 0.2,
     ) -> Job:
-        """Ask for a model of a table; it is judged by the rows held out when it is made.
+        """Submit a job that trains a model. It is then evaluated on the held-out rows.
 
         Raises:
             TableNotFoundError: there is no such table.
             TargetError: the table has no such variable.
-            OrderError: it cannot be done so.
+            JobSpecError: a parameter is not valid.
         """
-        kept = self.tables.get(table)
-        names = kept.schema.target_names(list(target) or None)
+        uploaded = self.tables.get(table)
+        names = uploaded.schema.target_names(list(target) or None)
         if not names:
-            raise OrderError("there is no target. Say what interviews shall find out.")
-        order = {
-            "table": kept.key,
-            "table_seal": kept.seal,
-            "name": kept.title,
-            "schema": kept.schema.to_toml(),
+            raise JobSpecError("there is no target. Choose the variable that interviews predict.")
+        spec = {
+            "table": uploaded.key,
+            "table_seal": uploaded.digest,
+            "name": uploaded.title,
+            "schema": uploaded.schema.to_toml(),
             "target": list(names),
-            "recipe": _recipe(recipe),
-            "steps": _steps(recipe, steps),
+            "recipe": _check_recipe(recipe),
+            "steps": _resolve_steps(recipe, steps),
             "seed": seed,
-            "held_out": _share(held_out),
+            "held_out": _check_held_out(held_out),
             "evaluate": held_out > 0,
         }
-        return self._asked(JobKind.FIT, order)
+        return self._submit(JobKind.FIT, spec)
 
-    def evaluate(self, seal: str) -> str:
-        """Ask for an evaluation of a model on the rows held out from it; gives the key of the job.
+    def evaluate(self, digest: str) -> str:
+        """Submit a job that evaluates a model on its held-out rows, and return the job's key.
 
         Raises:
-            ModelNotFoundError: no job of this workshop made it.
+            ModelNotFoundError: no job of this workshop trained it.
             JobConflictError: no rows were held out.
         """
-        job = self._maker(seal)
+        job = self._find_training(digest)
         if job is None:
-            raise ModelNotFoundError(f"no job made a model {seal[:64]!r}. `GET /models` lists them.")
-        if not job.order["held_out"]:
-            raise JobConflictError("no rows were held out to judge it by. Fit it again with some.")
-        return self._asked(JobKind.EVALUATE, evaluation_order(job, job.result)).key
+            raise ModelNotFoundError(
+                f"no job trained a model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
+            )
+        if not job.spec["held_out"]:
+            raise JobConflictError(
+                "no rows were held out for an evaluation. Train the model again with held-out rows."
+            )
+        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result)).key
 
     def cancel(self, key: str) -> Job:
         """End a job; it can be resumed."""
@@ -123,116 +123,126 @@ class Workshop:
         return job
 
     def resume(self, key: str) -> Job:
-        """Go on with a job that was cancelled or failed."""
+        """Continue a job that was cancelled or failed."""
         job = self.jobs.resume(key)
-        self.supervisor.reconsider(key)
+        self.supervisor.check_again(key)
         return job
 
     def publish(
         self,
         name: str,
-        seal: str,
+        digest: str,
         *,
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
-    ) -> Published:
-        """Make a model what new interviews of this name are held by.
+    ) -> PublishedQuestionnaire:
+        """Publish a model as the new current version of a questionnaire.
 
         Raises:
             ModelNotFoundError: there is no such model.
-            TargetError: the model has no such variable.
+            PublishingError: the name is not valid.
         """
-        made = self.made(seal)
-        if made is None:
-            raise ModelNotFoundError(f"there is no model {seal[:64]!r}. `GET /models` lists them.")
-        published = self.publishing.publish(
-            name, model=seal, target=list(target) or [made.target], rules=rules
+        model = self.get_model(digest)
+        questionnaire = self.publisher.publish(
+            name, model=digest, target=list(target) or [model.target], rules=rules
         )
         self.catalogue.refresh()
-        return published
+        return questionnaire
 
-    def roll_back(self, name: str, number: int) -> Published:
-        """Make another version current."""
-        published = self.publishing.roll_back(name, number)
+    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+        """Make another version of a questionnaire current."""
+        questionnaire = self.publisher.roll_back(name, number)
         self.catalogue.refresh()
-        return published
+        return questionnaire
 
-    def made(self, seal: str) -> Made | None:
-        """The model of this seal; None where there is none."""
-        return next((one for one in self.models() if one.seal == seal), None)
+    def get_model(self, digest: str) -> TrainedModel:
+        """The model with this digest.
 
-    def models(self) -> list[Made]:
-        """Every model that a job made or the server was started with, the newest first."""
+        Raises:
+            ModelNotFoundError: there is no such model.
+        """
+        for model in self.models():
+            if model.digest == digest:
+                return model
+        raise ModelNotFoundError(
+            f"there is no model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
+        )
+
+    def models(self) -> list[TrainedModel]:
+        """All models that a job trained or the server was started with, newest first."""
         jobs = self.jobs.all()
-        found = {
-            str(job.result["model"]): self._made(job, jobs)
+        models = {
+            str(job.result["model"]): self._from_training(job, jobs)
             for job in jobs
-            if job.kind is JobKind.FIT and job.state is State.FINISHED
+            if job.kind is JobKind.FIT and job.state is JobState.FINISHED
         }
-        for published in self.publishing.all():
-            for one in published.versions:
-                brought = Made(one.model, published.name, one.target[0], when=one.at)
-                found.setdefault(one.model, brought)
-        here = (one for one in found.values() if self.shelf.holds(one.seal))
-        return sorted(here, key=lambda one: one.when, reverse=True)
+        for questionnaire in self.publisher.all():
+            for version in questionnaire.versions:
+                name, target = questionnaire.name, version.target[0]
+                imported = TrainedModel(version.model, name, target, trained_at=version.published_at)
+                models.setdefault(version.model, imported)
+        available = (model for model in models.values() if self.blobs.has(model.digest))
+        return sorted(available, key=lambda model: model.trained_at, reverse=True)
 
-    def _made(self, job: Job, jobs: Sequence[Job]) -> Made:
-        seal, order = job.result["model"], job.order
-        judged = (
-            str(one.result["evaluation"])
-            for one in jobs
-            if one.kind is JobKind.EVALUATE
-            and one.state is State.FINISHED
-            and one.order["model"] == seal
+    def _from_training(self, job: Job, jobs: Sequence[Job]) -> TrainedModel:
+        digest, spec = job.result["model"], job.spec
+        evaluations = (
+            str(other.result["evaluation"])
+            for other in jobs
+            if other.kind is JobKind.EVALUATE
+            and other.state is JobState.FINISHED
+            and other.spec["model"] == digest
         )
-        return Made(
-            seal,
-            order["name"],
-            order["target"][0],
-            table=self._rows(order["table_seal"]),
-            table_name=order["name"],
-            held_out=tuple(self._held_out(job.result["held_out"])),
-            when=job.ended,
-            evaluation=next(judged, None),
+        table = spec["table_seal"]
+        return TrainedModel(
+            digest,
+            spec["name"],
+            spec["target"][0],
+            table=self.blobs.path(table) if self.blobs.has(table) else None,
+            table_name=spec["name"],
+            held_out=tuple(self._read_held_out(job.result["held_out"])),
+            trained_at=job.ended_at,
+            evaluation=next(evaluations, None),
         )
 
-    def _maker(self, seal: str) -> Job | None:
-        jobs = self.jobs.all()
-        fits = (one for one in jobs if one.kind is JobKind.FIT and one.state is State.FINISHED)
-        return next((one for one in fits if one.result["model"] == seal), None)
+    def _find_training(self, digest: str) -> Job | None:
+        for job in self.jobs.all():
+            is_trained = job.kind is JobKind.FIT and job.state is JobState.FINISHED
+            if is_trained and job.result["model"] == digest:
+                return job
+        return None
 
-    def _rows(self, seal: str) -> Path | None:
-        return self.shelf.path(seal) if self.shelf.holds(seal) else None
-
-    def _held_out(self, seal: str) -> list[int]:
+    def _read_held_out(self, digest: str) -> list[int]:
         try:
-            found: list[int] = json.loads(self.shelf.path(seal).read_text(encoding="utf-8"))
-        except NotOnShelfError:
+            positions: list[int] = json.loads(self.blobs.path(digest).read_text(encoding="utf-8"))
+        except BlobNotFoundError:
             return []
-        return found
+        return positions
 
-    def _asked(self, kind: JobKind, order: Mapping[str, Any]) -> Job:
-        job = self.jobs.ask(kind, order)
+    def _submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
+        job = self.jobs.submit(kind, spec)
         self.supervisor.wake()
         return job
 
 
-def _recipe(name: str) -> str:
+def _check_recipe(name: str) -> str:
     if name not in RECIPES:
-        raise OrderError(f"recipe must be one of {', '.join(RECIPES)}, got {name[:40]!r}.")
+        raise JobSpecError(f"recipe must be one of {', '.join(RECIPES)}, got {name[:40]!r}.")
     return name
 
 
-def _steps(recipe: str, steps: int | None) -> int:
+def _resolve_steps(recipe: str, steps: int | None) -> int:
     from eddi.model.recipe import resolve
 
-    wanted = resolve(_recipe(recipe)).max_steps if steps is None else steps
-    if not 1 <= wanted <= MAX_STEPS:
-        raise OrderError(f"steps must be between 1 and {MAX_STEPS:,}, got {wanted:,}.")
-    return wanted
+    resolved = resolve(_check_recipe(recipe)).max_steps if steps is None else steps
+    if not 1 <= resolved <= MAX_STEPS:
+        raise JobSpecError(f"steps must be between 1 and {MAX_STEPS:,}, got {resolved:,}.")
+    return resolved
 
 
-def _share(held_out: float) -> float:
-    if not 0 <= held_out <= MAX_HELD_OUT:
-        raise OrderError(f"the share held out must be between 0 and {MAX_HELD_OUT}, got {held_out:g}.")
-    return held_out
+def _check_held_out(share: float) -> float:
+    if not 0 <= share <= MAX_HELD_OUT:
+        raise JobSpecError(
+            f"the share of held-out rows must be between 0 and {MAX_HELD_OUT}, got {share:g}."
+        )
+    return share

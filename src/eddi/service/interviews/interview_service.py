@@ -1,8 +1,8 @@
 """The interview service: starts, resumes and changes interviews. It does not depend on HTTP.
 
 An interview is stored as events: "opened", then "told", "changed" and "undone" in any order, and "closed"
-whenever the stopping rule is met. The view of an interview is always computed from its events. Every
-server on the same store therefore shows the same.
+whenever the stopping rule is met or no question is left. The view of an interview is always computed
+from its events. Every server on the same store therefore shows the same.
 """
 
 import re

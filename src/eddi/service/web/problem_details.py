@@ -89,7 +89,7 @@ async def _handle_eddi_error(request: Request, error: Exception) -> JSONResponse
     assert isinstance(error, EddiError)  # noqa: S101  # as registered
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         raise error  # the middleware logs it
-    kind = type(error).__name__.removesuffix("Error").lower()
+    kind = error.problem_type or type(error).__name__.removesuffix("Error").lower()
     headers = HEADERS.get(error.status)
     return problem_response(
         get_request_id(request), error.status, str(error), kind=kind, headers=headers

@@ -1,6 +1,4 @@
-"""Charts as geometry: everything inside, round ticks, bands around their lines."""
-
-import pytest
+"""The geometry of charts: everything is inside the plot area, and bands contain their lines."""
 
 from eddi.model.training.checkpoint import Progress
 from eddi.service.analyst.pages import charts
@@ -11,66 +9,51 @@ def pairs(text):
     return [tuple(map(float, point.split(","))) for point in text.split()]
 
 
-def drawn(*lines, **more):
-    return charts.curves(lines, x_title="questions", y_title="error", words="It falls.", **more)
+def draw(*lines, **options):
+    titles = {"x_title": "questions", "y_title": "error", "description": "The error falls."}
+    return charts.line_chart(lines, **titles, **options)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "wanted"),
-    [
-        (0, 10, [0, 2, 4, 6, 8, 10]),
-        (0.31, 0.68, [0.3, 0.4, 0.5, 0.6, 0.7]),
-        (-3, 3, [-4, -2, 0, 2, 4]),
-        (0, 1300, [0, 500, 1000, 1500]),
-        (5, 5, None),
-        (float("nan"), 1, [0, 1]),
-    ],
-)
-def test_ticks_are_round_and_hold_the_range(low, high, wanted):
-    found = charts.ticks(low, high)
-    if wanted is not None:
-        assert found == pytest.approx(wanted)
-    assert len(found) >= 2 or low == high
-
-
-def test_everything_lies_inside_and_bands_around_their_lines():
+def test_lines_are_inside_the_plot_area_and_inside_their_bands():
     line = Line("EDDI", "eddi", [0, 1, 2], [9, 5, 3], [8, 4, 2.5], [10, 6.5, 3.5])
-    chart = drawn(line, Line("random", "random", [0, 1, 2], [9, 8, 3]))
-    ours = chart.series[-1]
-    assert ours.name == "EDDI"  # on top of the others
-    for x, y in [*pairs(ours.line), *pairs(ours.band)]:
-        assert charts.LEFT <= x <= chart.wall
-        assert charts.TOP <= y <= chart.floor
-    tops, band = pairs(ours.line), pairs(ours.band)
+    chart = draw(line, Line("random", "random", [0, 1, 2], [9, 8, 3]))
+    front = chart.lines[-1]
+    assert front.name == "EDDI"
+    for x, y in [*pairs(front.points), *pairs(front.band)]:
+        assert charts.LEFT <= x <= chart.right
+        assert charts.TOP <= y <= chart.bottom
+    tops, band = pairs(front.points), pairs(front.band)
     for (x, y), high, low in zip(tops, band[:3], reversed(band[3:]), strict=True):
         assert x == high[0] == low[0]
         assert high[1] < y < low[1]
-    assert tops[0][1] < tops[2][1]  # a higher error stands higher
-    assert [tick.words for tick in chart.across] == ["0", "1", "2"]
+    assert tops[0][1] < tops[2][1]  # a larger error is higher up
+    assert [tick.label for tick in chart.x_ticks] == ["0", "1", "2"]
 
 
-def test_only_whole_numbers_of_questions_are_named():
-    chart = drawn(Line("EDDI", "eddi", [0, 1], [2, 1]))
-    assert [tick.words for tick in chart.across] == ["0", "1"]
+def test_the_axis_of_questions_has_only_whole_numbers():
+    chart = draw(Line("EDDI", "eddi", [0, 1], [2, 1]))
+    assert [tick.label for tick in chart.x_ticks] == ["0", "1"]
 
 
 def test_a_stepped_line_holds_until_the_next_value():
-    chart = drawn(Line("EDDI", "eddi", [0, 10, 20], [4, 2, 1], stepped=True), whole=False)
-    points = pairs(chart.series[0].line)
+    chart = draw(Line("EDDI", "eddi", [0, 10, 20], [4, 2, 1], is_stepped=True), has_integer_x=False)
+    points = pairs(chart.lines[0].points)
     assert len(points) == 5
     assert points[1] == (points[2][0], points[0][1])
-    assert chart.series[0].dots == ()
+    assert chart.lines[0].dots == ()
 
 
-def test_points_that_weigh_differently_stand_alone_with_whiskers():
+def test_weighted_points_are_dots_with_error_bars():
     line = Line("end", "eddi", [0.2, 0.8], [0.1, 0.9], [0.0, 0.7], [0.3, 1.0], weights=[0.04, 1.0])
-    chart = charts.square([line], x_title="stated", y_title="came", words="Well.")
-    small, large = chart.series[0].dots
-    assert (chart.series[0].line, chart.series[0].band) == ("", "")
-    assert small.size < large.size == charts.MOST_DOT
+    chart = charts.calibration_chart(
+        [line], x_title="predicted", y_title="observed", description="Good."
+    )
+    small, large = chart.lines[0].dots
+    assert (chart.lines[0].points, chart.lines[0].band) == ("", "")
+    assert small.radius < large.radius == charts.MAX_DOT_RADIUS
     assert large.top < large.y < large.bottom
-    assert chart.rule[0][0] < chart.rule[1][0]
-    assert chart.rule[0][1] > chart.rule[1][1]
+    assert chart.diagonal[0][0] < chart.diagonal[1][0]
+    assert chart.diagonal[0][1] > chart.diagonal[1][1]
 
 
 def history(n, validation=True):
@@ -82,21 +65,14 @@ def history(n, validation=True):
     ]
 
 
-def test_training_shows_both_losses_and_not_the_first_giant():
-    chart = charts.training(history(60))
-    assert [one.style for one in chart.series] == ["far", "eddi"]
-    assert float(chart.up[-1].words) < 10
-    assert "6,000 steps" in chart.words
-    assert [one.style for one in charts.training(history(3, validation=False)).series] == ["far"]
+def test_the_training_chart_shows_both_losses_without_the_first_high_values():
+    chart = charts.training_chart(history(60))
+    assert [line.style for line in chart.lines] == ["training", "eddi"]
+    assert float(chart.y_ticks[-1].label) < 10
+    assert "6,000 steps" in chart.description
+    without_validation = charts.training_chart(history(3, validation=False))
+    assert [line.style for line in without_validation.lines] == ["training"]
 
 
-def test_one_point_of_training_is_no_curve():
-    assert charts.training(history(1)) is None
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.5, "0.5"), (-2, "\u22122"), (1500, "1,500"), (25_000, "25k"), (-0.25, "\u22120.25")],
-)
-def test_an_axis_names_values_shortly(value, words):
-    assert charts.plain(value) == words
+def test_there_is_no_training_chart_of_one_point():
+    assert charts.training_chart(history(1)) is None

@@ -1,103 +1,108 @@
-"""One step of an interview in words and pictures."""
+"""One step of an interview as texts and charts."""
 
-import numpy as np
 import pytest
 
-from eddi.service.analyst.decision import Trail
-from eddi.service.analyst.pages import decision_context as showing
+from eddi.service.analyst.models.decision_path import DecisionPath
+from eddi.service.analyst.pages import decision_context as view
+from eddi.service.analyst.pages.decision_context import TargetPrediction
 from eddi.table import formats
 
 
 @pytest.fixture(scope="module")
 def row(people):
-    return formats.read(people(5, seed=9, holes=0.0)).slice(2, 1)
+    return formats.read(people(5, seed=9, missing=0.0)).slice(2, 1)
 
 
 @pytest.fixture(scope="module")
-def trail(model, row):
-    return Trail.of(model, row, "age")
+def path(model, row):
+    return DecisionPath.from_row(model.fitted(), row, "age")
 
 
 @pytest.fixture(scope="module")
-def of_levels(model, row):
-    return Trail.of(model, row, "stage")
+def level_path(model, row):
+    return DecisionPath.from_row(model.fitted(), row, "stage")
 
 
-def beliefs(trail, *steps):
-    styles = ("before", "after")
+def predictions_at(path, *steps):
     return [
-        (style, style, trail.seen[[step]], trail.beliefs[step])
-        for style, step in zip(styles, steps, strict=True)
+        TargetPrediction(style, style, path.evidence[[step]], path.predictions[step])
+        for style, step in zip(("before", "after"), steps, strict=True)
     ]
 
 
-def test_bars_are_sorted_and_begin_at_nothing(trail):
-    found = showing.worths(trail, 1)
-    assert [one.chosen for one in found] == [True] + [False] * (len(found) - 1)
-    zeros = {round(one.start if not one.less else one.start + one.share, 1) for one in found}
+def test_reward_bars_are_sorted_and_begin_at_zero(path):
+    items = view.list_rewards(path, 1)
+    assert [item.is_chosen for item in items] == [True] + [False] * (len(items) - 1)
+    zeros = [item.start + item.length if item.is_negative else item.start for item in items]
     assert max(zeros) - min(zeros) <= 0.1
-    ends = [one.start + one.share for one in found if not one.less]
+    ends = [item.start + item.length for item in items if not item.is_negative]
     assert ends == sorted(ends, reverse=True)
-    assert all(0 <= one.start <= one.start + one.share <= 100.01 for one in found)
+    assert all(0 <= item.start <= item.start + item.length <= 100.01 for item in items)
 
 
-def test_each_question_shows_the_answer_expected_and_given(trail):
-    by_name = {one.name: one.expected[0] for one in showing.worths(trail, 0)}
+def test_each_question_shows_the_predicted_and_the_actual_answer(path):
+    by_name = {item.name: item.expected[0] for item in view.list_rewards(path, 0)}
     assert by_name["weight"].outline
     assert by_name["weight"].columns == ()
-    assert "It was" in by_name["weight"].words
+    assert "The answer was" in by_name["weight"].description
     town = by_name["town"]
     assert town.outline == ""
-    assert sum(height for _, _, height in town.columns) == pytest.approx(showing.SMALL_HEIGHT, abs=0.1)
-    for one in by_name.values():
-        assert 0 <= one.truth <= showing.SMALL_WIDTH
+    assert sum(height for _, _, height in town.columns) == pytest.approx(view.SMALL_HEIGHT, abs=0.1)
+    for expected in by_name.values():
+        assert 0 <= expected.truth <= view.SMALL_WIDTH
 
 
-def test_estimates_below_nothing_are_told_apart():
-    worth = showing.rivals({"a": 0.2, "b": -0.05}, {"a": "A?", "b": "B?"}, {"a": 0.1})
-    assert [one.less for one in worth] == [False, True]
-    assert [one.name for one in worth] == ["was 0.100", "could not be asked"]
-    assert (worth[0].start, worth[0].share) == (20.0, 80.0)
-    assert (worth[1].start, worth[1].share) == (0.0, 20.0)
+def test_negative_estimates_are_marked():
+    texts = {"a": "A?", "b": "B?"}
+    items = view.list_what_if_rewards({"a": 0.2, "b": -0.05}, texts, {"a": 0.1})
+    assert [item.is_negative for item in items] == [False, True]
+    assert [item.note for item in items] == ["was 0.100", "could not be asked"]
+    assert (items[0].start, items[0].length) == (20.0, 80.0)
+    assert (items[1].start, items[1].length) == (0.0, 20.0)
 
 
-def test_a_quantity_is_drawn_and_levels_are_counted(trail, of_levels):
-    drawn = showing.moved(trail, beliefs(trail, 0, 2))
-    assert [one.style for one in drawn.picture.outlines] == ["before", "after"]
-    assert drawn.picture.truth is not None
-    assert "The truth:" in drawn.picture.words
-    counted = showing.moved(of_levels, beliefs(of_levels, 0, 2))
-    assert counted.picture is None
-    assert sum(one.true for one in counted.bars) == 1
-    for place in (0, 1):
-        assert sum(one.shares[place][1] for one in counted.bars) == pytest.approx(100, abs=0.1)
+def test_predictions_of_a_quantity_are_compared_as_densities(path):
+    comparison = view.compare_predictions(path, predictions_at(path, 0, 2))
+    assert [outline.style for outline in comparison.chart.outlines] == ["before", "after"]
+    assert comparison.chart.truth is not None
+    assert "The truth:" in comparison.chart.description
 
 
-def test_the_course_marks_where_we_are(trail, of_levels):
-    quantity = showing.course(trail, 2)
-    assert [one.style for one in quantity.series] == ["truth", "eddi"]
-    assert quantity.series[1].band
-    xs = [dot.x for dot in quantity.series[1].dots]
-    assert quantity.mark == xs[2]
-    level = showing.course(of_levels, 0)
+def test_predictions_of_levels_are_compared_as_bars(level_path):
+    comparison = view.compare_predictions(level_path, predictions_at(level_path, 0, 2))
+    assert comparison.chart is None
+    assert sum(level.is_true for level in comparison.levels) == 1
+    for n in (0, 1):
+        assert sum(level.bars[n][1] for level in comparison.levels) == pytest.approx(100, abs=0.1)
+
+
+def test_the_history_marks_the_present_step(path, level_path):
+    quantity = view.history_chart(path, 2)
+    assert [line.style for line in quantity.lines] == ["truth", "eddi"]
+    assert quantity.lines[1].band
+    assert quantity.marker == quantity.lines[1].dots[2].x
+    level = view.history_chart(level_path, 0)
     assert level.y_title.startswith("probability of ")
-    assert [tick.words for tick in level.up][::5] == ["0", "1"]
+    assert [tick.label for tick in level.y_ticks][::5] == ["0", "1"]
 
 
-def test_what_an_answer_did_is_said(trail):
-    change, told = showing.verdict(trail, 0)
+def test_the_effect_of_an_answer_is_described(path):
+    change, information = view.describe_effect(path, 0)
     assert change.startswith("The answer ")
-    assert "nats, and moved the belief by" in told
+    assert information.startswith("The expected information was ")
 
 
-def test_what_is_true_is_said(trail, of_levels, model, row):
-    assert showing.truth_words(trail).endswith(" years")
-    assert showing.truth_words(of_levels) in ("Early", "Late", "Last")
+def test_the_truth_is_formatted(path, level_path, model, row):
+    assert view.format_truth(path).endswith(" years")
+    assert view.format_truth(level_path) in ("Early", "Late", "Last")
     hidden = {name: row[name].to_pylist() for name in row.column_names} | {"age": [None]}
-    assert showing.truth_words(Trail.of(model, formats.read(hidden), "age")) == "not known"
+    assert (
+        view.format_truth(DecisionPath.from_row(model.fitted(), formats.read(hidden), "age"))
+        == "not known"
+    )
 
 
-def test_worths_are_written_with_a_true_minus():
-    assert showing.nats_words(-0.0004) == "0.000"
-    assert showing.nats_words(-0.25) == "\u22120.250"
-    assert not np.isnan(float(showing.nats_words(1.5)))
+def test_rewards_are_formatted_with_a_true_minus_sign():
+    assert view.format_nats(-0.0004) == "0.000"
+    assert view.format_nats(-0.25) == "\u22120.250"
+    assert view.format_nats(1.5) == "1.500"

@@ -1,0 +1,1 @@
+"""The analyst's pages. All of them work without JavaScript."""

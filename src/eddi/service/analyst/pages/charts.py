@@ -1,45 +1,45 @@
-"""Charts as plain geometry, drawn as SVG by the templates: curves with bands, calibration, beliefs."""
+"""The charts of the analyst's pages as plain geometry, which the templates draw as SVG."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eddi.model.training.checkpoint import Progress
+from eddi.service.web import svg
+from eddi.service.web.svg import Axes, Point, Scale
 
-WIDTH, HEIGHT = 400.0, 240.0  # of a chart, in its own units; the page scales it
-LEFT, RIGHT, TOP, BOTTOM = 40.0, 10.0, 10.0, 34.0  # left free for the axes
-SQUARE = 300.0  # width and height of a chart whose axes are the same
-N_TICKS = 5
-MAX_DOTS = 18  # more steps than this have no dot each
-DOT, LEAST_DOT, MOST_DOT = 2.4, 1.6, 5.0  # radius of a point; of one that counts little, and much
-LOSS_SHARE = 0.97  # of a training run's losses that its chart shows; the first few are far above
+WIDTH, HEIGHT = 400.0, 240.0  # of a chart in SVG units; the page scales it
+LEFT, RIGHT, TOP, BOTTOM = 40.0, 10.0, 10.0, 34.0  # margins for the axes
+SQUARE_SIZE = 300.0  # width and height of a chart with equal axes
+MAX_DOTS = 18  # a line with more points has no dots
+DOT_RADIUS, MIN_DOT_RADIUS, MAX_DOT_RADIUS = 2.4, 1.6, 5.0  # default; of the lowest and highest weight
+LOSS_QUANTILE = 0.97  # of the losses that the training chart shows; the first few are far higher
 
 Numbers = NDArray[np.float64]
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A value on an axis, where it stands, and its words."""
+    """A labelled position on an axis."""
 
-    at: float
-    words: str
+    position: float
+    label: str
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one line is about: its values, its band, and how it is drawn.
+    """The data of one line.
 
     Args:
-        name: what the legend calls it.
-        style: the name of its colour and dash in the style sheet.
-        low, high: of its band; nothing where it has none.
-        stepped: whether a value holds until the next one comes.
-        weights: how much each point counts, at most 1; such points stand alone, with whiskers.
+        name: its name in the legend.
+        style: the suffix of its CSS class, which sets colour and dashes.
+        x, y: the points.
+        low, high: bounds of its band; empty if it has none.
+        is_stepped: whether each value holds until the next point.
+        weights: of the points, at most 1. Weighted points are drawn as dots with error bars, not as a line.
     """
 
     name: str
@@ -48,222 +48,184 @@ class Line:
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    stepped: bool = False
+    is_stepped: bool = False
     weights: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A point as it is drawn; its whisker is as high as it is uncertain."""
+    """A point of a line; ``top`` and ``bottom`` are the ends of its error bar, 0 if it has none."""
 
     x: float
     y: float
-    size: float = DOT
+    radius: float = DOT_RADIUS
     top: float = 0.0
     bottom: float = 0.0
 
 
 @dataclass(frozen=True)
-class Series:
-    """A line as it is drawn."""
+class DrawnLine:
+    """A line in SVG units: polyline, band polygon and dots."""
 
     name: str
     style: str
-    line: str
+    points: str
     band: str
     dots: tuple[Dot, ...]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over two axes; ``words`` say to those who cannot see it what is seen.
+    """Lines over two axes.
 
     Args:
-        rule: two points of a straight line to compare with, such as a diagonal.
-        mark: a place along x that is pointed at; None for none.
+        width, height: in SVG units.
+        lines: from back to front.
+        x_ticks, y_ticks: of the axes.
+        x_title, y_title: of the axes.
+        description: what the chart shows, for people who cannot see it.
+        diagonal: the ends of a reference line; None if there is none.
+        marker: a highlighted position on the x axis; None if there is none.
     """
 
     width: float
     height: float
-    series: tuple[Series, ...]
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
+    lines: tuple[DrawnLine, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
     x_title: str
     y_title: str
-    words: str
-    rule: tuple[Point, Point] | None = None
-    mark: float | None = None
+    description: str
+    diagonal: tuple[Point, Point] | None = None
+    marker: float | None = None
 
     @property
-    def floor(self) -> float:
+    def bottom(self) -> float:
+        """The y position of the x axis."""
         return self.height - BOTTOM
 
     @property
-    def wall(self) -> float:
+    def right(self) -> float:
+        """The right end of the x axis."""
         return self.width - RIGHT
 
 
-@dataclass(frozen=True)
-class Frame:
-    """From values to places in a chart."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    width: float = WIDTH
-    height: float = HEIGHT
-
-    def at(self, x: float, y: float) -> Point:
-        """Where a pair of values stands."""
-        return self.across(x), self.up(y)
-
-    def across(self, value: float) -> float:
-        """Where a value stands, left to right."""
-        return round(LEFT + _share(value, self.x) * (self.width - LEFT - RIGHT), 2)
-
-    def up(self, value: float) -> float:
-        """Where a value stands, bottom to top."""
-        return round(TOP + (1 - _share(value, self.y)) * (self.height - TOP - BOTTOM), 2)
+def make_axes(
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    *,
+    width: float = WIDTH,
+    height: float = HEIGHT,
+) -> Axes:
+    """The axes of a chart of this size, with margins for their labels."""
+    return Axes(Scale(x_range, (LEFT, width - RIGHT)), Scale(y_range, (height - BOTTOM, TOP)))
 
 
-def curves(
+def line_chart(
     lines: Sequence[Line],
     *,
     x_title: str,
     y_title: str,
-    words: str,
-    whole: bool = True,
-    floor: float | None = None,
-    ceiling: float | None = None,
-    mark: float | None = None,
+    description: str,
+    has_integer_x: bool = True,
+    y_min: float | None = None,
+    y_max: float | None = None,
+    marker: float | None = None,
 ) -> Chart:
-    """Lines with their bands over axes that hold them all.
+    """A chart of lines with bands, whose x axis begins at 0.
 
     Args:
-        lines: the first is drawn last, on top of the others.
-        x_title, y_title: what the axes are about, with their units.
-        words: what is seen, in a sentence.
-        whole: whether only whole numbers are named along x.
-        floor, ceiling: ends of the vertical axis, where the lines do not say them.
-        mark: a place along x to point at.
+        lines: the first one is drawn in front of the others.
+        x_title, y_title: of the axes, with units.
+        description: what the chart shows, in a sentence.
+        has_integer_x: label only integers on the x axis.
+        y_min, y_max: range of the y axis; that of the lines by default.
+        marker: position to highlight on the x axis.
     """
-    heights = [v for line in lines for v in (*line.y, *line.low, *line.high)]
-    ends = (min(heights) if floor is None else floor, max(heights) if ceiling is None else ceiling)
-    far = max((x for line in lines for x in line.x), default=1.0)
-    up = ticks(*ends)
-    frame = Frame((0.0, max(far, 1e-9)), (min(up[0], ends[0]), max(up[-1], ends[1])))
-    across = [t for t in ticks(0.0, far) if 0 <= t <= far and (not whole or t == round(t))]
+    heights = [y for line in lines for y in (*line.y, *line.low, *line.high)]
+    low = min(heights) if y_min is None else y_min
+    high = max(heights) if y_max is None else y_max
+    x_max = max((x for line in lines for x in line.x), default=1.0)
+    y_ticks = svg.ticks(low, high)
+    axes = make_axes((0.0, max(x_max, 1e-9)), (min(y_ticks[0], low), max(y_ticks[-1], high)))
+    x_ticks = [
+        x for x in svg.ticks(0.0, x_max) if 0 <= x <= x_max and (not has_integer_x or x.is_integer())
+    ]
     return Chart(
         WIDTH,
         HEIGHT,
-        tuple(_series(line, frame) for line in reversed(lines)),
-        tuple(Tick(frame.across(value), plain(value)) for value in across),
-        tuple(Tick(frame.up(value), plain(value)) for value in up),
+        tuple(_draw_line(line, axes) for line in reversed(lines)),
+        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
+        tuple(Tick(axes.y(value), svg.format_tick(value)) for value in y_ticks),
         x_title,
         y_title,
-        words,
-        mark=None if mark is None else frame.across(mark),
+        description,
+        marker=None if marker is None else axes.x(marker),
     )
 
 
-def square(lines: Sequence[Line], *, x_title: str, y_title: str, words: str) -> Chart:
-    """Shares against shares, with the diagonal on which all is well."""
-    frame = Frame((0.0, 1.0), (0.0, 1.0), SQUARE, SQUARE)
+def calibration_chart(lines: Sequence[Line], *, x_title: str, y_title: str, description: str) -> Chart:
+    """A square chart of shares against shares, with the diagonal of perfect calibration."""
+    axes = make_axes((0.0, 1.0), (0.0, 1.0), width=SQUARE_SIZE, height=SQUARE_SIZE)
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
     return Chart(
-        SQUARE,
-        SQUARE,
-        tuple(_series(line, frame) for line in reversed(lines)),
-        tuple(Tick(frame.across(value), f"{value:.0%}") for value in shares),
-        tuple(Tick(frame.up(value), f"{value:.0%}") for value in shares),
+        SQUARE_SIZE,
+        SQUARE_SIZE,
+        tuple(_draw_line(line, axes) for line in reversed(lines)),
+        tuple(Tick(axes.x(value), f"{value:.0%}") for value in shares),
+        tuple(Tick(axes.y(value), f"{value:.0%}") for value in shares),
         x_title,
         y_title,
-        words,
-        rule=(frame.at(0.0, 0.0), frame.at(1.0, 1.0)),
+        description,
+        diagonal=(axes.point(0.0, 0.0), axes.point(1.0, 1.0)),
     )
 
 
-def training(history: Sequence[Progress]) -> Chart | None:
-    """How training went: the loss, and what hidden entries of rows kept apart cost; lower is better."""
+def training_chart(history: Sequence[Progress]) -> Chart | None:
+    """The training loss and the validation loss over the steps; None if there are fewer than two points."""
     if len(history) < 2:
         return None
-    steps = [float(one.step) for one in history]
-    losses = [one.loss for one in history]
-    kept = [(float(one.step), -one.validation) for one in history if one.validation is not None]
-    lines = [Line("loss while training", "far", steps, losses)]
-    last = f"The loss went from {losses[0]:.3g} to {losses[-1]:.3g} over {steps[-1]:,.0f} steps."
-    if kept:
-        xs, ys = zip(*kept, strict=True)
-        lines.insert(0, Line("rows kept for validation", "eddi", xs, ys))
-        last += f" On rows kept for validation it ended at {ys[-1]:.3g}."
-    seen = [*losses, *(y for _, y in kept)]
-    top = float(np.quantile(seen, LOSS_SHARE))
-    return curves(
+    steps = [float(progress.step) for progress in history]
+    losses = [progress.loss for progress in history]
+    validation = [(float(p.step), -p.validation) for p in history if p.validation is not None]
+    lines = [Line("training rows", "training", steps, losses)]
+    description = f"The loss went from {losses[0]:.3g} to {losses[-1]:.3g} in {steps[-1]:,.0f} steps."
+    if validation:
+        validation_steps, validation_losses = zip(*validation, strict=True)
+        lines.insert(0, Line("validation rows", "eddi", validation_steps, validation_losses))
+        description += f" The final loss on validation rows was {validation_losses[-1]:.3g}."
+    all_losses = [*losses, *(loss for _, loss in validation)]
+    return line_chart(
         lines,
         x_title="training step",
-        y_title="misfit an entry",
-        words=last,
-        ceiling=max(top, min(seen)),
+        y_title="loss per entry",
+        description=description,
+        y_max=max(float(np.quantile(all_losses, LOSS_QUANTILE)), min(all_losses)),
     )
 
 
-def shape(values: Numbers, heights: Numbers, frame: Frame) -> str:
-    """The outline of a density that stands on the floor of a frame, as points."""
-    tops = [frame.at(float(v), float(h)) for v, h in zip(values, heights, strict=True)]
-    ground = frame.up(frame.y[0])
-    return points([(tops[0][0], ground), *tops, (tops[-1][0], ground)])
+def density_area(values: Numbers, densities: Numbers, axes: Axes) -> str:
+    """The polygon under a density."""
+    baseline = axes.y(axes.y.domain[0])
+    return svg.format_points(svg.area_points(axes.points(values, densities), baseline))
 
 
-def ticks(low: float, high: float, n: int = N_TICKS) -> list[float]:
-    """About ``n`` round values from a little below ``low`` to a little above ``high``."""
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return [0.0, 1.0]
-    span = max(high - low, 1e-9 * max(1.0, abs(high)))
-    raw = span / n
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(place * step, 12) + 0.0 for place in range(first, last + 1)]
-
-
-def plain(value: float) -> str:
-    """A value as an axis names it: short, with a true minus sign."""
-    if abs(value) >= 10_000:
-        return f"{value / 1000:,.4g}k".replace("-", "\u2212")
-    return f"{value:,.4g}".replace("-", "\u2212")
-
-
-def points(some: Sequence[Point]) -> str:
-    """Points as SVG takes them."""
-    return " ".join(f"{x:g},{y:g}" for x, y in some)
-
-
-def _series(line: Line, frame: Frame) -> Series:
+def _draw_line(line: Line, axes: Axes) -> DrawnLine:
     if line.weights:
-        return Series(line.name, line.style, "", "", tuple(_whiskered(line, frame)))
-    tops = _path(line.x, line.y, frame, stepped=line.stepped)
-    band = ""
-    if line.low:
-        upper = _path(line.x, line.high, frame, stepped=line.stepped)
-        band = points([*upper, *reversed(_path(line.x, line.low, frame, stepped=line.stepped))])
-    few = not line.stepped and len(line.x) <= MAX_DOTS
-    dots = tuple(Dot(x, y) for x, y in tops) if few else ()
-    return Series(line.name, line.style, points(tops), band, dots)
+        return DrawnLine(line.name, line.style, "", "", tuple(_weighted_dots(line, axes)))
+    points = _path(line, line.y, axes)
+    band = svg.band_points(_path(line, line.high, axes), _path(line, line.low, axes)) if line.low else []
+    has_dots = not line.is_stepped and len(line.x) <= MAX_DOTS
+    dots = tuple(Dot(x, y) for x, y in points) if has_dots else ()
+    return DrawnLine(line.name, line.style, svg.format_points(points), svg.format_points(band), dots)
 
 
-def _whiskered(line: Line, frame: Frame) -> Iterator[Dot]:
+def _weighted_dots(line: Line, axes: Axes) -> Iterator[Dot]:
     for x, y, low, high, weight in zip(line.x, line.y, line.low, line.high, line.weights, strict=True):
-        size = round(LEAST_DOT + (MOST_DOT - LEAST_DOT) * math.sqrt(weight), 2)
-        yield Dot(*frame.at(x, y), size, frame.up(high), frame.up(low))
+        radius = MIN_DOT_RADIUS + (MAX_DOT_RADIUS - MIN_DOT_RADIUS) * math.sqrt(weight)
+        yield Dot(*axes.point(x, y), round(radius, 2), axes.y(high), axes.y(low))
 
 
-def _path(x: Sequence[float], y: Sequence[float], frame: Frame, *, stepped: bool) -> list[Point]:
-    found = [frame.at(a, b) for a, b in zip(x, y, strict=True)]
-    if not stepped:
-        return found
-    corners = [(after[0], before[1]) for before, after in pairwise(found)]
-    return [point for pair in zip(found, corners, strict=False) for point in pair] + found[-1:]
-
-
-def _share(value: float, ends: tuple[float, float]) -> float:
-    low, high = ends
-    return min(1.0, max(0.0, (value - low) / max(high - low, 1e-12)))
+def _path(line: Line, heights: Sequence[float], axes: Axes) -> list[Point]:
+    points = axes.points(line.x, heights)
+    return svg.step_points(points) if line.is_stepped else points

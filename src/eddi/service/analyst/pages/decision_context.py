@@ -1,64 +1,86 @@
-"""What the decision viewer shows of one step of an interview, as plain facts for its template."""
+"""The template data of the decision viewer: rewards, predictions and texts for one step of an interview."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
-from eddi.service.analyst.decision import Numbers, Trail
+from eddi.service.analyst.models.decision_path import DecisionPath, Numbers
 from eddi.service.analyst.pages import charts
-from eddi.service.analyst.pages.charts import Chart, Frame, Line, Tick
+from eddi.service.analyst.pages.charts import Chart, Line, Tick
 from eddi.service.interviews import interview_analytics
-from eddi.service.web import formatting, wording
+from eddi.service.web import svg, wording
 from eddi.service.web.answer_form import FormInput
+from eddi.service.web.formatting import (
+    MINUS,
+    capitalize,
+    format_level,
+    format_probability,
+    format_value,
+)
+from eddi.service.web.svg import Axes, Scale
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
-N_SHOWN = 12  # questions whose worth is seen at once; the others unfold
+N_REWARDS_SHOWN = 12  # the others are folded away
 N_LEVELS_SHOWN = 8
-BELIEF_HEIGHT = 170.0
-MINUS = "\u2212"  # a true one
-SMALL_WIDTH, SMALL_HEIGHT = 120.0, 26.0  # of the small picture of what an answer is expected to be
-
-Facts = dict[str, Any]
+DENSITY_HEIGHT = 170.0
+SMALL_WIDTH, SMALL_HEIGHT = 120.0, 26.0  # of the small chart of an expected answer
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What an answer is expected to be: a small outline or a column for each level, and the truth."""
+class ExpectedAnswer:
+    """A small chart of the predicted answer: a density, or one column per level, and the true answer."""
 
     name: str
     outline: str
-    columns: tuple[tuple[float, float, float], ...]  # x, width and height of each level's
+    columns: tuple[tuple[float, float, float], ...]  # x, width and height of each level
     truth: float | None
-    words: str
+    description: str
 
 
 @dataclass(frozen=True)
-class Worth:
-    """One question and what it was worth."""
+class QuestionReward:
+    """The expected information of one question, with its bar."""
 
     text: str
     name: str
-    start: float  # of its bar, in percent of the width
-    share: float  # its length, likewise
+    start: float  # of the bar, in percent of the width
+    length: float  # of the bar, likewise
     nats: str
-    chosen: bool
-    expected: tuple[Expected, ...]
+    is_chosen: bool
+    expected: tuple[ExpectedAnswer, ...] = ()
+    note: str = ""
 
     @property
-    def less(self) -> bool:
-        """Whether the estimate lies below nothing, which no answer is worth: it is noise."""
+    def is_negative(self) -> bool:
+        """Whether the estimate is below 0, which can only be Monte Carlo noise."""
         return self.nats.startswith(MINUS)
 
 
 @dataclass(frozen=True)
-class Outline:
-    """One belief in a picture of several: its area, its mean, its words."""
+class TargetPrediction:
+    """A prediction of the target, for a comparison with others.
+
+    Args:
+        style: the suffix of its CSS class.
+        name: its name in the legend.
+        evidence: what it is based on, one row.
+        prediction: the prediction.
+    """
+
+    style: str
+    name: str
+    evidence: Evidence
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
+class DensityOutline:
+    """One density of a chart."""
 
     name: str
     style: str
@@ -67,255 +89,270 @@ class Outline:
 
 
 @dataclass(frozen=True)
-class Beliefs:
-    """Several beliefs about one quantity over one axis, and what is true."""
+class DensityChart:
+    """Several predictive densities of one quantity, and the truth."""
 
-    outlines: tuple[Outline, ...]
-    across: tuple[Tick, ...]
+    outlines: tuple[DensityOutline, ...]
+    x_ticks: tuple[Tick, ...]
     truth: float | None
     height: float
-    words: str
+    description: str
 
 
 @dataclass(frozen=True)
-class Chances:
-    """One level, and how likely it was to several beliefs."""
+class LevelBars:
+    """One level, and its probability in several predictions."""
 
     label: str
-    true: bool
-    shares: tuple[tuple[str, float, str], ...]  # style, percent, words
+    is_true: bool
+    bars: tuple[tuple[str, float, str], ...]  # style, percent, text
 
 
 @dataclass(frozen=True)
-class Moved:
-    """How a belief about the target moved: a picture and its legend, or bars for levels."""
+class PredictionComparison:
+    """Several predictions of the target: a chart for a quantity, bars for levels."""
 
-    picture: Beliefs | None
-    bars: tuple[Chances, ...]
+    chart: DensityChart | None
+    levels: tuple[LevelBars, ...]
     legend: tuple[tuple[str, str], ...]  # style, name
 
 
-def worths(trail: Trail, step: int) -> list[Worth]:
-    """What each question that could be asked was worth, best first."""
-    found = trail.worths(step)
-    chosen = trail.question(step).name
-    ends = _ends(found.values())
-    expected, heights = trail.expected(step), trail.densities(trail.seen[[step]])
-    schema = trail.model.schema
-    return [
-        Worth(
-            (question := schema.question(name)).text,
-            name,
-            *_bar(nats, ends),
-            nats_words(nats),
-            name == chosen,
-            tuple(
-                _expected(trail, schema[one], expected[one][0], heights)
-                for one in question.reveals
-                if not trail.seen.observed[step, schema.position(one)]
-            ),
+def list_rewards(path: DecisionPath, step: int) -> list[QuestionReward]:
+    """The rewards of all open questions at a step, highest first."""
+    rewards = path.rewards(step)
+    chosen = path.question(step).name
+    scale = _bar_scale(rewards.values())
+    predictions, densities = path.predict_variables(step), path.densities(path.evidence[[step]])
+    schema, observed = path.model.schema, path.evidence.observed[step]
+    items = []
+    for name, nats in rewards.items():
+        question = schema.question(name)
+        expected = tuple(
+            _expected_answer(path, schema[variable], predictions[variable][0], densities)
+            for variable in question.reveals
+            if not observed[schema.position(variable)]
         )
-        for name, nats in found.items()
-    ]
-
-
-def rivals(
-    worths: Mapping[str, float], texts: Mapping[str, str], was: Mapping[str, float]
-) -> list[Worth]:
-    """What questions would be worth, best first, and beside it what they were."""
-    ends = _ends([*worths.values(), *was.values()])
-    return [
-        Worth(
-            texts[name],
-            f"was {nats_words(was[name])}" if name in was else "could not be asked",
-            *_bar(nats, ends),
-            nats_words(nats),
-            place == 0,
-            (),
+        start, length = _bar(nats, scale)
+        items.append(
+            QuestionReward(
+                question.text, name, start, length, format_nats(nats), name == chosen, expected
+            )
         )
-        for place, (name, nats) in enumerate(worths.items())
-    ]
+    return items
 
 
-def nats_words(nats: float) -> str:
-    """What a question is worth, to the analyst: an estimate may lie a little below nothing."""
+def list_what_if_rewards(
+    rewards: Mapping[str, float], texts: Mapping[str, str], actual: Mapping[str, float]
+) -> list[QuestionReward]:
+    """The rewards after a different answer, highest first, each with the actual reward as a note."""
+    scale = _bar_scale([*rewards.values(), *actual.values()])
+    items = []
+    for rank, (name, nats) in enumerate(rewards.items()):
+        note = f"was {format_nats(actual[name])}" if name in actual else "could not be asked"
+        start, length = _bar(nats, scale)
+        items.append(
+            QuestionReward(texts[name], name, start, length, format_nats(nats), rank == 0, note=note)
+        )
+    return items
+
+
+def format_nats(nats: float) -> str:
+    """A reward as text; an estimate may be slightly below 0."""
     return f"{round(nats, 3) + 0.0:.3f}".replace("-", MINUS)
 
 
-def _ends(worths: Collection[float]) -> tuple[float, float]:
-    """From where to where bars reach: nothing, and the least and the most that is worth."""
-    return min(0.0, *worths, 0.0), max(0.0, *worths, 1e-9)
+def _bar_scale(rewards: Collection[float]) -> tuple[float, float]:
+    """The range of the bars, which includes 0."""
+    return min(0.0, *rewards, 0.0), max(0.0, *rewards, 1e-9)
 
 
-def _bar(nats: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """Where a bar begins and how long it is, in percent."""
-    low, high = ends
-    return (
-        round(100 * (min(nats, 0.0) - low) / (high - low), 2),
-        round(100 * abs(nats) / (high - low), 2),
-    )
+def _bar(nats: float, scale: tuple[float, float]) -> tuple[float, float]:
+    """The start and the length of a bar in percent."""
+    low, high = scale
+    start = 100 * (min(nats, 0.0) - low) / (high - low)
+    return round(start, 2), round(100 * abs(nats) / (high - low), 2)
 
 
-def moved(trail: Trail, beliefs: Sequence[tuple[str, str, Evidence, Prediction]]) -> Moved:
-    """Beliefs about the target, each with its style, its name, what was known, and the prediction."""
-    legend = tuple((style, name) for style, name, _, _ in beliefs)
-    if beliefs[0][3].probabilities is not None:
-        return Moved(None, _chances(trail, beliefs), legend)
-    position = trail.model.schema.position(trail.target)
-    values = trail.grids[:, position]
-    heights = [trail.densities(seen)[:, position] for _, _, seen, _ in beliefs]
-    tallest = max(float(each.max()) for each in heights)
-    frame = Frame(
-        (float(values[0]), float(values[-1])), (0.0, 1.08 * tallest), charts.WIDTH, BELIEF_HEIGHT
-    )
+def compare_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -> PredictionComparison:
+    """Several predictions of the target side by side."""
+    legend = tuple((item.style, item.name) for item in items)
+    if items[0].prediction.probabilities is not None:
+        return PredictionComparison(None, _level_bars(path, items), legend)
+    position = path.model.schema.position(path.target)
+    values = path.grids[:, position]
+    densities = [path.densities(item.evidence)[:, position] for item in items]
+    highest = max(float(density.max()) for density in densities)
+    x_range = float(values[0]), float(values[-1])
+    axes = charts.make_axes(x_range, (0.0, 1.08 * highest), height=DENSITY_HEIGHT)
     outlines = tuple(
-        Outline(name, style, charts.shape(values, height, frame), frame.across(float(belief.mean)))
-        for (style, name, _, belief), height in zip(beliefs, heights, strict=True)
-    )
-    inside = [t for t in charts.ticks(*frame.x) if frame.x[0] <= t <= frame.x[1]]
-    picture = Beliefs(
-        outlines,
-        tuple(Tick(frame.across(value), charts.plain(value)) for value in inside),
-        None if trail.truth is None else frame.across(trail.truth),
-        BELIEF_HEIGHT,
-        _picture_words(trail, [(name, belief) for _, name, _, belief in beliefs]),
-    )
-    return Moved(picture, (), legend)
-
-
-def course(trail: Trail, step: int) -> Chart:
-    """How the belief about the target went over all steps, and where we are."""
-    steps = [float(place) for place in range(trail.n_steps + 1)]
-    beliefs = trail.beliefs
-    variable = beliefs[0].variable
-    if beliefs[0].probabilities is not None:
-        level = _followed(trail)
-        chances = [float(one.probabilities[level]) for one in beliefs if one.probabilities is not None]
-        what = f"probability of {formatting.format_level(variable.levels[level])}"
-        first, last = (formatting.format_probability(chances[place]) for place in (0, -1))
-        words = f"The {what} went from {first} to {last}."
-        lines = [Line(what, "eddi", steps, chances)]
-        return charts.curves(
-            lines, x_title="answers", y_title=what, words=words, floor=0.0, ceiling=1.0, mark=step
+        DensityOutline(
+            item.name,
+            item.style,
+            charts.density_area(values, density, axes),
+            axes.x(float(item.prediction.mean)),
         )
-    lows, highs = (np.array([float(one.interval[end]) for one in beliefs]) for end in (0, 1))
-    means = [float(one.mean) for one in beliefs]
-    lines = [Line("estimate, with its 90% range", "eddi", steps, means, list(lows), list(highs))]
-    if trail.truth is not None:
-        lines.append(Line("truth", "truth", steps, [trail.truth] * len(steps)))
-    widths = [charts.plain(float(f"{high - low:.3g}")) for low, high in zip(lows, highs, strict=True)]
-    words = f"The 90% range of {trail.target} went from {widths[0]} to {widths[-1]} wide."
-    title = f"{trail.target}, {variable.unit}" if variable.unit else trail.target
-    return charts.curves(lines, x_title="answers", y_title=title, words=words, mark=step)
+        for item, density in zip(items, densities, strict=True)
+    )
+    x_ticks = [value for value in svg.ticks(*x_range) if x_range[0] <= value <= x_range[1]]
+    chart = DensityChart(
+        outlines,
+        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
+        None if path.truth is None else axes.x(path.truth),
+        DENSITY_HEIGHT,
+        _describe_predictions(path, items),
+    )
+    return PredictionComparison(chart, (), legend)
 
 
-def verdict(trail: Trail, step: int) -> list[str]:
-    """What the answer at a step did, in sentences."""
-    before, after = trail.beliefs[step], trail.beliefs[step + 1]
-    worth = trail.worths(step)[trail.question(step).name]
-    told = interview_analytics.information(before, after)
-    decimals = wording.count_decimals(trail.beliefs)
+def history_chart(path: DecisionPath, step: int) -> Chart:
+    """The prediction of the target over all steps, with the present step marked."""
+    steps = [float(n) for n in range(path.n_steps + 1)]
+    if path.predictions[0].probabilities is not None:
+        return _probability_history(path, steps, step)
+    predictions, unit = path.predictions, path.predictions[0].variable.unit
+    lows, highs = ([float(p.interval[end]) for p in predictions] for end in (0, 1))
+    means = [float(prediction.mean) for prediction in predictions]
+    lines = [Line("prediction with 90% interval", "eddi", steps, means, lows, highs)]
+    if path.truth is not None:
+        lines.append(Line("truth", "truth", steps, [path.truth] * len(steps)))
+    first, last = (svg.format_tick(float(f"{highs[n] - lows[n]:.3g}")) for n in (0, -1))
+    return charts.line_chart(
+        lines,
+        x_title="answers",
+        y_title=f"{path.target}, {unit}" if unit else path.target,
+        description=f"The width of the 90% interval of {path.target} went from {first} to {last}.",
+        marker=step,
+    )
+
+
+def _probability_history(path: DecisionPath, steps: list[float], step: int) -> Chart:
+    level = _tracked_level(path)
+    probabilities = [
+        float(p.probabilities[level]) for p in path.predictions if p.probabilities is not None
+    ]
+    label = format_level(path.predictions[0].variable.levels[level])
+    title = f"probability of {label}"
+    first, last = (format_probability(probabilities[n]) for n in (0, -1))
+    return charts.line_chart(
+        [Line(title, "eddi", steps, probabilities)],
+        x_title="answers",
+        y_title=title,
+        description=f"The {title} went from {first} to {last}.",
+        y_min=0.0,
+        y_max=1.0,
+        marker=step,
+    )
+
+
+def describe_effect(path: DecisionPath, step: int) -> list[str]:
+    """What the answer at a step changed, in sentences."""
+    before, after = path.predictions[step], path.predictions[step + 1]
+    expected = path.rewards(step)[path.question(step).name]
+    actual = interview_analytics.information(before, after)
+    decimals = wording.count_decimals(path.predictions)
     return [
         wording.describe_change(before, after, decimals, cause="The answer"),
-        f"It was expected to tell {max(0.0, worth):.2f} nats, and moved the belief by {told:.2f}.",
+        f"The expected information was {max(0.0, expected):.2f} nats; the answer gave {actual:.2f} nats.",
     ]
 
 
-def truth_words(trail: Trail) -> str:
-    """What is true of the target."""
-    if trail.truth is None:
+def format_truth(path: DecisionPath) -> str:
+    """The true value of the target as text."""
+    if path.truth is None:
         return "not known"
-    variable = trail.model.schema[trail.target]
-    return _value(variable, trail.truth)
+    return _format_value(path.model.schema[path.target], path.truth)
 
 
-def said(trail: Trail, answer: Answer) -> str:
-    """An answer in words."""
-    return str(wording.describe_answer(answer, trail.model.schema))
+def format_answer(path: DecisionPath, answer: Answer) -> str:
+    """An answer as text."""
+    return str(wording.describe_answer(answer, path.model.schema))
 
 
-def numbers(trail: Trail, heard: FormInput) -> dict[str, float]:
-    """What was heard, in the table's numbers; NaN for what is not known."""
-    schema = trail.model.schema
+def answer_numbers(path: DecisionPath, form_input: FormInput) -> dict[str, float]:
+    """The values of a submitted form in the table's own units; NaN for "not known"."""
+    schema = path.model.schema
     return {
         name: float("nan") if value is None or isinstance(value, dict) else schema[name].number(value)
-        for name, value in heard.values.items()
+        for name, value in form_input.values.items()
     }
 
 
-def imagined(question: Question, heard: FormInput) -> Answer:
-    """What was heard as an answer."""
-    values = {k: v for k, v in heard.values.items() if v is not None and not isinstance(v, dict)}
-    silent = [name for name in heard.values if name not in values]
-    return Answer(question.name, values, dict.fromkeys(silent, NoAnswer.UNKNOWN))
+def to_answer(question: Question, form_input: FormInput) -> Answer:
+    """The values of a submitted form as an answer."""
+    values = {k: v for k, v in form_input.values.items() if v is not None and not isinstance(v, dict)}
+    unknown = [name for name in form_input.values if name not in values]
+    return Answer(question.name, values, dict.fromkeys(unknown, NoAnswer.UNKNOWN))
 
 
-def _chances(
-    trail: Trail, beliefs: Sequence[tuple[str, str, Evidence, Prediction]]
-) -> tuple[Chances, ...]:
-    variable = beliefs[0][3].variable
-    table = np.array([one.probabilities for _, _, _, one in beliefs])  # [beliefs, levels]
-    places = list(range(variable.n_levels))
-    if len(places) > N_LEVELS_SHOWN:
-        places = sorted(places, key=lambda place: -float(table[:, place].max()))[:N_LEVELS_SHOWN]
+def _level_bars(path: DecisionPath, items: Sequence[TargetPrediction]) -> tuple[LevelBars, ...]:
+    variable = items[0].prediction.variable
+    table = np.array([item.prediction.probabilities for item in items])  # [predictions, levels]
+    levels = list(range(variable.n_levels))
+    if len(levels) > N_LEVELS_SHOWN:
+        levels = sorted(levels, key=lambda level: -float(table[:, level].max()))[:N_LEVELS_SHOWN]
     return tuple(
-        Chances(
-            formatting.format_level(variable.levels[place]),
-            trail.truth == place,
+        LevelBars(
+            format_level(variable.levels[level]),
+            path.truth == level,
             tuple(
-                (style, round(100 * float(chance), 2), formatting.format_probability(float(chance)))
-                for (style, *_), chance in zip(beliefs, table[:, place], strict=True)
+                (item.style, round(100 * float(p), 2), format_probability(float(p)))
+                for item, p in zip(items, table[:, level], strict=True)
             ),
         )
-        for place in places
+        for level in levels
     )
 
 
-def _followed(trail: Trail) -> int:
-    """The level whose probability is followed: the true one, or the one that came out likeliest."""
-    if trail.truth is not None:
-        return int(trail.truth)
-    last = trail.beliefs[-1].probabilities
-    return 0 if last is None else int(last.argmax())
+def _tracked_level(path: DecisionPath) -> int:
+    """The level whose probability is plotted: the true one, or the one that is finally most likely."""
+    if path.truth is not None:
+        return int(path.truth)
+    final = path.predictions[-1].probabilities
+    return 0 if final is None else int(final.argmax())
 
 
-def _expected(trail: Trail, variable: Variable, belief: Prediction, heights: Numbers) -> Expected:
-    place = trail.model.schema.position(variable.name)
-    number = float(trail.row[place])
-    known = not np.isnan(number)
-    about = wording.describe_prediction(belief, wording.count_decimals([belief]))
-    words = f"{about}" + (f" It was {_value(variable, number)}." if known else "")
-    if belief.probabilities is not None:
-        wide = SMALL_WIDTH / variable.n_levels
+def _expected_answer(
+    path: DecisionPath, variable: Variable, prediction: Prediction, densities: Numbers
+) -> ExpectedAnswer:
+    position = path.model.schema.position(variable.name)
+    truth = float(path.row[position])
+    is_observed = not np.isnan(truth)
+    description = f"{wording.describe_prediction(prediction, wording.count_decimals([prediction]))}"
+    if is_observed:
+        description += f" The answer was {_format_value(variable, truth)}."
+    if prediction.probabilities is not None:
+        width = SMALL_WIDTH / variable.n_levels
         columns = tuple(
-            (round(n * wide, 2), round(0.8 * wide, 2), round(SMALL_HEIGHT * float(chance), 2))
-            for n, chance in enumerate(belief.probabilities)
+            (round(n * width, 2), round(0.8 * width, 2), round(SMALL_HEIGHT * float(p), 2))
+            for n, p in enumerate(prediction.probabilities)
         )
-        at = round((number + 0.4) * wide, 2) if known else None
-        return Expected(variable.name, "", columns, at, words)
-    values, density = trail.grids[:, place], heights[:, place]
-    span = max(float(values[-1] - values[0]), 1e-12)
-    tall = max(float(density.max()), 1e-12)
-    tops = [
-        (round(SMALL_WIDTH * float(v - values[0]) / span, 2), round(SMALL_HEIGHT * (1 - h / tall), 2))
-        for v, h in zip(values[::2], density[::2].tolist(), strict=True)
-    ]
-    outline = charts.points([(0.0, SMALL_HEIGHT), *tops, (SMALL_WIDTH, SMALL_HEIGHT)])
-    at = round(SMALL_WIDTH * (number - float(values[0])) / span, 2) if known else None
-    return Expected(variable.name, outline, (), at, words)
+        marker = round((truth + 0.4) * width, 2) if is_observed else None
+        return ExpectedAnswer(variable.name, "", columns, marker, description)
+    values, density = path.grids[:, position], densities[:, position]
+    x = Scale((float(values[0]), float(values[-1])), (0.0, SMALL_WIDTH))
+    outline = _small_outline(values[::2], density[::2], x)
+    marker = x(truth) if is_observed else None
+    return ExpectedAnswer(variable.name, outline, (), marker, description)
 
 
-def _picture_words(trail: Trail, beliefs: Sequence[tuple[str, Prediction]]) -> str:
-    decimals = wording.count_decimals([belief for _, belief in beliefs])
+def _small_outline(values: Numbers, density: Numbers, x: Scale) -> str:
+    y = Scale((0.0, max(float(density.max()), 1e-12)), (SMALL_HEIGHT, 0.0))
+    tops = Axes(x, y).points(values, density)
+    # From corner to corner, even if the grid has a single value.
+    return svg.format_points([(0.0, SMALL_HEIGHT), *tops, (SMALL_WIDTH, SMALL_HEIGHT)])
+
+
+def _describe_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -> str:
+    decimals = wording.count_decimals([item.prediction for item in items])
     parts = [
-        f"{formatting.capitalize(name)}: {wording.describe_prediction(belief, decimals)}"
-        for name, belief in beliefs
+        f"{capitalize(item.name)}: {wording.describe_prediction(item.prediction, decimals)}"
+        for item in items
     ]
-    return " ".join(parts) + f" The truth: {truth_words(trail)}."
+    return " ".join(parts) + f" The truth: {format_truth(path)}."
 
 
-def _value(variable: Variable, number: float) -> str:
+def _format_value(variable: Variable, number: float) -> str:
     answer = variable.answer(number)
     if variable.kind.has_levels:
-        return formatting.format_level(answer)
-    return f"{formatting.format_value(answer).replace('-', MINUS)} {variable.unit}".strip()
+        return format_level(answer)
+    return f"{format_value(answer).replace('-', MINUS)} {variable.unit}".strip()

@@ -1,154 +1,170 @@
-"""The decision viewer: what each question was worth to a held-out row, and what if it had said else."""
+"""The decision viewer: the interview with a held-out row, step by step, and what-if analyses."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from eddi.service.analyst.decision import Trail
-from eddi.service.analyst.model_viewer import Exhibits, RowNotFoundError, about
+from eddi.service.analyst.models.decision_path import DecisionPath
+from eddi.service.analyst.models.model_viewer import ModelViewer, RowNotFoundError
+from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages import decision_context
-from eddi.service.analyst.pages.layout import Frame, see
-from eddi.service.analyst.trained_model import Made
+from eddi.service.analyst.pages.decision_context import TargetPrediction
+from eddi.service.analyst.pages.layout import Layout, redirect
+from eddi.service.analyst.pages.page_context import Context, model_context
 from eddi.service.web import wording
 from eddi.service.web.answer_form import FormInput, build_fields, parse_form
 
-N_RIVALS = 5  # questions whose worth is shown, had the row said something else
+N_WHAT_IF_REWARDS = 5
 MAX_DIGITS = 9
 
-Facts = dict[str, Any]
 
-
-def add(routes: APIRouter, frame: Frame, exhibits: Exhibits) -> None:
+def add(routes: APIRouter, layout: Layout, viewer: ModelViewer) -> None:
     """Add the routes of this page."""
-    pages = DecisionPages(frame, exhibits)
-    routes.add_api_route("/models/{seal}/decisions", pages.choose, methods=["GET"])
-    routes.add_api_route("/models/{seal}/decisions/{row}", pages.show, methods=["GET"])
+    pages = DecisionPages(layout, viewer)
+    routes.add_api_route("/models/{digest}/decisions", pages.choose, methods=["GET"])
+    routes.add_api_route("/models/{digest}/decisions/{row}", pages.show, methods=["GET"])
 
 
 class DecisionPages:
     """Shows one step of the interview with one row."""
 
-    def __init__(self, frame: Frame, exhibits: Exhibits) -> None:
-        self.frame, self.exhibits = frame, exhibits
+    def __init__(self, layout: Layout, viewer: ModelViewer) -> None:
+        self.layout, self.viewer = layout, viewer
 
-    def choose(self, request: Request, seal: str) -> Response:
-        """Go to a row: the one whose number was typed, or the next one that was held out."""
-        made = self.exhibits.made(seal)
-        if not made.held_out:
-            raise RowNotFoundError("no rows were held out from this model, so that none can be shown.")
-        wanted = whole(request.query_params.get("row", ""), default=1) - 1
-        later = [number for number in made.held_out if number >= wanted]
-        return see(f"/analyst/models/{seal}/decisions/{(later or made.held_out)[0] + 1}")
+    def choose(self, request: Request, digest: str) -> Response:
+        """Redirect to the held-out row with the requested number, or to the next one after it."""
+        model = self.viewer.models.get_model(digest)
+        if not model.held_out:
+            raise RowNotFoundError("no rows were held out from this model, so there are none to show.")
+        requested = parse_integer(request.query_params.get("row", ""), default=1) - 1
+        later = [row for row in model.held_out if row >= requested]
+        row = (later or model.held_out)[0]
+        return redirect(f"/analyst/models/{digest}/decisions/{row + 1}")
 
-    def show(self, request: Request, seal: str, row: str) -> Response:
-        """One step of the interview with a row, and what another answer would have changed."""
-        exhibit = self.exhibits.get(seal)
-        number = whole(row, default=0) - 1
-        trail = self.exhibits.trail(exhibit, number)
+    def show(self, request: Request, digest: str, row: str) -> Response:
+        """One step of the interview with a row, and the effect of a different answer."""
+        loaded = self.viewer.load(digest)
+        position = parse_integer(row, default=0) - 1
+        path = self.viewer.decision_path(loaded, position)
         query = request.query_params
-        step = min(whole(query.get("step", ""), default=0), trail.n_steps)
-        shown = {
-            **about(exhibit.made, "decisions"),
-            **_neighbours(exhibit.made, number),
-            **_step(trail, step),
-            "what_if": _what_if(trail, step, query),
-            "title": f"Decisions: row {number + 1}",
+        step = min(parse_integer(query.get("step", ""), default=0), path.n_steps)
+        context = {
+            **model_context(loaded.origin, "decisions"),
+            **_row_context(loaded.origin, position),
+            **_step_context(path, step),
+            "what_if": _what_if_context(path, step, query),
+            "title": f"Decisions: row {position + 1}",
         }
-        return self.frame.page(request, "decision.html", shown)
+        return self.layout.page(request, "decision.html", context)
 
 
-def whole(text: str, *, default: int) -> int:
-    """A whole number from an address; ``default`` where it is none."""
+def parse_integer(text: str, *, default: int) -> int:
+    """A non-negative integer from an address; ``default`` if the text is not one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else default
 
 
-def _neighbours(made: Made, number: int) -> Facts:
-    place = made.held_out.index(number)
-    base = f"/analyst/models/{made.seal}/decisions"
+def _row_context(model: TrainedModel, row: int) -> Context:
+    """The number of a row, and links to the held-out rows before and after it."""
+    index = model.held_out.index(row)
+    last = len(model.held_out) - 1
+    base = f"/analyst/models/{model.digest}/decisions"
     return {
-        "row": number + 1,
-        "place": f"{place + 1:,} of {len(made.held_out):,} held out",
-        "base": f"{base}/{number + 1}",
-        "earlier": f"{base}/{made.held_out[place - 1] + 1}" if place else "",
-        "later": f"{base}/{made.held_out[place + 1] + 1}" if place + 1 < len(made.held_out) else "",
+        "row": row + 1,
+        "row_count": f"Held-out row {index + 1:,} of {last + 1:,}",
+        "base": f"{base}/{row + 1}",
+        "previous": f"{base}/{model.held_out[index - 1] + 1}" if index else "",
+        "next": f"{base}/{model.held_out[index + 1] + 1}" if index < last else "",
     }
 
 
-def _step(trail: Trail, step: int) -> Facts:
-    """How things stood after ``step`` answers, and what the next one did."""
-    ended = step == trail.n_steps
-    last = step if ended else step + 1  # the answers that are listed
-    told = [trail.answer(place) for place in range(last)]
-    shown = decision_context
-    worths = [] if ended else shown.worths(trail, step)
+def _step_context(path: DecisionPath, step: int) -> Context:
+    """The state after ``step`` answers, and the effect of the next answer."""
+    view = decision_context
+    is_over = step == path.n_steps
+    n_answers = step if is_over else step + 1  # in the list of answers
+    answers = [path.answer(n) for n in range(n_answers)]
+    rewards = [] if is_over else view.list_rewards(path, step)
+    decimals = wording.count_decimals(path.predictions)
     return {
         "step": step,
-        "n_steps": trail.n_steps,
-        "steps": [trail.question(place).text for place in range(trail.n_steps)],
-        "ended": ended,
-        "goes_on": trail.goes_on,
-        "question": None if ended else trail.question(step),
-        "worths": worths[: shown.N_SHOWN],
-        "more_worths": worths[shown.N_SHOWN :],
-        "said": "" if ended else shown.said(trail, told[-1]),
-        "verdict": [] if ended else shown.verdict(trail, step),
-        "truth": shown.truth_words(trail),
-        "moved": shown.moved(trail, _before_after(trail, step, ended=ended)),
-        "belief": wording.describe_prediction(
-            trail.beliefs[last], wording.count_decimals(trail.beliefs)
-        ),
-        "course": shown.course(trail, last) if trail.n_steps else None,
-        "told": [(trail.question(n).text, shown.said(trail, one)) for n, one in enumerate(told)],
+        "n_steps": path.n_steps,
+        "steps": [path.question(n).text for n in range(path.n_steps)],
+        "is_over": is_over,
+        "is_truncated": path.is_truncated,
+        "question": None if is_over else path.question(step),
+        "rewards": rewards[: view.N_REWARDS_SHOWN],
+        "more_rewards": rewards[view.N_REWARDS_SHOWN :],
+        "answer": "" if is_over else view.format_answer(path, answers[-1]),
+        "effect": [] if is_over else view.describe_effect(path, step),
+        "truth": view.format_truth(path),
+        "comparison": view.compare_predictions(path, _before_and_after(path, step, is_over=is_over)),
+        "prediction": wording.describe_prediction(path.predictions[n_answers], decimals),
+        "history": view.history_chart(path, n_answers) if path.n_steps else None,
+        "answers": [
+            (path.question(n).text, view.format_answer(path, answer)) for n, answer in enumerate(answers)
+        ],
     }
 
 
-def _before_after(trail: Trail, step: int, *, ended: bool) -> list[Any]:
-    earlier, later = (0, step) if ended else (step, step + 1)
-    before = ("before", "before any answer" if earlier == 0 else "before the answer", earlier)
-    after = ("after", "in the end" if ended else "after the answer", later)
-    chosen = [before] if earlier == later else [before, after]
-    return [(style, name, trail.seen[[place]], trail.beliefs[place]) for style, name, place in chosen]
+def _before_and_after(path: DecisionPath, step: int, *, is_over: bool) -> list[TargetPrediction]:
+    """The predictions before and after an answer, or at the beginning and the end of the interview."""
+    earlier, later = (0, step) if is_over else (step, step + 1)
+    before_name = "before any answer" if earlier == 0 else "before the answer"
+    after_name = "at the end" if is_over else "after the answer"
+    before = _prediction_at(path, earlier, "before", before_name)
+    return [before] if earlier == later else [before, _prediction_at(path, later, "after", after_name)]
 
 
-def _what_if(trail: Trail, step: int, query: Mapping[str, str]) -> Facts | None:
-    """The form that changes one answer, and what that would change; None where none was chosen."""
-    n_told = min(step + 1, trail.n_steps)
-    place = whole(query.get("change", ""), default=0)
-    if not 1 <= place <= n_told:
+def _prediction_at(path: DecisionPath, step: int, style: str, name: str) -> TargetPrediction:
+    return TargetPrediction(style, name, path.evidence[[step]], path.predictions[step])
+
+
+def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) -> Context | None:
+    """The form that changes one answer, and the effect of the change; None if no answer was chosen."""
+    n_answers = min(step + 1, path.n_steps)
+    number = parse_integer(query.get("change", ""), default=0)
+    if not 1 <= number <= n_answers:
         return None
-    question, answer = trail.question(place - 1), trail.answer(place - 1)
-    schema = trail.model.schema
-    known = [name for name in question.reveals if name not in {*answer.values, *answer.without}]
-    sent = any(key.startswith("v") for key in query) or "act" in query
-    heard = (
-        parse_form(question, schema, query, answered=known) if sent else FormInput.from_answer(answer)
-    )
-    fields = build_fields(question, schema, answered=known, form_input=heard)
-    found = _changed(trail, n_told, place, heard) if sent and not heard.errors else None
-    return {"place": place, "question": question, "fields": fields, "found": found}
-
-
-def _changed(trail: Trail, n_told: int, place: int, heard: FormInput) -> Facts:
-    """What would be believed and asked after ``n_told`` answers, had that one been another."""
-    shown = decision_context
-    question = trail.question(place - 1)
-    seen = trail.otherwise(n_told, shown.numbers(trail, heard))
-    belief = trail.model.predict_evidence(seen, (trail.target,))[trail.target][0]
-    was, worths = trail.worths(n_told), trail.worths_of(seen, n_told)
-    decimals = wording.count_decimals([belief, trail.beliefs[n_told]])
-    pairs = [
-        ("after", "as it was", trail.seen[[n_told]], trail.beliefs[n_told]),
-        ("what-if", "what if", seen, belief),
+    question, answer = path.question(number - 1), path.answer(number - 1)
+    schema = path.model.schema
+    answered_before = [
+        name for name in question.reveals if name not in {*answer.values, *answer.without}
     ]
-    texts = {one.name: one.text for one in trail.model.schema.questions}
+    is_submitted = any(key.startswith("v") for key in query) or "act" in query
+    form_input = (
+        parse_form(question, schema, query, answered=answered_before)
+        if is_submitted
+        else FormInput.from_answer(answer)
+    )
+    is_valid = is_submitted and not form_input.errors
     return {
-        "said": shown.said(trail, shown.imagined(question, heard)),
-        "instead": shown.said(trail, trail.answer(place - 1)),
-        "moved": shown.moved(trail, pairs),
-        "belief": wording.describe_prediction(belief, decimals),
-        "was": wording.describe_prediction(trail.beliefs[n_told], decimals),
-        "next": texts[next(iter(worths))] if worths else "",
-        "next_was": texts[next(iter(was))] if was else "",
-        "worths": shown.rivals(worths, texts, was)[:N_RIVALS],
+        "number": number,
+        "question": question,
+        "fields": build_fields(question, schema, answered=answered_before, form_input=form_input),
+        "result": _what_if_result(path, n_answers, number, form_input) if is_valid else None,
+    }
+
+
+def _what_if_result(path: DecisionPath, n_answers: int, number: int, form_input: FormInput) -> Context:
+    """The prediction and the next question after ``n_answers`` answers, if one had been different."""
+    view = decision_context
+    evidence = path.what_if_evidence(n_answers, view.answer_numbers(path, form_input))
+    prediction = path.model.predict_evidence(evidence, (path.target,))[path.target][0]
+    actual = path.predictions[n_answers]
+    actual_rewards, rewards = path.rewards(n_answers), path.rewards_given(evidence, n_answers)
+    decimals = wording.count_decimals([prediction, actual])
+    compared = [
+        _prediction_at(path, n_answers, "after", "actual answer"),
+        TargetPrediction("what-if", "different answer", evidence, prediction),
+    ]
+    texts = {question.name: question.text for question in path.model.schema.questions}
+    return {
+        "answer": view.format_answer(path, view.to_answer(path.question(number - 1), form_input)),
+        "actual_answer": view.format_answer(path, path.answer(number - 1)),
+        "comparison": view.compare_predictions(path, compared),
+        "prediction": wording.describe_prediction(prediction, decimals),
+        "actual_prediction": wording.describe_prediction(actual, decimals),
+        "next": texts[next(iter(rewards))] if rewards else "",
+        "actual_next": texts[next(iter(actual_rewards))] if actual_rewards else "",
+        "rewards": view.list_what_if_rewards(rewards, texts, actual_rewards)[:N_WHAT_IF_REWARDS],
     }

@@ -1,25 +1,27 @@
-"""What the page of an evaluation shows, from the document that `evaluation.evaluate` wrote."""
+"""The template data of the evaluation page, from an evaluation document (see `models.evaluation`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eddi.service.analyst.evaluation import EDDI, FIXED, PER_COST, RANDOM
+from eddi.service.analyst.models.evaluation import EDDI, FIXED, PER_COST, RANDOM
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line
-from eddi.service.web import formatting
+from eddi.service.analyst.pages.page_context import Context
+from eddi.service.web.formatting import MINUS, format_level, format_probability
+from eddi.service.web.wording import count_answers
 
-CLEAR = 0.05  # a smaller p-value is called a clear difference
-N_STEPS_SHOWN = 6  # of what was asked when
-N_ASKED_SHOWN = 3  # questions a step
+SIGNIFICANCE = 0.05  # p-value below which a difference is called clear
+N_STEPS_LISTED = 6  # in the list of questions by step
+N_QUESTIONS_LISTED = 3  # per step
 NAMES = {
     EDDI: "EDDI",
     PER_COST: "EDDI, per cost",
-    FIXED: "one fixed order",
+    FIXED: "fixed order",
     RANDOM: "random order",
 }
 STYLES = {EDDI: "eddi", PER_COST: "per-cost", FIXED: "fixed", RANDOM: "random"}
-CALIBRATION_STYLES = ("random", "fixed", "eddi")  # before any answer, half-way, in the end
+CALIBRATION_STYLES = ("random", "fixed", "eddi")  # before any answer, half-way, at the end
 METRICS = {
     "rmse": "Error (RMSE)",
     "nll": "Negative log-likelihood",
@@ -31,46 +33,45 @@ Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one strategy did, in words."""
+class RankingItem:
+    """The area under one strategy's curve, and its difference from EDDI's, as text."""
 
     name: str
     style: str
-    auic: str
+    area: str
     band: str
-    difference: str
-    difference_band: str
-    p_value: str
-    verdict: str
+    difference: str = ""
+    difference_band: str = ""
+    p_value: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question asked of some rows at a step."""
+class QuestionShare:
+    """A question, and the share of rows that were asked it at a step."""
 
     name: str
     percent: float
-    words: str
+    text: str
 
 
-def facts(document: Document, metric: str) -> dict[str, Any]:
-    """All that the page shows of an evaluation, by the metric that was chosen."""
-    wanted = metric if metric in document["metrics"] else document["metrics"][0]
-    frontier = document["frontier"]
+def build_context(document: Document, metric: str) -> Context:
+    """All template data of an evaluation, for the chosen metric."""
+    chosen = metric if metric in document["metrics"] else document["metrics"][0]
     return {
-        "metric": wanted,
-        "metric_name": metric_name(document, wanted),
-        "metrics": [(one, METRICS[one]) for one in document["metrics"]],
-        "headline": headline(document),
-        "curves": information(document, wanted),
-        "table": _figures(document, wanted),
-        "strategies": [NAMES[name] for name in _present(document["curves"][wanted])],
-        "standings": standings(document, wanted),
-        "lower_is_better": wanted != "accuracy",
-        "calibration": calibration(document),
+        "metric": chosen,
+        "metric_name": metric_name(document, chosen),
+        "metrics": [(name, METRICS[name]) for name in document["metrics"]],
+        "summary": summarise(document),
+        "curves": information_chart(document, chosen),
+        "table": _table(document, chosen),
+        "strategies": [NAMES[name] for name in _strategies(document["curves"][chosen])],
+        "rankings": rankings(document, chosen),
+        "is_lower_better": chosen != "accuracy",
+        "calibration": calibration_chart(document),
         "calibration_rows": _calibration_rows(document),
-        "of_levels": bool(document["levels"]),
-        "frontier": None if frontier is None else _frontier(document),
+        "has_levels": bool(document["levels"]),
+        "costs": None if document["frontier"] is None else _cost_chart(document),
         "choices": _choices(document),
         "n_rows": document["n_rows"],
         "n_given": document["n_given"],
@@ -79,201 +80,206 @@ def facts(document: Document, metric: str) -> dict[str, Any]:
 
 
 def metric_name(document: Document, metric: str) -> str:
-    """A metric with its unit."""
+    """The name of a metric with its unit."""
     if metric == "rmse":
         return f"{METRICS[metric]}, {document['unit']}" if document["unit"] else METRICS[metric]
     return f"{METRICS[metric]}, nats" if metric == "nll" else METRICS[metric]
 
 
-def headline(document: Document) -> list[str]:
-    """What an analyst wants to know first, in sentences."""
+def summarise(document: Document) -> list[str]:
+    """The main results in one or two sentences."""
     metric = "accuracy" if document["levels"] else "rmse"
-    curves = document["curves"][metric]
-    ours = curves[EDDI]["value"]
-    words = [_progress(document, metric, ours)]
-    if len(ours) > 2 and (sentence := _saved(document, metric)):
-        words.append(sentence)
-    return words
+    values = document["curves"][metric][EDDI]["value"]
+    sentences = [_describe_improvement(document, metric, values)]
+    if len(values) > 2 and (sentence := _describe_savings(document, metric)):
+        sentences.append(sentence)
+    return sentences
 
 
-def _progress(document: Document, metric: str, values: Sequence[float]) -> str:
-    first, last = (_value(document, metric, values[place]) for place in (0, -1))
+def _describe_improvement(document: Document, metric: str, values: Sequence[float]) -> str:
+    first, last = (_format_with_unit(document, metric, values[n]) for n in (0, -1))
     n = document["n_steps"]
     if metric == "accuracy":
-        return f"Asked nothing, {first} are guessed rightly; asked all {n} questions, {last}."
-    return f"Asked nothing, the error is {first}; asked all {n} questions, {last}."
+        return (
+            f"Before any question, {first} of predictions are correct; after all {n} questions, {last}."
+        )
+    return f"Before any question, the error is {first}; after all {n} questions, {last}."
 
 
-def _saved(document: Document, metric: str) -> str:
-    """How many questions a random order needs for what EDDI has half-way; empty where none are saved."""
-    ours, theirs = (document["curves"][metric][name]["value"] for name in (EDDI, RANDOM))
+def _describe_savings(document: Document, metric: str) -> str:
+    """After how many answers a random order is as good as EDDI half-way; empty if not after more."""
+    eddi, random = (document["curves"][metric][name]["value"] for name in (EDDI, RANDOM))
     half = max(1, document["n_steps"] // 2)
     sign = -1 if metric == "accuracy" else 1
-    reached = [n for n, value in enumerate(theirs) if sign * value <= sign * ours[half]]
+    reached = [n for n, value in enumerate(random) if sign * value <= sign * eddi[half]]
     if not reached or reached[0] <= half:
         return ""
-    what = _value(document, metric, ours[half])
-    return f"EDDI comes to {what} with {_answers(half)}, a random order with {reached[0]}."
+    value = _format_with_unit(document, metric, eddi[half])
+    return f"EDDI reaches {value} after {count_answers(half)}, a random order after {reached[0]}."
 
 
-def information(document: Document, metric: str) -> Chart:
-    """The information curves of all strategies, with their bands."""
-    found = document["curves"][metric]
-    lines = [_line(name, found[name], range(document["n_steps"] + 1)) for name in _present(found)]
-    return charts.curves(
-        lines,
+def information_chart(document: Document, metric: str) -> Chart:
+    """The information curves of all strategies, with bands."""
+    curves = document["curves"][metric]
+    steps = range(document["n_steps"] + 1)
+    return charts.line_chart(
+        [_line(name, curves[name], steps) for name in _strategies(curves)],
         x_title="questions asked",
         y_title=metric_name(document, metric),
-        words=_curve_words(document, metric),
+        description=_describe_curves(document, metric),
     )
 
 
-def standings(document: Document, metric: str) -> list[Standing]:
-    """Areas under the curves, and EDDI's paired differences, the best area first."""
+def rankings(document: Document, metric: str) -> list[RankingItem]:
+    """The strategies by the area under their curves, best first."""
     sign = -1 if metric == "accuracy" else 1
-    found = sorted(document["standings"][metric], key=lambda one: sign * one["auic"]["value"])
-    return [_standing(metric, one) for one in found]
+    ranked = sorted(document["standings"][metric], key=lambda item: sign * item["auic"]["value"])
+    return [_ranking_item(metric, item) for item in ranked]
 
 
-def _standing(metric: str, one: Document) -> Standing:
-    area, against = one["auic"], one["against"]
-    shown = [figure(metric, area[end]) for end in ("value", "low", "high")]
-    common = (NAMES[one["name"]], STYLES[one["name"]], shown[0], f"{shown[1]} to {shown[2]}")
-    if against is None:
-        return Standing(*common, "", "", "", "")
-    difference = [_signed(metric, against[end]) for end in ("value", "low", "high")]
-    return Standing(
-        *common,
-        difference[0],
-        f"{difference[1]} to {difference[2]}",
-        p_words(against["p_value"]),
-        _verdict(metric, against),
+def _ranking_item(metric: str, item: Document) -> RankingItem:
+    name, style, difference = NAMES[item["name"]], STYLES[item["name"]], item["against"]
+    value, low, high = (format_metric(metric, item["auic"][end]) for end in ("value", "low", "high"))
+    if difference is None:
+        return RankingItem(name, style, value, f"{low} to {high}")
+    signed = [_format_signed(metric, difference[end]) for end in ("value", "low", "high")]
+    return RankingItem(
+        name,
+        style,
+        value,
+        f"{low} to {high}",
+        difference=signed[0],
+        difference_band=f"{signed[1]} to {signed[2]}",
+        p_value=format_p_value(difference["p_value"]),
+        verdict=_verdict(metric, difference),
     )
 
 
-def _verdict(metric: str, against: Document) -> str:
-    if against["p_value"] >= CLEAR:
-        return "no clear difference"
-    better = (against["value"] < 0) is (metric != "accuracy")
-    return "EDDI is better" if better else "EDDI is worse"
+def _verdict(metric: str, difference: Document) -> str:
+    if difference["p_value"] >= SIGNIFICANCE:
+        return "No clear difference"
+    is_better = (difference["value"] < 0) is (metric != "accuracy")
+    return "EDDI is better" if is_better else "EDDI is worse"
 
 
-def p_words(p_value: float) -> str:
-    """A p-value as people write it."""
+def format_p_value(p_value: float) -> str:
+    """A p-value as text."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
 
 
-def calibration(document: Document) -> Chart:
-    """What was stated against what came true, after some numbers of answers."""
-    levels, found = document["levels"], document["calibration"]
-    styles = CALIBRATION_STYLES[-len(found) :]
+def calibration_chart(document: Document) -> Chart:
+    """Predicted against observed frequencies after some numbers of answers."""
+    levels, results = document["levels"], document["calibration"]
     lines = [
         Line(
-            _after(one["step"]),
+            _format_step(result["step"]),
             style,
-            one["stated"],
-            one["came"],
-            one["low"],
-            one["high"],
-            weights=[n / document["n_rows"] for n in one["n_rows"]] if levels else (),
+            result["stated"],
+            result["came"],
+            result["low"],
+            result["high"],
+            weights=[n / document["n_rows"] for n in result["n_rows"]] if levels else (),
         )
-        for style, one in zip(styles, found, strict=True)
+        for style, result in zip(CALIBRATION_STYLES[-len(results) :], results, strict=True)
     ]
-    last = found[-1]
+    last = results[-1]
     if not levels:
-        share = last["intervals"]["0.9"]
-        words = f"In the end {share:.0%} of rows lay in their 90% interval."
-        return charts.square(
-            lines, x_title="intervals that should hold it", y_title="intervals that do", words=words
+        return charts.calibration_chart(
+            lines,
+            x_title="nominal coverage of intervals",
+            y_title="observed coverage",
+            description=f"At the end, {last['intervals']['0.9']:.0%} of rows were in their 90% interval.",
         )
-    what = f"“{formatting.format_level(levels[1])}”" if len(levels) == 2 else "the likeliest level"
-    words = f"In the end stated certainty was {last['error']:.0%} off on average."
-    title = f"stated probability of {what}"
-    return charts.square(lines, x_title=title, y_title="how often it came true", words=words)
+    level = f"“{format_level(levels[1])}”" if len(levels) == 2 else "the most likely level"
+    return charts.calibration_chart(
+        lines,
+        x_title=f"predicted probability of {level}",
+        y_title="observed frequency",
+        description=f"At the end, the mean calibration error was {last['error']:.0%}.",
+    )
 
 
 def _calibration_rows(document: Document) -> list[tuple[str, list[str]]]:
     return [
         (
-            _after(one["step"]),
-            [f"{share:.0%}" for share in one["intervals"].values()] or [f"{one['error']:.1%}"],
+            _format_step(result["step"]),
+            [f"{share:.0%}" for share in result["intervals"].values()] or [f"{result['error']:.1%}"],
         )
-        for one in document["calibration"]
+        for result in document["calibration"]
     ]
 
 
-def _frontier(document: Document) -> Chart:
-    found, costs = document["frontier"], document["frontier"]["costs"]
-    lines = [
-        _line(name, found["curves"][name], costs, stepped=True) for name in _present(found["curves"])
-    ]
-    return charts.curves(
-        lines,
-        x_title="cost spent",
-        y_title=metric_name(document, found["metric"]),
-        words=f"{METRICS[found['metric']]} against cost, up to {costs[-1]:,.4g} in all.",
-        whole=False,
+def _cost_chart(document: Document) -> Chart:
+    """The main metric against the cost of the questions."""
+    metric, costs = document["frontier"]["metric"], document["frontier"]["costs"]
+    curves = document["frontier"]["curves"]
+    return charts.line_chart(
+        [_line(name, curves[name], costs, is_stepped=True) for name in _strategies(curves)],
+        x_title="cost",
+        y_title=metric_name(document, metric),
+        description=f"{METRICS[metric]} against the total cost, up to {costs[-1]:,.4g}.",
+        has_integer_x=False,
     )
 
 
-def _choices(document: Document) -> list[list[Asked]]:
-    """What was asked when: for each of the first steps, the commonest questions."""
+def _choices(document: Document) -> list[list[QuestionShare]]:
+    """The most frequent questions at each of the first steps."""
     return [
         [
-            Asked(name, round(100 * share, 1), formatting.format_probability(share))
-            for name, share in list(step.items())[:N_ASKED_SHOWN]
+            QuestionShare(name, round(100 * share, 1), format_probability(share))
+            for name, share in list(step.items())[:N_QUESTIONS_LISTED]
         ]
-        for step in document["choices"][:N_STEPS_SHOWN]
+        for step in document["choices"][:N_STEPS_LISTED]
     ]
 
 
-def _figures(document: Document, metric: str) -> list[list[str]]:
-    """The curves as figures: a row for each number of questions."""
-    found = document["curves"][metric]
+def _table(document: Document, metric: str) -> list[list[str]]:
+    """The curves as numbers: one row for each number of questions."""
+    curves = document["curves"][metric]
     return [
-        [str(step), *(figure(metric, found[name]["value"][step]) for name in _present(found))]
+        [
+            str(step),
+            *(format_metric(metric, curves[name]["value"][step]) for name in _strategies(curves)),
+        ]
         for step in range(document["n_steps"] + 1)
     ]
 
 
-def _line(name: str, band: Document, x: Sequence[float], *, stepped: bool = False) -> Line:
-    return Line(NAMES[name], STYLES[name], x, band["value"], band["low"], band["high"], stepped)
+def _line(name: str, band: Document, x: Sequence[float], *, is_stepped: bool = False) -> Line:
+    return Line(NAMES[name], STYLES[name], x, band["value"], band["low"], band["high"], is_stepped)
 
 
-def _present(found: Document) -> list[str]:
-    """The strategies that were tried, ours first, random last."""
-    return [name for name in NAMES if name in found]
+def _strategies(curves: Document) -> list[str]:
+    """The strategies that were evaluated, in the order of `NAMES`."""
+    return [name for name in NAMES if name in curves]
 
 
-def _curve_words(document: Document, metric: str) -> str:
+def _describe_curves(document: Document, metric: str) -> str:
     half = document["n_steps"] // 2
+    curves = document["curves"][metric]
     parts = [
-        f"{NAMES[name]} {_value(document, metric, document['curves'][metric][name]['value'][half])}"
-        for name in _present(document["curves"][metric])
+        f"{NAMES[name]} {_format_with_unit(document, metric, curves[name]['value'][half])}"
+        for name in _strategies(curves)
     ]
-    return f"{METRICS[metric]} after {_answers(half)}: {', '.join(parts)}."
+    return f"{METRICS[metric]} after {count_answers(half)}: {', '.join(parts)}."
 
 
-def _value(document: Document, metric: str, value: float) -> str:
+def _format_with_unit(document: Document, metric: str, value: float) -> str:
     unit = document["unit"] if metric == "rmse" else ""
-    return f"{figure(metric, value)} {unit}".strip()
+    return f"{format_metric(metric, value)} {unit}".strip()
 
 
-def figure(metric: str, value: float) -> str:
-    """A metric's value in as many digits as are worth reading."""
+def format_metric(metric: str, value: float) -> str:
+    """The value of a metric as text."""
     if metric == "accuracy":
         return f"{value:.0%}"
-    return f"{value:.3g}".replace("-", "\u2212")
+    return f"{value:.3g}".replace("-", MINUS)
 
 
-def _signed(metric: str, value: float) -> str:
-    words = f"{100 * value:+.1f} points" if metric == "accuracy" else f"{value:+.3g}"
-    return words.replace("-", "\u2212")
+def _format_signed(metric: str, value: float) -> str:
+    text = f"{100 * value:+.1f} points" if metric == "accuracy" else f"{value:+.3g}"
+    return text.replace("-", MINUS)
 
 
-def _after(step: int) -> str:
-    return "before any answer" if step == 0 else f"after {_answers(step)}"
-
-
-def _answers(n: int) -> str:
-    return "one answer" if n == 1 else f"{n} answers"
+def _format_step(step: int) -> str:
+    return "before any answer" if step == 0 else f"after {count_answers(step)}"

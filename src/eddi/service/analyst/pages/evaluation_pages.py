@@ -1,108 +1,112 @@
-"""The pages that judge a model: its card, its evaluation, two models side by side; no script needed."""
+"""The pages about trained models: model card, evaluation, and comparison of two models."""
 
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
 
-from eddi.service.analyst.model_viewer import Exhibit, Exhibits, about
-from eddi.service.analyst.pages import (
-    comparison,
-    decision_page,
-    evaluation_context,
-    model_card,
-    page_context,
-)
-from eddi.service.analyst.pages.layout import Form, Frame, see
-from eddi.service.analyst.trained_model import Made, Models
+from eddi.service.analyst.models.model_viewer import LoadedModel, ModelViewer
+from eddi.service.analyst.models.trained_model import TrainedModel, TrainedModels
+from eddi.service.analyst.pages import comparison, decision_page, evaluation_context, model_card
+from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.page_context import Context, format_time, model_context
 
 MODEL_TYPE = "application/zip"
 MAX_LISTED = 200  # models to choose from
 
 
-def add(routes: APIRouter, frame: Frame, models: Models) -> None:
+def add(routes: APIRouter, layout: Layout, models: TrainedModels) -> None:
     """Add the routes of these pages."""
-    exhibits = Exhibits(models)
-    pages = JudgingPages(frame, models, exhibits)
-    routes.add_api_route("/models/{seal}", pages.card, methods=["GET"])
-    routes.add_api_route("/models/{seal}/file", pages.file, methods=["GET"])
-    routes.add_api_route("/models/{seal}/evaluation", pages.evaluation, methods=["GET"])
-    routes.add_api_route("/models/{seal}/evaluation", pages.evaluate, methods=["POST"])
+    viewer = ModelViewer(models)
+    pages = EvaluationPages(layout, viewer)
+    routes.add_api_route("/models/{digest}", pages.card, methods=["GET"])
+    routes.add_api_route("/models/{digest}/file", pages.file, methods=["GET"])
+    routes.add_api_route("/models/{digest}/evaluation", pages.evaluation, methods=["GET"])
+    routes.add_api_route("/models/{digest}/evaluation", pages.evaluate, methods=["POST"])
     routes.add_api_route("/compare", pages.compare, methods=["GET"])
-    decision_page.add(routes, frame, exhibits)
+    decision_page.add(routes, layout, viewer)
 
 
-class JudgingPages:
-    """What each address shows."""
+class EvaluationPages:
+    """Shows model cards, evaluations and comparisons."""
 
-    def __init__(self, frame: Frame, models: Models, exhibits: Exhibits) -> None:
-        self.frame, self.models, self.exhibits = frame, models, exhibits
+    def __init__(self, layout: Layout, viewer: ModelViewer) -> None:
+        self.layout, self.viewer, self.models = layout, viewer, viewer.models
 
-    def card(self, request: Request, seal: str) -> Response:
-        """What a model is, what it learned from, and how well it does."""
-        exhibit = self.exhibits.get(seal)
-        shown = {
-            **about(exhibit.made, "card"),
-            **model_card.facts(exhibit, self.exhibits.evaluation(exhibit.made)),
-            "title": f"Model card: {exhibit.made.name}",
-            "others": self._others(exhibit.made),
+    def card(self, request: Request, digest: str) -> Response:
+        """The model card."""
+        loaded = self.viewer.load(digest)
+        model = loaded.origin
+        context = {
+            **model_context(model, "card"),
+            **model_card.build_context(loaded, self.viewer.evaluation(model)),
+            "title": f"Model card: {model.name}",
+            "alternatives": self._alternatives(model),
         }
-        return self.frame.page(request, "card.html", shown)
+        return self.layout.page(request, "model_card.html", context)
 
-    def file(self, seal: str) -> Response:
-        """The model itself."""
-        made = self.exhibits.made(seal)
-        name = "".join(one if one.isalnum() and one.isascii() else "-" for one in made.name)[:80]
+    def file(self, digest: str) -> Response:
+        """The model's file."""
+        model = self.models.get_model(digest)
+        name = "".join(char if char.isalnum() and char.isascii() else "-" for char in model.name)[:80]
         return FileResponse(
-            self.models.shelf.path(seal),
+            self.models.blobs.path(digest),
             media_type=MODEL_TYPE,
-            filename=f"{name or 'model'}-{seal[:8]}.eddi",
+            filename=f"{name or 'model'}-{model.short_digest}.eddi",
         )
 
-    def evaluation(self, request: Request, seal: str) -> Response:
-        """How well a model finds out its target on rows it never saw."""
-        made = self.exhibits.made(seal)
-        document = self.exhibits.evaluation(made)
-        shown = {**about(made, "evaluation"), "title": f"Evaluation: {made.name}"}
+    def evaluation(self, request: Request, digest: str) -> Response:
+        """The evaluation of a model on its held-out rows."""
+        model = self.models.get_model(digest)
+        document = self.viewer.evaluation(model)
+        context = {**model_context(model, "evaluation"), "title": f"Evaluation: {model.name}"}
         if document is None:
-            return self.frame.page(request, "not_judged.html", shown)
+            return self.layout.page(request, "not_evaluated.html", context)
         metric = request.query_params.get("metric", "")
-        shown |= evaluation_context.facts(document, metric)
-        return self.frame.page(request, "evaluation.html", shown)
+        context |= evaluation_context.build_context(document, metric)
+        return self.layout.page(request, "evaluation.html", context)
 
-    def evaluate(self, request: Request, seal: str, form: Form) -> Response:
-        """Ask for an evaluation, and show how far it is."""
-        self.frame.forms.check(request, form)
-        return see(f"/analyst/jobs/{self.models.evaluate(self.exhibits.made(seal).seal)}")
+    def evaluate(self, request: Request, digest: str, form: Form) -> Response:
+        """Submit an evaluation job, and show its progress."""
+        self.layout.forms.check(request, form)
+        model = self.models.get_model(digest)
+        return redirect(f"/analyst/jobs/{self.models.evaluate(model.digest)}")
 
     def compare(self, request: Request) -> Response:
-        """Two models side by side; which two is asked for where the address does not say."""
-        seals = [request.query_params.get(side, "") for side in ("a", "b")]
-        listed = [_option(made) for made in self.models.models()[:MAX_LISTED]]
-        shown: dict[str, Any] = {"here": "home", "title": "Compare two models", "models": listed}
-        shown |= {"a": seals[0], "b": seals[1], "both": None}
-        if all(seals):
-            shown |= self._both(*(self.exhibits.get(seal) for seal in seals))
-        return self.frame.page(request, "compare.html", shown)
+        """Two models side by side, or a form to choose them."""
+        a, b = (request.query_params.get(side, "") for side in ("a", "b"))
+        context: dict[str, Any] = {
+            "section": "home",
+            "title": "Compare two models",
+            "models": [_option(model) for model in self.models.models()[:MAX_LISTED]],
+            "a": a,
+            "b": b,
+            "compared": None,
+        }
+        if a and b:
+            context |= self._comparison(self.viewer.load(a), self.viewer.load(b))
+        return self.layout.page(request, "compare.html", context)
 
-    def _both(self, a: Exhibit, b: Exhibit) -> dict[str, Any]:
-        judged = (self.exhibits.evaluation(a.made), self.exhibits.evaluation(b.made))
-        both = [_option(a.made), _option(b.made)]
-        title = f"Compare {a.made.name} and {b.made.name}"
-        return {**comparison.facts(a, b, judged), "both": both, "title": title}
+    def _comparison(self, a: LoadedModel, b: LoadedModel) -> Context:
+        evaluations = (self.viewer.evaluation(a.origin), self.viewer.evaluation(b.origin))
+        return {
+            **comparison.build_context(a, b, evaluations),
+            "compared": [_option(a.origin), _option(b.origin)],
+            "title": f"Compare {a.origin.name} and {b.origin.name}",
+        }
 
-    def _others(self, made: Made) -> list[dict[str, str]]:
-        """Other models that find out the same."""
-        every = self.models.models()[:MAX_LISTED]
-        return [_option(one) for one in every if one.seal != made.seal and one.target == made.target]
+    def _alternatives(self, model: TrainedModel) -> list[dict[str, str]]:
+        """Other models with the same target."""
+        others = [other for other in self.models.models()[:MAX_LISTED] if other.digest != model.digest]
+        return [_option(other) for other in others if other.target == model.target]
 
 
-def _option(made: Made) -> dict[str, str]:
-    when = page_context.moment(made.when) if made.when else "no date"
+def _option(model: TrainedModel) -> dict[str, str]:
+    when = format_time(model.trained_at) if model.trained_at else "no date"
     return {
-        "seal": made.seal,
-        "short": made.seal[:8],
-        "name": made.name,
-        "words": f"{made.name}, {made.target}, {when} ({made.seal[:8]})",
+        "digest": model.digest,
+        "short": model.short_digest,
+        "name": model.name,
+        "label": f"{model.name}, {model.target}, {when} ({model.short_digest})",
         "when": when,
     }

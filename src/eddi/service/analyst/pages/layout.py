@@ -1,7 +1,8 @@
-"""What all pages of the analyst share: who may see them, how they look, and what they say of errors."""
+"""The common frame of the analyst's pages: access control, rendering, and error pages."""
 
 import re
 from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -14,32 +15,25 @@ from eddi.errors import EddiError
 from eddi.service.analyst.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
 from eddi.service.web.form_tokens import FormTokens
+from eddi.service.web.formatting import capitalize
 from eddi.service.web.rendering import Renderer
 
-MAX_FIELDS = 30_000  # boxes of the largest grid
-OPEN = ("/analyst/sign-in", "/analyst/sign-out")  # to whoever has not signed in yet
-OWN_ADDRESS = re.compile(r"/analyst[A-Za-z0-9/_.?=&%-]*")
-HEADINGS = {
-    403: "Please try that once more",
-    404: "There is nothing here",
-    409: "That cannot be done now",
-    413: "That is too large",
-    422: "That does not fit",
-    503: "We are very busy just now",
-}
+MAX_FIELDS = 30_000  # of the largest form, the schema of a wide table
+PUBLIC_PATHS = ("/analyst/sign-in", "/analyst/sign-out")
+ANALYST_URL = re.compile(r"/analyst[A-Za-z0-9/_.?=&%-]*")
 
 
-async def sent(request: Request) -> dict[str, str]:
-    """The fields of a form; files and repeated fields are none of ours."""
+async def read_form(request: Request) -> dict[str, str]:
+    """The text fields of a form; files are ignored, and of repeated fields the last one counts."""
     async with request.form(max_files=0, max_fields=MAX_FIELDS) as form:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
-Form = Annotated[dict[str, str], Depends(sent)]
+Form = Annotated[dict[str, str], Depends(read_form)]
 
 
-class Frame:
-    """Signs forms, lets analysts in, and puts facts into pages."""
+class Layout:
+    """Renders the analyst's pages with signed forms, and restricts them to analysts."""
 
     def __init__(self, settings: Settings, sign_in: SignIn) -> None:
         self.forms = FormTokens(settings)
@@ -47,66 +41,59 @@ class Frame:
         self.renderer = Renderer()
 
     def page(
-        self, request: Request, template: str, facts: Mapping[str, Any], *, status: int = 200
+        self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
     ) -> HTMLResponse:
-        """A page with its forms signed."""
+        """A page whose forms contain a token against cross-site requests."""
         session_id = self.forms.session_id(request)
-        signed = {
-            "here": "",
+        complete = {
+            "section": "",
             "name": "Workshop",
             "error": "",
-            "outside": False,
-            "key": "",
-            "can_leave": self.sign_in.is_needed,
-            **facts,
+            "has_navigation": True,
+            "can_sign_out": self.sign_in.is_needed,
+            **context,
             "csrf": self.forms.token(session_id),
         }
-        response = self.renderer.render(f"analyst/{template}", signed, status=status)
+        response = self.renderer.render(f"analyst/{template}", complete, status=status)
         self.forms.set_session_cookie(request, response, session_id)
         return response
 
     def route_class(self) -> type[APIRoute]:
-        """Routes for analysts only, which answer with a page when something goes wrong."""
-        frame = self
+        """Routes for analysts only, which show errors as pages."""
+        layout = self
 
         class AnalystRoute(APIRoute):
             def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
                 handle = super().get_route_handler()
 
-                async def handled(request: Request) -> Response:
+                async def handle_as_analyst(request: Request) -> Response:
                     try:
-                        if request.url.path not in OPEN:
-                            await run_in_threadpool(frame.sign_in.admit, request)
+                        if request.url.path not in PUBLIC_PATHS:
+                            await run_in_threadpool(layout.sign_in.check, request)
                         return await handle(request)
                     except NotSignedInError:
-                        back = quote(request.url.path) if request.method == "GET" else "/analyst"
-                        return see(f"/analyst/sign-in?next={back}")
+                        next_url = quote(request.url.path) if request.method == "GET" else "/analyst"
+                        return redirect(f"/analyst/sign-in?next={next_url}")
                     except EddiError as error:
-                        return frame.trouble(request, error)
+                        return layout.error_page(request, error)
 
-                return handled
+                return handle_as_analyst
 
         return AnalystRoute
 
-    def trouble(self, request: Request, error: EddiError) -> HTMLResponse:
-        """A page that says what went wrong, in the error's own words: analysts can act on them."""
-        status = error.status
-        if status == 500:
-            raise error  # the guard logs it
-        facts = {"heading": HEADINGS.get(status, "That did not work"), "words": sentence(str(error))}
-        return self.page(request, "trouble.html", facts, status=status)
+    def error_page(self, request: Request, error: EddiError) -> HTMLResponse:
+        """A page with the error's own message, which tells analysts what to do."""
+        if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise error  # the middleware logs it
+        context = {"title": error.title, "message": capitalize(str(error))}
+        return self.page(request, "error.html", context, status=error.status)
 
 
-def see(address: str) -> RedirectResponse:
-    """Go on with a page of its own, so that loading it again sends nothing twice."""
+def redirect(address: str) -> RedirectResponse:
+    """A redirect to a page of its own, so that reloading it does not send a form again."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 
-def own_address(text: str) -> str:
-    """An address among the analyst's pages, or their first one."""
-    return text if OWN_ADDRESS.fullmatch(text) else "/analyst"
-
-
-def sentence(words: str) -> str:
-    """Words of an error as a sentence of a page."""
-    return words[:1].upper() + words[1:]
+def check_next_url(text: str) -> str:
+    """An address among the analyst's pages; the first page if ``text`` is anything else."""
+    return text if ANALYST_URL.fullmatch(text) else "/analyst"

@@ -1,25 +1,32 @@
-"""What the card of a model says: what it is, what it learned from, how well it does."""
+"""The template data of the model card: training data, variables, questions, and performance."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from eddi.model.fitted import FittedModel
-from eddi.service.analyst.model_viewer import Exhibit
-from eddi.service.analyst.pages import charts, evaluation_context, page_context
-from eddi.service.web import formatting, wording
+from eddi.service.analyst.models.model_viewer import LoadedModel
+from eddi.service.analyst.pages import charts, evaluation_context
+from eddi.service.analyst.pages.page_context import (
+    Context,
+    format_count,
+    format_duration,
+    format_time,
+)
+from eddi.service.web.formatting import format_number, format_value
+from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
-N_LEVELS_NAMED = 6
-RECIPES = {
-    "observed": "the paper's: what is observed is scored",
-    "direct": "hidden entries are scored, by beliefs that come straight from the encoder",
+N_LEVELS_LISTED = 6
+OBJECTIVES = {
+    "observed": "likelihood of observed entries, as in the paper",
+    "direct": "likelihood of hidden entries, predicted directly from the encoder",
 }
 
 
 @dataclass(frozen=True)
-class Line:
-    """One variable as the card lists it."""
+class VariableItem:
+    """A variable in the list of a model card."""
 
     name: str
     kind: str
@@ -30,89 +37,89 @@ class Line:
     is_target: bool
 
 
-def facts(exhibit: Exhibit, evaluation: dict[str, Any] | None) -> dict[str, Any]:
-    """All that the card shows."""
-    model = exhibit.model
-    variables = [_line(model, variable, exhibit.made.target) for variable in model.schema.variables]
-    return {
-        "figures": figures(exhibit),
-        "training": charts.training(model.training.history),
+def build_context(loaded: LoadedModel, evaluation: dict[str, Any] | None) -> Context:
+    """All template data of a model card."""
+    model = loaded.model
+    variables = [_variable_item(model, item, loaded.origin.target) for item in model.schema.variables]
+    context: Context = {
+        "facts": summarise(loaded),
+        "training": charts.training_chart(model.training.history),
         "variables": variables,
-        "costs_differ": len({line.cost for line in variables if line.cost}) > 1,
+        "costs_differ": len({item.cost for item in variables if item.cost}) > 1,
         "set_aside": model.schema.set_aside,
-        "headline": [] if evaluation is None else evaluation_context.headline(evaluation),
-        "evaluated": evaluation is not None,
-        "curve": None if evaluation is None else _curve(evaluation),
-        "judged": None
-        if evaluation is None
-        else page_context.count(evaluation["n_rows"], "held-out row"),
+        "is_evaluated": evaluation is not None,
+        "summary": [],
+        "curve": None,
+        "n_rows": "",
+    }
+    if evaluation is None:
+        return context
+    return context | {
+        "summary": evaluation_context.summarise(evaluation),
+        "curve": evaluation_context.information_chart(evaluation, evaluation["metrics"][0]),
+        "n_rows": format_count(evaluation["n_rows"], "held-out row"),
     }
 
 
-def figures(exhibit: Exhibit) -> list[tuple[str, str]]:
-    """The facts of a model by name, in words."""
-    model, made = exhibit.model, exhibit.made
+def summarise(loaded: LoadedModel) -> list[tuple[str, str]]:
+    """The properties of a model, by name."""
+    model, origin = loaded.model, loaded.origin
     last = model.training.history[-1]
-    best = [progress.best for progress in model.training.history if progress.best is not None]
-    validation = (
-        f"{formatting.format_number(best[-1], 3)} an entry" if best else "no rows were kept for it"
-    )
+    scores = [progress.best for progress in model.training.history if progress.best is not None]
+    validation = f"{format_number(scores[-1], 3)} per entry" if scores else "no validation rows"
     return [
-        ("Target", made.target),
-        ("Made", page_context.moment(made.when) if made.when else "not known"),
-        ("Table", made.table_name or "not kept"),
-        ("Rows learned from", f"{model.training.n_rows:,}"),
-        ("Rows held out", f"{len(made.held_out):,}" if made.held_out else "none"),
+        ("Target", origin.target),
+        ("Trained", format_time(origin.trained_at) if origin.trained_at else "unknown"),
+        ("Table", origin.table_name or "not available"),
+        ("Training rows", f"{model.training.n_rows:,}"),
+        ("Held-out rows", f"{len(origin.held_out):,}" if origin.held_out else "none"),
         ("Variables", f"{len(model.schema.variables):,}"),
-        ("Questions", f"{_n_askable(model, made.target):,}"),
+        ("Questions", f"{_count_askable(model, origin.target):,}"),
         ("Set encoder", model.set_encoder),
         ("Latent size", f"{model.recipe.latent}"),
-        ("Objective", RECIPES[model.recipe.objective]),
-        ("Training", f"{last.step:,} steps in {page_context.duration(last.seconds)}"),
-        ("Validation", validation),
+        ("Objective", OBJECTIVES[model.recipe.objective]),
+        ("Training", f"{last.step:,} steps in {format_duration(last.seconds)}"),
+        ("Validation log-likelihood", validation),
     ]
 
 
-def _n_askable(model: FittedModel, target: str) -> int:
+def _count_askable(model: FittedModel, target: str) -> int:
     questions = model.schema.questions
-    return sum(target not in one.reveals and not one.never for one in questions)
+    return sum(target not in question.reveals and not question.never for question in questions)
 
 
-def _curve(evaluation: dict[str, Any]) -> charts.Chart:
-    return evaluation_context.information(evaluation, evaluation["metrics"][0])
-
-
-def _line(model: FittedModel, variable: Variable, target: str) -> Line:
-    found = [one for one in model.schema.questions if variable.name in one.reveals]
+def _variable_item(model: FittedModel, variable: Variable, target: str) -> VariableItem:
+    questions = [q for q in model.schema.questions if variable.name in q.reveals]
     is_target = variable.name == target
-    first = found[0] if found and not is_target else None
-    return Line(
+    question = questions[0] if questions and not is_target else None
+    return VariableItem(
         variable.name,
         str(variable.kind),
-        values(variable),
-        "" if first is None else question_wording(first),
-        "" if first is None else f"{first.cost:g}",
-        "" if first is None else _rules(first),
+        describe_values(variable),
+        "" if question is None else _question_text(question),
+        "" if question is None else f"{question.cost:g}",
+        "" if question is None else describe_rules(question),
         is_target,
     )
 
 
-def values(variable: Variable) -> str:
-    """What a variable may be, in words."""
+def describe_values(variable: Variable) -> str:
+    """The possible values of a variable as text."""
     if variable.kind.has_levels:
-        named = ", ".join(formatting.format_value(level) for level in variable.levels[:N_LEVELS_NAMED])
-        more = variable.n_levels - N_LEVELS_NAMED
-        return named + (f" and {more} more" if more > 0 else "")
-    words = wording.describe_expected_number(variable)
-    return words.removeprefix("a whole number").removeprefix("a number").strip(" ,") or "any"
+        levels = ", ".join(format_value(level) for level in variable.levels[:N_LEVELS_LISTED])
+        more = variable.n_levels - N_LEVELS_LISTED
+        return levels + (f" and {more} more" if more > 0 else "")
+    text = describe_expected_number(variable)
+    return text.removeprefix("a whole number").removeprefix("a number").strip(" ,") or "any"
 
 
-def question_wording(question: Question) -> str:
-    """A question as it is asked, and the panel it belongs to."""
+def _question_text(question: Question) -> str:
+    """The text of a question, with a note if it reveals other variables, too."""
     return question.text if len(question.reveals) == 1 else f"{question.text} (with others)"
 
 
-def _rules(question: Question) -> str:
+def describe_rules(question: Question) -> str:
+    """When a question is asked, if there are rules for it."""
     rules = ["always asked"] if question.always else ["never asked"] if question.never else []
     rules += [
         f"only if {name} is {' or '.join(map(str, levels))}"

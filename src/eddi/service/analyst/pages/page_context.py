@@ -1,4 +1,4 @@
-"""What the analyst's pages say: moments, sizes, states of jobs, the first rows of a table."""
+"""Texts and template data that several of the analyst's pages share."""
 
 import math
 from collections.abc import Mapping
@@ -7,88 +7,84 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddi.service.analyst.jobs import Job, JobKind, State
-from eddi.service.analyst.trained_model import Made
+from eddi.service.analyst.jobs.job_queue import Job, JobKind, JobState
+from eddi.service.analyst.models.trained_model import TrainedModel
 
-N_ROWS = 8  # of a table's preview
-MAX_CELL = 60  # characters
-STATE_WORDS = {
-    State.WAITING: "waiting",
-    State.RUNNING: "running",
-    State.FINISHED: "finished",
-    State.FAILED: "failed",
-    State.CANCELLED: "cancelled",
-}
-NOTHING = "—"
+N_PREVIEW_ROWS = 8
+MAX_CELL_CHARS = 60
+
+Context = dict[str, Any]
 
 
-def moment(at: str) -> str:
-    """A moment as people write it, to the minute."""
-    when = datetime.fromisoformat(at).astimezone(UTC)
-    return f"{when.day} {when:%b %Y, %H:%M} UTC"
+def format_time(at: str) -> str:
+    """An ISO 8601 time in UTC, to the minute."""
+    time = datetime.fromisoformat(at).astimezone(UTC)
+    return f"{time.day} {time:%b %Y, %H:%M} UTC"
 
 
-def duration(seconds: float) -> str:
-    """A length of time in its two largest units."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+def format_duration(seconds: float) -> str:
+    """A duration in its two largest units."""
+    total = max(0, round(seconds))
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
-def count(n: int, what: str) -> str:
-    """How many of something: one row, 2 rows."""
-    return f"one {what}" if n == 1 else f"{n:,} {what}s"
+def format_count(n: int, noun: str) -> str:
+    """A number with its noun: one row, 2 rows."""
+    return f"one {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def preview(table: pa.Table) -> list[list[str]]:
-    """The first rows of a table as text; an empty text is a hole."""
-    rows = table.slice(0, N_ROWS).to_pylist()
-    return [[_cell(row[name]) for name in table.column_names] for row in rows]
+def preview_rows(table: pa.Table) -> list[list[str]]:
+    """The first rows of a table as text; an empty text is a missing value."""
+    rows = table.slice(0, N_PREVIEW_ROWS).to_pylist()
+    return [[_format_cell(row[name]) for name in table.column_names] for row in rows]
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
 
 
-def job_line(job: Job, progress: Mapping[str, Any]) -> dict[str, Any]:
+def job_item(job: Job, progress: Mapping[str, Any]) -> Context:
     """A job in a list."""
-    what = "Training on" if job.kind is JobKind.FIT else "Judging the model of"
-    share = share_done(job, progress)
+    action = "Training on" if job.kind is JobKind.FIT else "Evaluation of"
+    percent = f", {job.fraction_done(progress):.0%}" if job.state is JobState.RUNNING else ""
     return {
         "key": job.key,
-        "title": f"{what} {job.order['name']}",
+        "title": f"{action} {job.spec['name']}",
         "state": str(job.state),
-        "words": STATE_WORDS[job.state] + (f", {share:.0%}" if job.state is State.RUNNING else ""),
-        "when": moment(job.at),
-        "share": round(100 * share, 1),
+        "status": f"{job.state}{percent}",
+        "when": format_time(job.submitted_at),
     }
 
 
-def share_done(job: Job, progress: Mapping[str, Any]) -> float:
-    """How much of a job is done, 0 to 1."""
-    if job.state is State.FINISHED:
-        return 1.0
-    if job.kind is JobKind.EVALUATE:
-        return float(progress.get("share", 0.0))
-    history = progress.get("history") or [{"step": 0}]
-    return min(1.0, float(history[-1]["step"] / job.order["steps"]))
-
-
-def model_line(made: Made, served: Mapping[str, list[str]]) -> dict[str, Any]:
-    """A model in a list; ``served`` says by seal under which names it is published."""
+def model_item(model: TrainedModel, published_as: Mapping[str, list[str]]) -> Context:
+    """A model in a list; ``published_as`` has the names of its questionnaires by digest."""
     return {
-        "seal": made.seal,
-        "short": made.seal[:8],
-        "name": made.name,
-        "target": made.target,
-        "when": moment(made.when) if made.when else "",
-        "held_out": len(made.held_out),
-        "judged": made.evaluation is not None,
-        "served": served.get(made.seal, []),
+        "digest": model.digest,
+        "short": model.short_digest,
+        "name": model.name,
+        "target": model.target,
+        "when": format_time(model.trained_at) if model.trained_at else "",
+        "n_held_out": len(model.held_out),
+        "is_evaluated": model.evaluation is not None,
+        "published_as": published_as.get(model.digest, []),
+    }
+
+
+def model_context(model: TrainedModel, tab: str) -> Context:
+    """The data of the header that all pages about one model share."""
+    return {
+        "section": "home",
+        "tab": tab,
+        "digest": model.digest,
+        "short": model.short_digest,
+        "model_name": model.name,
+        "target": model.target,
+        "has_rows": model.table is not None and bool(model.held_out),
     }

@@ -1,154 +1,165 @@
-"""Publishing a model as a questionnaire, its versions, and going back to one of them."""
+"""The pages that publish a model as a questionnaire, list its versions, and roll back to one of them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from eddi.errors import StopError, TargetError
-from eddi.service.analyst.pages import page_context
-from eddi.service.analyst.pages.layout import Form, Frame, see, sentence
-from eddi.service.analyst.publishing import Published, PublishingError, Version, called
-from eddi.service.analyst.trained_model import Made
-from eddi.service.analyst.workshop import ModelNotFoundError, OrderError, Workshop
+from eddi.service.analyst.models.publishing import (
+    PublishedQuestionnaire,
+    PublishingError,
+    Version,
+    make_valid_name,
+)
+from eddi.service.analyst.models.trained_model import TrainedModel
+from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.page_context import Context, format_count, format_time, model_item
+from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.web.formatting import capitalize
 from eddi.strategy.stopping import Stop
 
+# The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
 RULES = {
-    "after": ("Stop after this many answers", "", True),
+    "after": ("Stop after this number of answers", "", True),
     "probability_above": ("Stop when a level is at least this likely", "between 0 and 1", False),
-    "interval_below": ("Stop when the 90% range is narrower than", "in the unit of the target", False),
-    "budget": ("Ask no more than this costs in all", "", False),
+    "interval_below": (
+        "Stop when the 90% interval is narrower than",
+        "in the unit of the target",
+        False,
+    ),
+    "budget": ("Maximum total cost of the questions", "", False),
+}
+STOP_TEXTS = {
+    "probability_above": "when a level is {:.0%} likely",
+    "interval_below": "when the 90% interval is narrower than {:g}",
+    "sd_below": "when the standard deviation is below {:g}",
+    "reward_below": "when no question has an expected information of {:g} nats",
 }
 
 
-def add(routes: APIRouter, frame: Frame, workshop: Workshop) -> None:
+def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
     """Add the routes of these pages."""
-    pages = PublishPages(frame, workshop)
-    routes.add_api_route("/models/{seal}/publish", pages.ask, methods=["GET"])
-    routes.add_api_route("/models/{seal}/publish", pages.publish, methods=["POST"])
+    pages = PublishPages(layout, workshop)
+    routes.add_api_route("/models/{digest}/publish", pages.publish_form, methods=["GET"])
+    routes.add_api_route("/models/{digest}/publish", pages.publish, methods=["POST"])
     routes.add_api_route("/questionnaires/{name}", pages.show, methods=["GET"])
     routes.add_api_route("/questionnaires/{name}/rollback", pages.roll_back, methods=["POST"])
 
 
 class PublishPages:
-    """Publishes, shows what was published, and rolls back."""
+    """Publishes models, shows questionnaires, and rolls them back."""
 
-    def __init__(self, frame: Frame, workshop: Workshop) -> None:
-        self.frame, self.workshop = frame, workshop
+    def __init__(self, layout: Layout, workshop: Workshop) -> None:
+        self.layout, self.workshop = layout, workshop
 
-    def ask(self, request: Request, seal: str) -> Response:
-        return self._ask(request, self._made(seal), {})
+    def publish_form(self, request: Request, digest: str) -> Response:
+        """The form that publishes a model."""
+        return self._form_page(request, self.workshop.get_model(digest), {})
 
-    def publish(self, request: Request, seal: str, form: Form) -> Response:
-        self.frame.forms.check(request, form)
-        made = self._made(seal)
+    def publish(self, request: Request, digest: str, form: Form) -> Response:
+        """Publish a model. If a field is not valid, show the form again with the error."""
+        self.layout.forms.check(request, form)
+        model = self.workshop.get_model(digest)
         name = form.get("name", "").strip()
         try:
-            rules = _rules(form)
+            rules = _parse_rules(form)
             Stop(**rules)  # type: ignore[arg-type]
-            self.workshop.publish(name, seal, target=[made.target], rules=rules)
-        except (PublishingError, TargetError, StopError, OrderError) as error:
-            return self._ask(request, made, form, error=sentence(str(error)))
-        return see(f"/analyst/questionnaires/{name}")
+            self.workshop.publish(name, digest, target=[model.target], rules=rules)
+        except (PublishingError, TargetError, StopError, JobSpecError) as error:
+            return self._form_page(request, model, form, error=capitalize(str(error)))
+        return redirect(f"/analyst/questionnaires/{name}")
 
     def show(self, request: Request, name: str) -> Response:
-        published = self.workshop.publishing.get(name)
-        facts = {
-            "here": "home",
-            "title": published.name,
-            "questionnaire": line(published),
-            "versions": [_version(one, published) for one in reversed(published.versions)],
+        """A questionnaire with its versions, newest first."""
+        questionnaire = self.workshop.publisher.get(name)
+        current = questionnaire.current.number
+        context = {
+            "section": "home",
+            "title": questionnaire.name,
+            "questionnaire": questionnaire_item(questionnaire),
+            "versions": [
+                _version_item(version, is_current=version.number == current)
+                for version in reversed(questionnaire.versions)
+            ],
         }
-        return self.frame.page(request, "questionnaire.html", facts)
+        return self.layout.page(request, "questionnaire.html", context)
 
     def roll_back(self, request: Request, name: str, form: Form) -> Response:
-        self.frame.forms.check(request, form)
+        """Make another version current."""
+        self.layout.forms.check(request, form)
         text = form.get("version", "")
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
         self.workshop.roll_back(name, number)
-        return see(f"/analyst/questionnaires/{name}")
+        return redirect(f"/analyst/questionnaires/{name}")
 
-    def _made(self, seal: str) -> Made:
-        made = self.workshop.made(seal)
-        if made is None:
-            raise ModelNotFoundError(f"there is no model {seal[:64]!r}.")
-        return made
-
-    def _ask(
-        self, request: Request, made: Made, form: Mapping[str, str], *, error: str = ""
+    def _form_page(
+        self, request: Request, model: TrainedModel, form: Mapping[str, str], *, error: str = ""
     ) -> Response:
-        names = [one.name for one in self.workshop.publishing.all()]
-        facts = {
-            "here": "home",
-            "title": f"Publish {made.name}",
-            "model": page_context.model_line(made, {}),
-            "names": names,
-            "name_typed": form.get("name") or called(made.name),
+        context = {
+            "section": "home",
+            "title": f"Publish {model.name}",
+            "model": model_item(model, {}),
+            "existing_names": [item.name for item in self.workshop.publisher.all()],
+            "questionnaire_name": form.get("name") or make_valid_name(model.name),
             "rules": [
-                {"name": name, "label": label, "hint": hint, "typed": form.get(name, "")}
+                {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
                 for name, (label, hint, _) in RULES.items()
             ],
             "error": error,
         }
-        return self.frame.page(request, "publish.html", facts, status=422 if error else 200)
+        return self.layout.page(request, "publish.html", context, status=422 if error else 200)
 
 
-def line(published: Published) -> dict[str, Any]:
+def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
     """A questionnaire in a list."""
-    current = published.current
+    current = questionnaire.current
     return {
-        "name": published.name,
+        "name": questionnaire.name,
         "version": current.number,
-        "n_versions": len(published.versions),
+        "n_versions": len(questionnaire.versions),
         "target": ", ".join(current.target),
         "model": current.model,
-        "short": current.model[:8],
-        "when": page_context.moment(current.at),
-        "rules": _rule_words(current),
+        "when": format_time(current.published_at),
+        "rules": _describe_rules(current),
     }
 
 
-def _version(one: Version, published: Published) -> dict[str, Any]:
+def _version_item(version: Version, *, is_current: bool) -> Context:
     return {
-        "number": one.number,
-        "is_current": one.number == published.current.number,
-        "model": one.model,
-        "short": one.model[:8],
-        "target": ", ".join(one.target),
-        "when": page_context.moment(one.at),
-        "by": "with the server" if one.by == "server" else "by an analyst",
-        "rules": _rule_words(one),
+        "number": version.number,
+        "is_current": is_current,
+        "model": version.model,
+        "short": version.model[:8],
+        "target": ", ".join(version.target),
+        "when": format_time(version.published_at),
+        "by": "when the server started" if version.by == "server" else "by an analyst",
+        "rules": _describe_rules(version),
     }
 
 
-def _rule_words(version: Version) -> str:
-    """When interviews end, in words."""
-    said = {
-        "after": "after {:g} answers",
-        "probability_above": "when a level is {:.0%} likely",
-        "interval_below": "when the 90% range is narrower than {:g}",
-        "sd_below": "when the standard deviation is below {:g}",
-        "reward_below": "when no question is worth {:g} nats",
-    }
+def _describe_rules(version: Version) -> str:
+    """When interviews of a version end, as text."""
     rules = version.rules
-    stops = [words.format(rules[name]) for name, words in said.items() if name in rules]
-    cost = [f"questions cost at most {rules['budget']:g} in all"] if "budget" in rules else []
-    ends = [f"stops {' or '.join(stops)}"] if stops else []
-    return "; ".join([*ends, *cost]) or "asks everything it may"
+    stops = [f"after {format_count(int(rules['after']), 'answer')}"] if "after" in rules else []
+    stops += [text.format(rules[name]) for name, text in STOP_TEXTS.items() if name in rules]
+    parts = [f"stops {' or '.join(stops)}"] if stops else []
+    if "budget" in rules:
+        parts.append(f"questions cost at most {rules['budget']:g} in total")
+    return "; ".join(parts) or "asks all questions"
 
 
-def _rules(form: Mapping[str, str]) -> dict[str, float]:
-    """The stopping rules that a form sets."""
-    found: dict[str, float] = {}
-    for name, (label, _, whole) in RULES.items():
+def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:
+    """The criteria of the stopping rule in a form."""
+    rules: dict[str, float] = {}
+    for name, (label, _, is_integer) in RULES.items():
         text = form.get(name, "").strip().replace(",", ".")
         if not text:
             continue
         try:
-            value = int(text) if whole else float(text)
+            value = int(text) if is_integer else float(text)
         except ValueError:
-            raise OrderError(f"“{label}” must be a number, got {text[:40]!r}.") from None
+            raise JobSpecError(f"“{label}” must be a number, got {text[:40]!r}.") from None
         if not 0 < value < 1e12:
-            raise OrderError(f"“{label}” must be above 0, got {text[:40]!r}.")
-        found[name] = value
-    return found
+            raise JobSpecError(f"“{label}” must be above 0, got {text[:40]!r}.")
+        rules[name] = value
+    return rules

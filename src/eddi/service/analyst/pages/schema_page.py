@@ -1,4 +1,4 @@
-"""The page on which a schema is corrected: a grid of a line a column, some columns a page."""
+"""The page that shows and corrects the schema of a table: one row of fields per column."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,169 +7,165 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from eddi.errors import SchemaError, TableError
-from eddi.service.analyst import schema_drafts
-from eddi.service.analyst.data_warnings import Caution, by_column, cautions
-from eddi.service.analyst.pages import page_context
-from eddi.service.analyst.pages.layout import Form, Frame, see, sentence
-from eddi.service.analyst.schema_drafts import DraftError, Faults, Line
-from eddi.service.analyst.tables import KeptTable
+from eddi.service.analyst.data import schema_drafts
+from eddi.service.analyst.data.data_warnings import DataWarning, find_warnings, group_by_column
+from eddi.service.analyst.data.schema_drafts import Draft, DraftError, DraftRow, Errors
+from eddi.service.analyst.data.tables import UploadedTable
+from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.page_context import Context, format_count
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.web.formatting import capitalize
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 
-COLUMNS_A_PAGE = 100
+COLUMNS_PER_PAGE = 100
+MIN_MISSING_SHOWN = 0.005  # share of missing cells that is mentioned
 KINDS = {
     Kind.REAL: "number",
     Kind.COUNT: "count",
-    Kind.BINARY: "one of two",
-    Kind.ORDINAL: "steps of a scale",
+    Kind.BINARY: "binary",
+    Kind.ORDINAL: "ordered levels",
     Kind.CATEGORY: "category",
 }
 
 
-def add(routes: APIRouter, frame: Frame, workshop: Workshop) -> None:
+def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
     """Add the routes of this page."""
-    pages = GridPages(frame, workshop)
+    pages = SchemaPages(layout, workshop)
     routes.add_api_route("/tables/{key}/schema", pages.show, methods=["GET"])
     routes.add_api_route("/tables/{key}/schema", pages.save, methods=["POST"])
     routes.add_api_route("/tables/{key}/schema.toml", pages.download, methods=["GET"])
     routes.add_api_route("/tables/{key}/toml", pages.save_toml, methods=["POST"])
 
 
-class GridPages:
-    """Shows the grid, and takes what was typed into it."""
+class SchemaPages:
+    """Shows and saves the schema of a table."""
 
-    def __init__(self, frame: Frame, workshop: Workshop) -> None:
-        self.frame, self.workshop = frame, workshop
+    def __init__(self, layout: Layout, workshop: Workshop) -> None:
+        self.layout, self.workshop = layout, workshop
 
     def show(self, request: Request, key: str) -> Response:
-        kept = self.workshop.tables.get(key)
-        saved = request.query_params.get("saved") == "1"
-        return self._grid(request, kept, schema_drafts.lines(kept), {}, page=_page(request), saved=saved)
+        """The schema as a form."""
+        table = self.workshop.tables.get(key)
+        page = _parse_number(request.query_params.get("page", ""))
+        is_saved = request.query_params.get("saved") == "1"
+        draft = schema_drafts.make_draft(table)
+        return self._schema_page(request, table, draft, {}, page=page, is_saved=is_saved)
 
     def save(self, request: Request, key: str, form: Form) -> Response:
-        """Keep what was typed, or show it again with what is wrong."""
-        self.frame.forms.check(request, form)
-        kept = self.workshop.tables.get(key)
-        grid = schema_drafts.typed(schema_drafts.lines(kept), form)
-        page = _number(form.get("page", ""))
+        """Save the form. If a field is not valid, show it again with the errors."""
+        self.layout.forms.check(request, form)
+        table = self.workshop.tables.get(key)
+        draft = schema_drafts.apply_form(schema_drafts.make_draft(table), form)
+        page = _parse_number(form.get("page", ""))
         try:
-            schema = schema_drafts.understood(kept, grid, self.workshop.tables.rows(kept.seal))
+            schema = schema_drafts.parse_draft(table, draft, self.workshop.tables.rows(table.digest))
         except DraftError as error:
-            return self._grid(request, kept, grid, error.faults, page=page)
-        after = _number(form.get("after", "")) or None
+            return self._schema_page(request, table, draft, error.errors, page=page)
+        after = _parse_number(form.get("after", "")) or None
         self.workshop.tables.correct(key, schema, after=after)
         if form.get("then") == "fit":
-            return see(f"/analyst/tables/{key}/fit")
-        return see(f"/analyst/tables/{key}/schema?page={page}&saved=1")
+            return redirect(f"/analyst/tables/{key}/fit")
+        return redirect(f"/analyst/tables/{key}/schema?page={page}&saved=1")
 
     def download(self, key: str) -> Response:
-        """The schema as a file that `eddi fit --schema` reads."""
-        kept = self.workshop.tables.get(key)
+        """The schema as a TOML file for `eddi fit --schema`."""
+        table = self.workshop.tables.get(key)
         headers = {"Content-Disposition": 'attachment; filename="schema.toml"'}
-        return PlainTextResponse(kept.schema.to_toml(), headers=headers, media_type="application/toml")
+        return PlainTextResponse(table.schema.to_toml(), headers=headers, media_type="application/toml")
 
     def save_toml(self, request: Request, key: str, form: Form) -> Response:
-        """Keep a schema that was written by hand; whether it fits the rows is checked as for a grid."""
-        self.frame.forms.check(request, form)
-        kept = self.workshop.tables.get(key)
+        """Save a schema that was edited as TOML."""
+        self.layout.forms.check(request, form)
+        table, toml = self.workshop.tables.get(key), form.get("toml", "")
         try:
-            schema = Schema.from_toml(form.get("toml", "") + "\n")
-            self.workshop.tables.correct(key, schema)
+            self.workshop.tables.correct(key, Schema.from_toml(toml + "\n"))
         except (SchemaError, TableError) as error:
-            faults = {(0, "toml"): sentence(str(error))}
-            return self._grid(
-                request, kept, schema_drafts.lines(kept), faults, page=1, toml=form.get("toml", "")
-            )
-        return see(f"/analyst/tables/{key}/schema?saved=1")
+            draft = schema_drafts.make_draft(table)
+            return self._schema_page(request, table, draft, {(0, "toml"): str(error)}, page=1, toml=toml)
+        return redirect(f"/analyst/tables/{key}/schema?saved=1")
 
-    def _grid(
+    def _schema_page(
         self,
         request: Request,
-        kept: KeptTable,
-        grid: list[Line],
-        faults: Faults,
+        table: UploadedTable,
+        draft: Draft,
+        errors: Errors,
         *,
         page: int,
-        saved: bool = False,
+        is_saved: bool = False,
         toml: str | None = None,
     ) -> Response:
-        found = cautions(kept, self.workshop.tables.rows(kept.seal))
-        n_pages = -(-len(grid) // COLUMNS_A_PAGE)
+        warnings = find_warnings(table, self.workshop.tables.rows(table.digest))
+        by_column = group_by_column(warnings)
+        n_pages = -(-len(draft) // COLUMNS_PER_PAGE)
         page = min(max(page, 1), n_pages)
-        shown = grid[(page - 1) * COLUMNS_A_PAGE : page * COLUMNS_A_PAGE]
-        facts = {
-            "here": "tables",
-            "title": f"Schema of {kept.title}",
+        shown = draft[(page - 1) * COLUMNS_PER_PAGE : page * COLUMNS_PER_PAGE]
+        context = {
+            "section": "tables",
+            "title": f"Schema of {table.title}",
             "table": {
-                "key": kept.key,
-                "title": kept.title,
-                "rows": page_context.count(kept.n_rows, "row"),
+                "key": table.key,
+                "title": table.title,
+                "n_rows": format_count(table.n_rows, "row"),
             },
-            "version": kept.version,
+            "version": table.version,
             "page": page,
             "n_pages": n_pages,
-            "lines": [_shown(line, kept, by_column(found), faults) for line in shown],
+            "first_number": (page - 1) * COLUMNS_PER_PAGE + 1,
+            "rows": [_row_item(row, table, by_column.get(row.name, []), errors) for row in shown],
             "roles": schema_drafts.ROLES,
-            "kinds": {str(kind): words for kind, words in KINDS.items()},
-            "faults": [(place, sentence(words)) for (place, _), words in faults.items()],
-            "general": [one for one in found if one.column is None],
-            "n_grave": sum(one.is_grave for one in found),
-            "saved": saved,
-            "toml": kept.schema.to_toml() if toml is None else toml,
-            "toml_fault": faults.get((0, "toml"), ""),
-            "questions": sorted({line.question for line in grid if line.question}),
+            "kinds": {str(kind): text for kind, text in KINDS.items()},
+            "errors": [(number, capitalize(text)) for (number, _), text in errors.items()],
+            "table_warnings": [warning for warning in warnings if warning.column is None],
+            "is_saved": is_saved,
+            "toml": table.schema.to_toml() if toml is None else toml,
+            "toml_error": capitalize(errors.get((0, "toml"), "")),
         }
-        return self.frame.page(request, "schema.html", facts, status=422 if faults else 200)
+        return self.layout.page(request, "schema.html", context, status=422 if errors else 200)
 
 
-def columns(kept: KeptTable) -> list[dict[str, Any]]:
-    """What each column holds, for pages that show but do not change it."""
-    found = []
-    for line, facts in zip(schema_drafts.lines(kept), kept.profiles, strict=True):
-        kind = KINDS[Kind(line.kind)] if line.is_in else "left out"
-        found.append({"name": line.name, "kind": kind, "is_in": line.is_in, **_held(kept, facts)})
-    return found
+def column_items(table: UploadedTable) -> list[Context]:
+    """The columns of a table with their statistics, for pages that do not change them."""
+    items = []
+    for row, profile in zip(schema_drafts.make_draft(table), table.profiles, strict=True):
+        kind = KINDS[Kind(row.kind)] if row.is_modelled else "left out"
+        items.append({"name": row.name, "kind": kind, **_statistics(table, profile)})
+    return items
 
 
-def _shown(
-    line: Line, kept: KeptTable, found: Mapping[str, list[Caution]], faults: Faults
-) -> dict[str, Any]:
-    facts = kept.profiles[line.place - 1]
+def _row_item(
+    row: DraftRow, table: UploadedTable, warnings: list[DataWarning], errors: Errors
+) -> Context:
     return {
-        **vars(line),
-        "is_in": line.is_in,
-        "cautions": found.get(line.name, []),
-        "faults": {
-            what: sentence(words) for (place, what), words in faults.items() if place == line.place
+        **vars(row),
+        "warnings": warnings,
+        "errors": {
+            field: capitalize(text) for (number, field), text in errors.items() if number == row.number
         },
-        "n_levels": len([one for one in line.levels.split("\n") if one.strip()]),
-        **_held(kept, facts),
+        "n_levels": len([level for level in row.levels.split("\n") if level.strip()]),
+        **_statistics(table, table.profiles[row.number - 1]),
     }
 
 
-def _held(kept: KeptTable, facts: Mapping[str, Any]) -> dict[str, Any]:
-    share = facts["missing"] / max(kept.n_rows, 1)
+def _statistics(table: UploadedTable, profile: Mapping[str, Any]) -> Context:
+    missing = profile["missing"] / max(table.n_rows, 1)
     return {
-        "bars": facts["bars"],
-        "missing": f"{share:.0%} missing" if share >= 0.005 else "",
-        "distinct": facts["distinct"],
-        "holds": _holds(facts),
+        "bars": profile["bars"],
+        "missing": f"{missing:.0%} missing" if missing >= MIN_MISSING_SHOWN else "",
+        "values": _describe_values(profile),
     }
 
 
-def _holds(facts: Mapping[str, Any]) -> str:
-    """What a column holds, in a few words."""
-    if "low" in facts:
-        return f"{facts['low']:.6g} to {facts['high']:.6g}"
-    examples = ", ".join(facts["examples"])
-    more = facts["distinct"] - len(facts["examples"])
-    return f"{examples}, and {more:,} more" if more > 0 else examples or "nothing"
+def _describe_values(profile: Mapping[str, Any]) -> str:
+    """The values of a column as a short text."""
+    if "low" in profile:
+        return f"{profile['low']:.6g} to {profile['high']:.6g}"
+    examples = ", ".join(profile["examples"])
+    more = profile["distinct"] - len(profile["examples"])
+    return f"{examples}, and {more:,} more" if more > 0 else examples or "no values"
 
 
-def _page(request: Request) -> int:
-    return _number(request.query_params.get("page", ""))
-
-
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
+    """A page or version number of a form; 1 if the text is not a number."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 1

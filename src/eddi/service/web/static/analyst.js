@@ -1,42 +1,42 @@
-// What makes the analyst's pages smoother where scripts run; without them everything works as well.
+// Improvements of the analyst's pages. All of them work without scripts, too.
 "use strict";
 
-const SECONDS = 1; // between looks at a job that runs
+const POLL_SECONDS = 1; // between requests while a job runs
 
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll("[data-live]").forEach(follow);
-  document.querySelectorAll(".drop").forEach(welcome);
+  document.querySelectorAll("[data-poll]").forEach(poll);
+  document.querySelectorAll(".drop").forEach(acceptDrop);
 });
 
-// A job that runs is looked at again and again; what has the focus stays.
-function follow(place) {
-  const address = place.dataset.live;
+// Update the status of a running job; elements that have not changed keep their focus.
+function poll(container) {
+  const address = container.dataset.poll;
   if (!address) return;
-  const look = async () => {
+  const update = async () => {
     try {
-      const answer = await fetch(address);
-      if (!answer.ok || answer.redirected) return location.reload();
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const now = page.querySelector(".job");
-      if (!now || !["waiting", "running"].includes(now.dataset.state)) return location.reload();
-      place.querySelectorAll("[data-part]").forEach((part) => {
-        const fresh = now.querySelector(`[data-part="${part.dataset.part}"]`);
+      const response = await fetch(address);
+      if (!response.ok || response.redirected) return location.reload();
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const job = page.querySelector(".job");
+      if (!job || !["waiting", "running"].includes(job.dataset.state)) return location.reload();
+      container.querySelectorAll("[data-part]").forEach((part) => {
+        const fresh = job.querySelector(`[data-part="${part.dataset.part}"]`);
         if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
       });
-    } catch { /* the server may be back the next time */ }
-    setTimeout(look, SECONDS * 1000);
+    } catch { /* the server may be available again next time */ }
+    setTimeout(update, POLL_SECONDS * 1000);
   };
-  setTimeout(look, SECONDS * 1000);
+  setTimeout(update, POLL_SECONDS * 1000);
 }
 
-// A file may be dropped anywhere on the form.
-function welcome(form) {
-  const box = form.querySelector("input[type=file]");
-  for (const what of ["dragover", "dragleave", "drop"]) {
-    form.addEventListener(what, (event) => {
+// Accept a file that is dropped anywhere on the upload form.
+function acceptDrop(form) {
+  const input = form.querySelector("input[type=file]");
+  for (const type of ["dragover", "dragleave", "drop"]) {
+    form.addEventListener(type, (event) => {
       event.preventDefault();
-      form.classList.toggle("over", what === "dragover");
-      if (what === "drop" && event.dataTransfer.files.length) box.files = event.dataTransfer.files;
+      form.classList.toggle("over", type === "dragover");
+      if (type === "drop" && event.dataTransfer.files.length) input.files = event.dataTransfer.files;
     });
   }
 }

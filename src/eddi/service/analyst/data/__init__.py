@@ -1,0 +1,1 @@
+"""Tables that analysts uploaded: content, column profiles, warnings, and schemas."""

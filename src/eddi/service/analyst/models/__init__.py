@@ -1,0 +1,1 @@
+"""Trained models: evaluation, decisions on held-out rows, and publishing as questionnaires."""

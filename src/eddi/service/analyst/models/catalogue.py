@@ -1,0 +1,125 @@
+"""The catalogue of published questionnaires that interviews use: current and earlier versions.
+
+Models are loaded when they are first needed, and the most recent ones stay in memory. What another server
+publishes is visible here within a second.
+"""
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from pathlib import Path
+
+from eddi.service.analyst.data.blob_store import BlobStore
+from eddi.service.analyst.models.publishing import (
+    PublishedQuestionnaire,
+    Publisher,
+    Version,
+    make_valid_name,
+)
+from eddi.service.interviews.questionnaire import (
+    NothingPublishedError,
+    Questionnaire,
+    stop_to_document,
+)
+
+MAX_LOADED = 16  # questionnaires in memory; a model takes one or two megabytes
+MAX_AGE_S = 1.0  # of the list of published questionnaires, before it is read again
+
+
+class PublishedCatalogue:
+    """The published questionnaires of a store, with models from a blob store.
+
+    Args:
+        publisher: the published questionnaires.
+        blobs: contains their models.
+        default: name of the questionnaire of interviews that do not name one.
+    """
+
+    def __init__(self, publisher: Publisher, blobs: BlobStore, *, default: str = "") -> None:
+        self.publisher, self.blobs, self.default = publisher, blobs, default
+        self._loaded: OrderedDict[tuple[str, int], Questionnaire] = OrderedDict()
+        self._published: list[PublishedQuestionnaire] = []
+        self._read_at = -math.inf
+        self._lock = threading.RLock()
+
+    def publish_at_startup(self, path: Path, questionnaire: Questionnaire) -> None:
+        """Publish the model with which the server was started, unless it is the same as last time.
+
+        So a version that an analyst has published since then stays current when the server restarts.
+        """
+        name, target = make_valid_name(questionnaire.name), questionnaire.target
+        rules = stop_to_document(questionnaire.stop)
+        model = self.blobs.put(path)
+        earlier = [version for version in self._versions(name) if version.by == "server"]
+        last = earlier[-1] if earlier else None
+        if last is None or (last.model, last.target, last.rules) != (model, target, rules):
+            last = self.publisher.publish(
+                name, model=model, target=target, rules=rules, by="server"
+            ).current
+        self._loaded[name, last.number] = questionnaire.with_version(name, last.number)
+        self.default = name
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the list of published questionnaires again when it is next needed."""
+        self._read_at = -math.inf
+
+    def current(self, name: str | None = None) -> Questionnaire:
+        """The questionnaire for new interviews; the default one if no name is given.
+
+        Raises:
+            QuestionnaireNotFoundError: nothing is published under this name.
+            NothingPublishedError: nothing is published at all.
+        """
+        published = self._list_published()
+        if name is not None:
+            named = next((item for item in published if item.name == name), None)
+            chosen = named or self.publisher.get(name)
+        elif published:
+            chosen = next((item for item in published if item.name == self.default), published[0])
+        else:
+            raise NothingPublishedError(
+                "nothing is published here yet. An analyst trains a model and publishes it at /analyst."
+            )
+        return self._load(chosen.name, chosen.current)
+
+    def find(self, name: str, version: int, digest: str, /) -> Questionnaire | None:
+        """The questionnaire with which an interview began; None if its model is not available.
+
+        A questionnaire with the same model is accepted if its name or version differs.
+        """
+        if not self.blobs.has(digest):
+            return None
+        for item in sorted(self._list_published(), key=lambda item: item.name != name):
+            for candidate in sorted(item.versions, key=lambda other: other.number != version):
+                if candidate.model == digest:
+                    return self._load(item.name, candidate)
+        return None
+
+    def all(self) -> tuple[Questionnaire, ...]:
+        """The current version of every questionnaire."""
+        return tuple(self._load(item.name, item.current) for item in self._list_published())
+
+    def _list_published(self) -> list[PublishedQuestionnaire]:
+        with self._lock:
+            if time.monotonic() - self._read_at > MAX_AGE_S:
+                self._published = self.publisher.all()
+                self._read_at = time.monotonic()
+            return self._published
+
+    def _versions(self, name: str) -> tuple[Version, ...]:
+        return next((item.versions for item in self.publisher.all() if item.name == name), ())
+
+    def _load(self, name: str, version: Version) -> Questionnaire:
+        key = (name, version.number)
+        with self._lock:
+            if key in self._loaded:
+                self._loaded.move_to_end(key)
+                return self._loaded[key]
+        path = self.blobs.path(version.model)  # loaded without the lock: other requests do not wait
+        questionnaire = Questionnaire.load(path, version.target, stop=version.stop)
+        with self._lock:
+            while len(self._loaded) >= MAX_LOADED:
+                self._loaded.popitem(last=False)
+            return self._loaded.setdefault(key, questionnaire.with_version(*key))

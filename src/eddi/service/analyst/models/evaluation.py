@@ -1,0 +1,217 @@
+"""The evaluation of a model on held-out rows, as one JSON document."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from eddi.evaluate import bootstrap
+from eddi.evaluate.bootstrap import Band
+from eddi.evaluate.calibration import Calibration, interval_coverage
+from eddi.evaluate.comparison import compare, wilcoxon
+from eddi.evaluate.curves import Curves, Metric, Numbers
+from eddi.evaluate.simulate import read_truth, resolve_target, simulate
+from eddi.model.fitted import FittedModel
+from eddi.strategy.base import Strategy
+from eddi.strategy.fixed_order import FixedOrder
+from eddi.strategy.information import Information
+from eddi.strategy.per_cost import PerCost
+from eddi.strategy.random import Random
+from eddi.table import formats
+from eddi.table.evidence import Evidence
+
+VERSION = 1
+MAX_ROWS = 1_000  # more rows hardly narrow the bands, and each is interviewed by several strategies
+MAX_STEPS = 60  # questions per row; few respondents would answer more
+N_SYNTHETIC = 100  # rows drawn from the model, from which the fixed order is learned
+N_COSTS = 48  # points along the cost axis
+INTERVAL_SHARES = (0.5, 0.8, 0.9)  # probability mass of the central intervals that are checked
+EDDI, PER_COST, FIXED, RANDOM = "eddi", "per cost", "fixed", "random"
+
+Document = dict[str, Any]
+OnProgress = Callable[[float], None]
+"""Called with the fraction that is done, from 0 to 1."""
+
+
+def evaluate(
+    model: FittedModel,
+    held_out: Any,
+    target: str | None = None,
+    *,
+    on_progress: OnProgress | None = None,
+) -> Document:
+    """Simulate interviews with held-out rows by several strategies, and score the predictions.
+
+    The strategies are EDDI, one fixed order, a random order and, if costs differ, EDDI per cost. The
+    fixed order is learned on rows drawn from the model, so that it does not depend on the held-out rows.
+    Bands are central 90% bootstrap intervals over rows. The document is plain JSON.
+
+    Args:
+        model: the fitted model.
+        held_out: a table of rows that training did not use; the first thousand are interviewed.
+        target: the target to predict; the model's own target if None.
+        on_progress: called after every simulated step.
+
+    Raises:
+        TargetError: there is not exactly one target, or no row has a value of it.
+    """
+    started = time.monotonic()
+    name = resolve_target(model, target)
+    given = formats.read(held_out)
+    rows = given.slice(0, MAX_ROWS)
+    read_truth(model, rows, name)  # raises before any work is done
+    curves = _simulate_strategies(model, rows, name, on_progress or _ignore_progress)
+    main = curves[EDDI]
+    metrics = _metrics(main)
+    variable = model.schema[name]
+    return {
+        "version": VERSION,
+        "target": name,
+        "unit": variable.unit,
+        "kind": str(variable.kind),
+        "levels": list(variable.levels),
+        "n_rows": int(main.known.sum()),
+        "n_given": given.num_rows,
+        "n_steps": main.n_steps,
+        "metrics": list(metrics),
+        "curves": {metric: _bands(curves, metric) for metric in metrics},
+        "standings": {metric: _rankings(curves, metric) for metric in metrics},
+        "row_areas": {metric: _to_json(main.row_area(metric)) for metric in metrics},
+        "calibration": [_calibration(main, step) for step in _milestones(main.n_steps)],
+        "frontier": _frontier(curves, metrics[0]) if _costs_differ(model, name) else None,
+        "choices": _choices(main),
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def _ignore_progress(_fraction: float) -> None:
+    pass
+
+
+def _simulate_strategies(
+    model: FittedModel, rows: pa.Table, target: str, on_progress: OnProgress
+) -> dict[str, Curves]:
+    """The curves of each strategy on the same rows, padded to the same number of steps."""
+    strategies: dict[str, Callable[[], Strategy]] = {
+        EDDI: Information,
+        FIXED: lambda: FixedOrder.learn(model, _draw_synthetic_rows(model), target),
+        RANDOM: Random,
+    }
+    if _costs_differ(model, target):
+        strategies[PER_COST] = lambda: PerCost(Information())
+    curves = {}
+    for n_done, (name, strategy) in enumerate(strategies.items()):
+
+        def on_step(step: int, n_steps: int, n_done: int = n_done) -> None:
+            on_progress((n_done + step / max(n_steps, 1)) / len(strategies))
+
+        curves[name] = simulate(
+            model, rows, target, strategy=strategy(), max_steps=MAX_STEPS, on_progress=on_step
+        )
+    # If questions have prerequisites, one order may reach more questions than another.
+    n_steps = max(curve.n_steps for curve in curves.values())
+    return {name: curve.pad(n_steps) for name, curve in curves.items()}
+
+
+def _draw_synthetic_rows(model: FittedModel) -> dict[str, list[Any]]:
+    """A table of complete rows drawn from the model."""
+    empty = Evidence.empty(N_SYNTHETIC, len(model.schema.variables))
+    draws = model.draw_tables(empty, 1, seed=0)[0]  # [rows, variables]
+    return {
+        variable.name: [variable.answer(number) for number in column]
+        for variable, column in zip(model.schema.variables, draws.T.tolist(), strict=True)
+    }
+
+
+def _costs_differ(model: FittedModel, target: str) -> bool:
+    questions = [q for q in model.schema.questions if target not in q.reveals and not q.never]
+    return len({question.cost for question in questions}) > 1
+
+
+def _metrics(curves: Curves) -> tuple[Metric, ...]:
+    """The metrics for the kind of target, the main one first."""
+    return ("rmse", "nll") if curves.probabilities is None else ("nll", "accuracy", "brier")
+
+
+def _bands(curves: Mapping[str, Curves], metric: Metric) -> Document:
+    return {name: _band(bootstrap.band(curve, metric)) for name, curve in curves.items()}
+
+
+def _band(band: Band) -> Document:
+    return {"value": _to_json(band.value), "low": _to_json(band.low), "high": _to_json(band.high)}
+
+
+def _rankings(curves: Mapping[str, Curves], metric: Metric) -> list[Document]:
+    """The area under each strategy's curve, and EDDI's paired difference from it."""
+    return [
+        {
+            "name": ranking.name,
+            "auic": _band(bootstrap.area(curves[ranking.name], metric)),
+            "rank": _to_json(ranking.rank),
+            "rank_error": _to_json(ranking.rank_error),
+            "last": _to_json(ranking.last),
+            "n_asked": _to_json(ranking.n_asked),
+            "spent": _to_json(ranking.spent),
+            "against": None if ranking.name == EDDI else _difference(curves, ranking.name, metric),
+        }
+        for ranking in compare(curves, metric)
+    ]
+
+
+def _difference(curves: Mapping[str, Curves], other: str, metric: Metric) -> Document:
+    """EDDI's area minus the other strategy's on the same rows, with Wilcoxon's p-value."""
+    difference = bootstrap.area_difference(curves[EDDI], curves[other], metric)
+    return {**_band(difference), "p_value": wilcoxon(curves[EDDI], curves[other], metric)}
+
+
+def _milestones(n_steps: int) -> list[int]:
+    """The steps at which calibration is measured: before the first question, half-way, at the end."""
+    return sorted({0, (n_steps + 1) // 2, n_steps})
+
+
+def _calibration(curves: Curves, step: int) -> Document:
+    calibration = Calibration.from_curves(curves, step)
+    points = {
+        "stated": calibration.predicted,
+        "came": calibration.observed,
+        "low": calibration.low,
+        "high": calibration.high,
+        "n_rows": calibration.n_rows,
+    }
+    intervals = {}
+    if curves.rank is not None:
+        coverage = _to_json(interval_coverage(curves, step, np.array(INTERVAL_SHARES)))
+        intervals = dict(zip(map(str, INTERVAL_SHARES), coverage, strict=True))
+    return {
+        "step": step,
+        **{name: _to_json(values) for name, values in points.items()},
+        "error": _to_json(curves.calibration_error[step]),
+        "intervals": intervals,
+    }
+
+
+def _frontier(curves: Mapping[str, Curves], metric: Metric) -> Document:
+    """The main metric against the cost of the questions."""
+    max_cost = max(float(curve.spent.max()) for curve in curves.values())
+    costs = np.linspace(0.0, max_cost, N_COSTS)
+    by_cost = {name: curve.by_cost(costs) for name, curve in curves.items()}
+    return {"metric": metric, "costs": _to_json(costs), "curves": _bands(by_cost, metric)}
+
+
+def _choices(curves: Curves) -> list[Document]:
+    """For each step, the share of rows that were asked each question, most frequent first."""
+    choices = []
+    for asked in curves.order.T:  # [rows]
+        questions, counts = np.unique(asked[asked >= 0], return_counts=True)
+        ranked = sorted(zip(counts.tolist(), questions.tolist(), strict=True), reverse=True)
+        choices.append({curves.questions[n]: count / len(asked) for count, n in ranked})
+    return choices
+
+
+def _to_json(numbers: Numbers | float) -> Any:
+    """Numbers rounded to six digits, as JSON; NaN and infinity become null."""
+    array = np.asarray(numbers, dtype=np.float64)
+    rounded = [float(f"{number:.6g}") if np.isfinite(number) else None for number in array.ravel()]
+    return rounded[0] if array.ndim == 0 else cast(Any, rounded)

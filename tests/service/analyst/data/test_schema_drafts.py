@@ -1,0 +1,141 @@
+"""A draft shows a schema as text fields, and is parsed back into a schema or refused with an error."""
+
+from dataclasses import replace
+
+import pytest
+
+from eddi.service.analyst.data import schema_drafts
+from eddi.service.analyst.data.schema_drafts import DraftError
+
+
+@pytest.fixture
+def rows(workshop, table):
+    return workshop.tables.rows(table.digest)
+
+
+@pytest.fixture
+def correct(table, rows):
+    """The schema after filling in fields of the draft: `correct(role_age="always")`."""
+
+    def fill_in(**fields):
+        draft = schema_drafts.make_draft(table)
+        numbers = {row.name: row.number for row in draft}
+        pairs = ((key.split("_", 1), text) for key, text in fields.items())
+        form = {f"{field}-{numbers[column]}": text for (field, column), text in pairs}
+        return schema_drafts.parse_draft(table, schema_drafts.apply_form(draft, form), rows)
+
+    return fill_in
+
+
+def errors(correct, **fields):
+    with pytest.raises(DraftError) as error:
+        correct(**fields)
+    return {field: message for (_, field), message in error.value.errors.items()}
+
+
+def test_an_unchanged_draft_gives_the_same_schema(table, rows):
+    draft = schema_drafts.make_draft(table)
+    assert schema_drafts.parse_draft(table, draft, rows) == table.schema
+
+
+def test_a_schema_with_many_questions_survives_the_round_trip(table, rows):
+    schema = table.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
+    schema = schema.with_question("age", text="How old?", always=True)
+    schema = schema.with_question("pain", requires={"smoker": ("yes",)}).with_question("town")
+    rich = replace(table, schema=schema)
+    parsed = schema_drafts.parse_draft(rich, schema_drafts.make_draft(rich), rows)
+    assert {q.name: q for q in parsed.questions} == {q.name: q for q in schema.questions}
+    assert (parsed.variables, parsed.targets, parsed.set_aside) == (
+        schema.variables,
+        schema.targets,
+        schema.set_aside,
+    )
+
+
+def test_roles_determine_what_is_asked_and_what_is_left_out(correct):
+    schema = correct(role_age="always", role_town="never", role_colour="out", role_stage="ask")
+    assert schema.question("age").always
+    assert schema.question("town").never
+    assert "colour" not in schema.names
+    assert [column.reason for column in schema.set_aside if column.name == "colour"] == [
+        "left out by hand"
+    ]
+    assert schema.targets == ()
+    assert correct(role_weight="target").targets == ("weight", "stage")
+
+
+def test_kinds_levels_and_ranges_are_corrected(correct):
+    schema = correct(
+        kind_pain="ordinal",
+        levels_pain="none\nmild\nstrong\nworst",
+        low_age="18",
+        high_age="120,5",
+        unit_age="years",
+    )
+    assert schema["pain"].kind == "ordinal"
+    assert schema["pain"].levels == ("none", "mild", "strong", "worst")
+    assert (schema["age"].low, schema["age"].high, schema["age"].unit) == (18, 120.5, "years")
+
+
+def test_levels_that_are_not_given_are_read_from_the_table(correct):
+    schema = correct(role_visits="ask", kind_visits="ordinal", levels_visits="")
+    assert schema["visits"].levels == tuple(sorted(schema["visits"].levels))
+    assert all(isinstance(level, int) for level in schema["visits"].levels)
+
+
+def test_a_column_that_was_left_out_needs_a_kind_to_be_modelled(correct):
+    found = errors(correct, role_name="ask")
+    assert found["kind"].startswith("'name' needs a kind: one of real, count")
+    found = errors(correct, role_name="ask", kind_name="category")
+    assert "120 different values, too many to be levels" in found["levels"]
+
+
+def test_columns_of_one_question_are_revealed_together(correct):
+    schema = correct(
+        question_age="body", question_weight="body", cost_weight="40", text_age="What about your body?"
+    )
+    body = schema.question("body")
+    assert (body.reveals, body.cost, body.text) == (("age", "weight"), 40, "What about your body?")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "message"),
+    [
+        ({"low_age": "old"}, "low", "low of 'age' must be a number, got 'old'"),
+        ({"cost_age": "nan"}, "cost", "cost of 'age' must be a number, got 'nan'"),
+        ({"cost_age": "-1"}, "cost", "a cost is a number above 0"),
+        ({"low_age": "9", "high_age": "1"}, "kind", "has low 9 above high 1"),
+        ({"kind_town": "real"}, "kind", "'town'"),
+        ({"levels_smoker": "no\nyes\nmaybe"}, "levels", "is binary and needs exactly two levels"),
+        ({"levels_town": "Aber\nBala"}, "levels", "Conwy"),
+        ({"requires_age": "often"}, "requires", "'often' is not a condition"),
+        ({"requires_age": "mood = good"}, "requires", "is not a condition"),
+        ({"requires_age": "smoker = maybe"}, "", "which is not one of its levels"),
+        ({"question_age": "stage"}, "question", "'stage' is a target"),
+        ({"role_age": "never", "question_age": "body", "question_weight": "body"}, "question", "never"),
+        (
+            {"question_age": "b", "question_weight": "b", "cost_age": "1", "cost_weight": "2"},
+            "cost",
+            "the question 'b' has more than one cost: '1' and '2'. Keep one of them.",
+        ),
+    ],
+)
+def test_an_error_is_reported_for_its_field(correct, fields, field, message):
+    assert message in errors(correct, **fields)[field]
+
+
+def test_a_condition_may_name_several_levels_of_several_variables(correct):
+    schema = correct(requires_age="smoker = yes; town = Aber, Bala")
+    assert schema.question("age").requires == {"smoker": ("yes",), "town": ("Aber", "Bala")}
+
+
+def test_text_and_cost_of_a_question_appear_once_and_are_changed_there(table, rows):
+    schema = table.schema.with_question("body", reveals=["weight", "visits"], text="Body?", cost=2.5)
+    grouped = replace(table, schema=schema)
+    draft = schema_drafts.make_draft(grouped)
+    shown = {row.name: (row.question, row.text, row.cost) for row in draft}
+    assert shown["weight"] == ("body", "Body?", "2.5")
+    assert shown["visits"] == ("body", "", "")
+    number = next(row.number for row in draft if row.name == "weight")
+    changed = schema_drafts.apply_form(draft, {f"cost-{number}": "3"})
+    assert schema_drafts.parse_draft(grouped, changed, rows).question("body").cost == 3
