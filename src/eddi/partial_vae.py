@@ -46,7 +46,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target: one or more variables that training should focus on. Any other variable can still be
             the target of a prediction or an interview.
         recipe: "default" (the best model we have), "paper" (exactly Ma et al. 2019), or a `Recipe`.
-        set_encoder: "zi", "zi-m", "pn" or "pnp".
+        set_encoder: "zi", "zi-m", "pn", "pnp", or "precision": PNP with precision-weighted factors, for
+            collinear variables and small tables.
         max_steps: number of training steps; the recipe's own number if None.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
@@ -99,10 +100,12 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
+        training_rows, validation_rows = split_validation(prepared.rows, recipe, seed)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
         )
-        run = f"{prepared.fingerprint} {recipe} {self.set_encoder} {target} {seed}"
+        preparation.fit_factors(network, training_rows)
+        run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
         history = train(
             network,
             prepared.rows,
@@ -129,7 +132,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 has_column_names=not formats.is_array(X),
                 has_single_target=isinstance(self.target, str),
             ),
-            validation_rows=split_validation(prepared.rows, recipe, seed)[1],
+            validation_rows=validation_rows,
         )
         return self
 

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from eddi.errors import SchemaError
 from eddi.table.coding import Scaling
 
-SetEncoderName = Literal["zi", "zi-m", "pn", "pnp"]
+SetEncoderName = Literal["zi", "zi-m", "pn", "pnp", "precision"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Recipe:
         knots: maximum number of knots of the spline that each quantity has in addition to its linear
             term (PN and PNP); small tables have fewer. 0 for no splines, as in the paper.
         term: size of a variable's term in the code (PN and PNP).
+        factors: maximum number of precision-weighted factors (set encoder "precision").
         hidden: widths of the layers between the code and q(z | x_O); the decoder has them in reverse
             order. With ZI and ZI-m, whose set encoder is the first layer, the first width is that of
             the code.
@@ -57,6 +58,7 @@ class Recipe:
     offset: int
     knots: int
     term: int
+    factors: int
     hidden: tuple[int, ...]
     tail: Literal["plain", "residual"]
     noise: float | None
@@ -93,6 +95,7 @@ PAPER = Recipe(
     offset=0,
     knots=0,
     term=20,
+    factors=24,
     hidden=(100, 50),
     tail="plain",
     noise=0.1 * 2**0.5,  # not given in the paper; this is the value of its experiments
@@ -122,6 +125,7 @@ DEFAULT = Recipe(
     offset=64,
     knots=32,
     term=128,
+    factors=24,
     hidden=(192, 192),
     tail="residual",
     noise=None,

@@ -8,7 +8,7 @@ which are drawn.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from eddi.model.base import Model
 from eddi.model.inference.marginal_predictor import MarginalPredictor, TargetHead
 from eddi.model.network.atoms import N_ATOMS
+from eddi.model.network.factors import FactorPosterior
 from eddi.reward.candidates import CandidateCells, CandidatePairs
 from eddi.table.evidence import Evidence
 
@@ -76,18 +77,23 @@ def _rewards(
 
 @dataclass(frozen=True)
 class CandidateAnswers:
-    """Possible answers of some rows to their open questions."""
+    """Possible answers of some rows to their open questions.
+
+    An answer that reveals one variable has its value; one that reveals several has its term of the code.
+    """
 
     rows: Tensor  # [answers]
     questions: Tensor  # [answers]
-    terms: Tensor  # [answers, width] what each adds to the output of the first layer
     probabilities: Tensor  # [answers], summing to 1 for each row and question
+    values: Tensor | None = None  # [answers] coded
+    variables: Tensor | None = None  # [answers]
+    first_terms: Tensor | None = None  # [answers, width] what each adds to the output of the first layer
+    code_terms: Tensor | None = None  # [answers, code width]
 
     def where(self, mask: Tensor) -> "CandidateAnswers":
         """The answers selected by ``mask``."""
-        return CandidateAnswers(
-            self.rows[mask], self.questions[mask], self.terms[mask], self.probabilities[mask]
-        )
+        selected = {name: part[mask] for name, part in vars(self).items() if part is not None}
+        return CandidateAnswers(**selected)
 
     def gather_rows(self, by_row: Tensor) -> Tensor:
         """The entry of each answer's row [answers, ...]; not copied if there is a single row."""
@@ -108,29 +114,53 @@ class RewardContext:
     observed: NDArray[np.bool_]  # [rows, variables]
     target: list[int]
     target_head: TargetHead
+    code: Tensor  # [rows, code width]
     first_layer: Tensor  # [rows, width] output of the tail's linear first layer
+    factors: FactorPosterior | None
     features: Tensor  # [rows, hidden]
 
     @classmethod
     def from_evidence(cls, model: Model, evidence: Evidence, target: list[int]) -> "RewardContext":
         """The context of each row of evidence."""
+        return cls._from_code(model, model.code(evidence), evidence.observed, target)
+
+    @classmethod
+    def _from_code(
+        cls, model: Model, code: Tensor, observed: NDArray[np.bool_], target: list[int]
+    ) -> "RewardContext":
         predictor = model.marginal_predictor
         assert predictor is not None  # noqa: S101  # the strategies check it
-        first = predictor.frozen.first_layer(model.code(evidence))
-        features = predictor.frozen.remaining_layers(first)
+        first = predictor.frozen.first_layer(code)
+        factors = predictor.frozen.factor_posterior(code)
+        features = predictor.frozen.features_from(first, factors)
         head = predictor.target_head(target)
-        return cls(model, predictor, evidence.observed, target, head, first, features)
+        return cls(model, predictor, observed, target, head, code, first, factors, features)
 
     def after(self, answers: CandidateAnswers, observed: NDArray[np.bool_]) -> "RewardContext":
         """The context after each answer, which becomes a row of its own."""
-        first = answers.gather_rows(self.first_layer) + answers.terms
-        features = self.predictor.frozen.remaining_layers(first)
-        return replace(self, observed=observed, first_layer=first, features=features)
+        code = answers.gather_rows(self.code) + self._code_terms(answers)
+        return self._from_code(self.model, code, observed, self.target)
+
+    def _code_terms(self, answers: CandidateAnswers) -> Tensor:
+        if answers.code_terms is not None:
+            return answers.code_terms
+        assert answers.values is not None  # noqa: S101  # either of the two is given
+        assert answers.variables is not None  # noqa: S101
+        return self.model.term(answers.values, answers.variables)
 
     def features_after(self, answers: CandidateAnswers) -> Tensor:
         """Hidden features after each answer [answers, hidden]."""
-        first = answers.gather_rows(self.first_layer) + answers.terms
-        return self.predictor.frozen.remaining_layers(first)
+        frozen = self.predictor.frozen
+        if answers.code_terms is not None:
+            return frozen.features(answers.gather_rows(self.code) + answers.code_terms)
+        assert answers.first_terms is not None  # noqa: S101  # either of the two is given
+        first = answers.gather_rows(self.first_layer) + answers.first_terms
+        if self.factors is None or frozen.factors is None:
+            return frozen.features_from(first, None)
+        assert answers.values is not None  # noqa: S101
+        assert answers.variables is not None  # noqa: S101
+        moments = frozen.factors.update(self.factors, answers.rows, answers.values, answers.variables)
+        return frozen.features_from(first, moments)
 
     def rewards(self, settings: EnumerationSettings) -> Tensor:
         """Expected information of each question about the target, in nats [rows, questions]."""
@@ -177,10 +207,18 @@ class RewardContext:
         for start in range(0, len(cell), BATCH_ANSWERS):
             batch = slice(start, start + BATCH_ANSWERS)
             if support.terms is None:
-                terms = self._first_layer_terms(self.model.term(values[batch], variables[batch]))
+                terms = self.model.term(values[batch], variables[batch])
+                first_terms = self.predictor.frozen.first_layer_delta(terms)
             else:
-                terms = support.terms.index_select(0, places[batch])
-            yield CandidateAnswers(rows[batch], questions[batch], terms, probabilities[batch])
+                first_terms = support.terms.index_select(0, places[batch])
+            yield CandidateAnswers(
+                rows[batch],
+                questions[batch],
+                probabilities[batch],
+                values=values[batch],
+                variables=variables[batch],
+                first_terms=first_terms,
+            )
 
     def _draw_answers(
         self, pairs: CandidatePairs, settings: EnumerationSettings
@@ -190,16 +228,13 @@ class RewardContext:
         posterior = self.predictor.frozen.posterior_from_features(self.features)
         values = self.model.draw(posterior, n_draws, seed=settings.seed)  # [draws, rows, variables]
         drawn = values.flatten(1).index_select(1, pairs.cells)
-        by_pair = pairs.sum_cells(self.model.term(drawn, pairs.variables))
-        terms = self._first_layer_terms(by_pair)  # [draws, pairs, width]
+        terms = pairs.sum_cells(self.model.term(drawn, pairs.variables))  # [draws, pairs, width]
         for batch in pairs.batches(max(1, BATCH_ANSWERS // n_draws)):
             rows = pairs.rows[batch].repeat(n_draws)
             questions = pairs.questions[batch].repeat(n_draws)
             equal = terms.new_full(rows.shape, 1 / n_draws)
-            yield CandidateAnswers(rows, questions, terms[:, batch].flatten(0, 1), equal)
+            code_terms = terms[:, batch].flatten(0, 1)
+            yield CandidateAnswers(rows, questions, equal, code_terms=code_terms)
 
     def _to_device(self, positions: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(positions).to(self.first_layer.device)
-
-    def _first_layer_terms(self, terms: Tensor) -> Tensor:
-        return self.predictor.frozen.first_layer_delta(terms)

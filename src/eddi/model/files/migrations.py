@@ -31,11 +31,12 @@ def migrate(data: ModelData, version: int) -> ModelData:
 
 
 def _migrate_5(data: ModelData) -> ModelData:
-    """Format 6 renames weights, and describes the strategy of a certificate by its settings."""
+    """Format 6 renames weights, adds factors, and describes a certificate's strategy by its settings."""
     weights = {_rename_weight(name): weight for name, weight in data.weights.items()}
     old_certificates = data.metadata.get("certificates", [])
     certificates = [new for old in old_certificates if (new := _migrate_certificate(old)) is not None]
-    return ModelData({**data.metadata, "certificates": certificates}, weights)
+    recipe = {**data.metadata.get("recipe", {}), "factors": 0}
+    return ModelData({**data.metadata, "recipe": recipe, "certificates": certificates}, weights)
 
 
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from eddi.model.network.factors import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.mlp import MLP, Weights, forward_layers
 from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.network.posterior import Posterior
@@ -23,6 +24,7 @@ class FrozenNetwork:
     """The forward passes of a network whose weights no longer change."""
 
     encoder: EncoderWeights
+    code_width: int  # of the additive code; the factors' statistics follow
     tail: tuple[Weights, ...]  # all layers but the last; empty if the tail is residual
     residual: FrozenResidual | None
     posterior_layer: Weights  # the last layer of the tail; its bias is a column [2 latent, 1]
@@ -36,10 +38,12 @@ class FrozenNetwork:
         weight, bias = network.tail.output_weights()
         mlp = network.tail if isinstance(network.tail, MLP) else None
         layer = None if network.marginals is None else network.marginals.layer
+        width = network.code_width
         return cls(
             encoder=network.set_encoder.encoder_weights(),
+            code_width=width,
             tail=() if mlp is None else tuple(mlp.weights()[:-1]),
-            residual=None if isinstance(network.tail, MLP) else network.tail.freeze(),
+            residual=None if isinstance(network.tail, MLP) else network.tail.freeze(2 * network.n_factors),
             posterior_layer=(weight, bias[:, None]),
             decoder=tuple(network.decoder.weights()),
             relu_first=mlp is not None and mlp.relu_first,
@@ -51,10 +55,15 @@ class FrozenNetwork:
         """The device of the weights; inputs must be on it, too."""
         return self.encoder.offset.device
 
+    @property
+    def factors(self) -> PackedFactors | None:
+        """The precision-weighted factors; None for other set encoders."""
+        return self.encoder.factors
+
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
-        if len(values) == 1:  # for one row, table lookups are faster than products over all variables
-            return self.encoder.term_table.code(values, observed, self.encoder.base)
+        if len(values) == 1:
+            return self.encoder.code_row(values, observed)
         return self.encoder.code(values, observed)
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
@@ -62,19 +71,38 @@ class FrozenNetwork:
         return self.encoder.term(values, variables)
 
     def features(self, code: Tensor) -> Tensor:
-        """Hidden features for a code [..., last hidden width]."""
-        return self.remaining_layers(self.first_layer(code))
+        """Hidden features for a code [..., last hidden width], followed by the factors' mean."""
+        return self.features_from(self.first_layer(code), self.factor_posterior(code))
 
     def first_layer(self, code: Tensor) -> Tensor:
-        """The linear first layer of the tail; terms are still additive in its output."""
-        return code if self.residual is None else self.residual.first_layer(code)
+        """The linear first layer of the tail, without factors; terms are still additive in its output."""
+        own = code[..., : self.code_width]
+        return own if self.residual is None else self.residual.first_layer(own)
 
     def first_layer_delta(self, terms: Tensor) -> Tensor:
         """What terms of the code add to the output of the first layer."""
-        return terms if self.residual is None else self.residual.first_layer_delta(terms)
+        own = terms[..., : self.code_width]
+        return own if self.residual is None else self.residual.first_layer_delta(own)
 
-    def remaining_layers(self, first: Tensor) -> Tensor:
-        """Hidden features [..., last hidden width] for the output of the first layer."""
+    def factor_posterior(self, code: Tensor) -> FactorPosterior | None:
+        """The posterior of the factors from a code; None without factors."""
+        if self.factors is None:
+            return None
+        return self.factors.posterior(code[..., self.code_width :])
+
+    def features_from(self, first: Tensor, factors: "FactorPosterior | FactorMoments | None") -> Tensor:
+        """Hidden features from the output of the first layer and the factors."""
+        if factors is None:
+            return self._remaining_layers(first)
+        both = factors.features()
+        if self.residual is None:
+            inputs = torch.cat([first, both], dim=-1)
+        else:
+            inputs = self.residual.add_factors(first, both)
+        return torch.cat([self._remaining_layers(inputs), factors.mean], dim=-1)
+
+    def _remaining_layers(self, first: Tensor) -> Tensor:
+        """Hidden features [..., last hidden width] for the complete output of the first layer."""
         if self.residual is not None:
             return self.residual.remaining_layers(first)
         out = torch.relu(first) if self.relu_first else first
@@ -91,6 +119,8 @@ class FrozenNetwork:
         # In memory, one latent dimension of all rows follows the other: mean and log variance are two
         # contiguous blocks, and what follows (exponentials, sums over the latent) runs along them.
         weight, bias = self.posterior_layer
+        if self.factors is not None:
+            features = features[..., : weight.shape[1]].contiguous()
         both = torch.addmm(bias, weight, features.view(-1, features.shape[-1]).T)  # [2 latent, rows]
         mean, log_var = both.view(2, len(weight) // 2, *features.shape[:-1]).unbind()
         return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))

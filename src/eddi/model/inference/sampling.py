@@ -25,14 +25,14 @@ def sample_missing(
             value is drawn. They also determine the order in which variables are drawn.
     """
     frozen = predictor.frozen
-    first = frozen.first_layer(frozen.code(values, observed)).expand(len(level), -1, -1)
+    code = frozen.code(values, observed).expand(len(level), -1, -1)
     complete = values.expand_as(level).clone()
     missing = 1 - observed
     order = level[0].sum(0).argsort()
     for step in torch.chunk(order, MAX_STEPS):
         head = predictor.target_head(step.tolist())
-        drawn = head.heads.quantile(head(frozen.remaining_layers(first)), level[..., step])
+        drawn = head.heads.quantile(head(frozen.features(code)), level[..., step])
         complete[..., step] = torch.where(missing[:, step] > 0, drawn, complete[..., step])
         terms = frozen.term(drawn, step) * missing[:, step, None]  # [draws, rows, n, width]
-        first = first + frozen.first_layer_delta(terms.sum(-2))
+        code = code + terms.sum(-2)
     return complete

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from eddi.model.network.atoms import Atoms
+from eddi.model.network.factors import Factors
 from eddi.model.network.heads import Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
 from eddi.model.network.likelihood import Bernoulli, Categorical, VariableSpec
@@ -49,6 +50,28 @@ class Marginals(Heads):
         if self.atoms is not None:
             quantities = self.quantities.cpu().numpy()
             self.atoms.init_from_data(evidence.values[:, quantities], evidence.observed[:, quantities])
+
+    def init_from_factors(self, factors: Factors, evidence: Evidence) -> None:
+        """Start from the linear-Gaussian prediction of each variable given the factors.
+
+        The network then learns the remainder. The mean of a quantity is mean_d + w_d z. The logit of a
+        level is its log share plus (its contrast) * (w_d z), the first-order expansion of its
+        probability.
+        """
+        loadings = factors.pack().loadings.detach()  # [variables, inputs, K]
+        n_factors = factors.n_factors
+        weight, bias = self.layer.weight.data, self.layer.bias.data
+        weight[:, -n_factors:] = 0.0
+        for head in self.heads():
+            for place, variable in enumerate(head.variables.tolist()):
+                rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+                if not head.likelihood.has_levels:
+                    weight[rows[0], -n_factors:] = loadings[variable, 0]
+                    bias[rows[0]] = factors.mean[variable] / factors.unit[variable]
+                    continue
+                contrasts, log_shares = factors.level_contrasts(variable, self.specs[variable], evidence)
+                weight[rows, -n_factors:] = contrasts @ loadings[variable]
+                bias[rows] = log_shares
 
     def atom_score(self, features: Tensor, values: Tensor, weights: Tensor) -> Tensor:
         """Weighted sum of the log probabilities of the atoms that values [rows, variables] belong to.

@@ -6,6 +6,7 @@ x_O --set encoder--> code --tail--> features --> q(z | x_O) --draw--> z --decode
 
 from collections.abc import Sequence
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -49,16 +50,22 @@ class Network(Heads):
             identity=recipe.identity,
             offset=recipe.offset,
             knots=recipe.knots,
+            factors=recipe.factors,
         )
+        factors = self.set_encoder.factors
+        self.n_factors = 0 if factors is None else factors.n_factors
         inner = rest if is_zero_imputing else recipe.hidden
         # The sigma of appendix C.1 on the sum: the first layer's activation for ZI and ZI-m. It would
         # have no effect for PN and PNP, whose terms are never negative.
-        widths = [width, *inner, 2 * recipe.latent]
+        self.code_width, self.n_hidden = width, inner[-1] if inner else width
+        widths = [width + 2 * self.n_factors, *inner, 2 * recipe.latent]
         tail = ResidualTail if recipe.tail == "residual" else MLP
         self.tail: ResidualTail | MLP = tail(widths, relu_first=is_zero_imputing)
         self.decoder = MLP([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         has_marginals = recipe.objective == "direct"
-        self.marginals = Marginals(specs, recipe, recipe.hidden[-1]) if has_marginals else None
+        self.marginals = (
+            Marginals(specs, recipe, recipe.hidden[-1] + self.n_factors) if has_marginals else None
+        )
 
     @property
     def needs_data_init(self) -> bool:
@@ -72,13 +79,32 @@ class Network(Heads):
         if self.marginals is not None:
             self.marginals.init_from_data(rows)
 
+    def fit_factors(self, evidence: Evidence) -> None:
+        """Fit the precision-weighted factors, if there are any, to training rows.
+
+        Unlike knots and atoms they depend on the targets, so validation rows must not be included.
+        """
+        factors = self.set_encoder.factors
+        if factors is None:
+            return
+        rows = subsample_rows(evidence)
+        factors.init_from_data(rows, self.specs)
+        if self.marginals is not None:
+            self.marginals.init_from_factors(factors, rows)
+
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
         return self.set_encoder(values, observed)  # type: ignore[no-any-return]
 
     def features(self, code: Tensor) -> Tensor:
-        """Hidden features for a code [..., last hidden width]."""
-        return self.tail.features(code)
+        """Hidden features for a code [..., last hidden width], followed by the factors' mean."""
+        if not self.n_factors:
+            return self.tail.features(code)
+        factors = self.set_encoder.encoder_weights().factors
+        assert factors is not None  # noqa: S101  # there are factors
+        posterior = factors.posterior(code[..., self.code_width :])
+        inputs = torch.cat([code[..., : self.code_width], posterior.features()], dim=-1)
+        return torch.cat([self.tail.features(inputs), posterior.mean], dim=-1)
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
@@ -86,7 +112,8 @@ class Network(Heads):
 
     def posterior_from_features(self, features: Tensor) -> Posterior:
         """q(z | x_O) from hidden features."""
-        mean, log_var = F.linear(features, *self.tail.output_weights()).chunk(2, dim=-1)
+        hidden = features[..., : self.n_hidden] if self.n_factors else features
+        mean, log_var = F.linear(hidden, *self.tail.output_weights()).chunk(2, dim=-1)
         return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
 
     def decode(self, z: Tensor) -> Tensor:

@@ -55,12 +55,17 @@ class ResidualTail(nn.Module):
         """The output layer."""
         return self.last.weight, self.last.bias
 
-    def freeze(self) -> "FrozenResidual":
-        """The same layers with packed weights; valid while the weights do not change."""
+    def freeze(self, n_factor_features: int = 0) -> "FrozenResidual":
+        """The same layers with packed weights; valid while the weights do not change.
+
+        The last ``n_factor_features`` inputs are not part of the additive code.
+        """
+        code_width = self.first.in_features - n_factor_features
         blocks = cast("Iterable[ResidualBlock]", self.blocks)
         return FrozenResidual(
             relu_first=self.relu_first,
-            first=(self.first.weight, self.first.bias),
+            first=(self.first.weight[:, :code_width], self.first.bias),
+            factor_weight=self.first.weight[:, code_width:],
             blocks=tuple((_fold_norm(b.norm, b.inner), (b.outer.weight, b.outer.bias)) for b in blocks),
             norm=(self.norm.weight, self.norm.bias),
         )
@@ -71,7 +76,8 @@ class FrozenResidual:
     """Residual blocks with each norm's scale and shift folded into the layer after it."""
 
     relu_first: bool
-    first: Weights
+    first: Weights  # of the additive code
+    factor_weight: Tensor  # [block width, 2 K] of the factors' features
     blocks: tuple[tuple[Weights, Weights], ...]
     norm: Weights
 
@@ -82,6 +88,10 @@ class FrozenResidual:
     def first_layer_delta(self, terms: Tensor) -> Tensor:
         """What terms of the code add to the output of `first_layer`, which is linear."""
         return terms if self.relu_first else F.linear(terms, self.first[0])
+
+    def add_factors(self, first: Tensor, factor_features: Tensor) -> Tensor:
+        """The output of the first layer for the code and the factors' features [..., 2 K]."""
+        return first + F.linear(factor_features, self.factor_weight)
 
     def remaining_layers(self, first: Tensor) -> Tensor:
         """Hidden features [..., block width] for the output of `first_layer`, which is not changed."""

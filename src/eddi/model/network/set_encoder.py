@@ -18,6 +18,9 @@ embedding f_d, h([e_d * x_d, f_d]), and its offset becomes U f_d + b.
 So an answer adds one term, and scoring a candidate answer never re-encodes the evidence. A category has
 a slope and offset for each level and x = 1: its answer selects them. With ``knots`` above 0, PN and PNP
 add a learned spline of each quantity to its linear term (`splines`).
+
+The fifth encoder, "precision", is PNP with precision-weighted factors (`factors`): their sufficient
+statistics are sums, too, and are appended to the code.
 """
 
 from collections.abc import Sequence
@@ -27,6 +30,7 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
+from eddi.model.network.factors import Factors, PackedFactors
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.splines import Splines, count_knots
 from eddi.model.network.term_table import NO_KNOT, TermGroup, TermTable
@@ -63,6 +67,7 @@ class SetEncoder(nn.Module):
         identity: int,
         offset: int = 0,
         knots: int = 0,
+        factors: int = 0,
     ) -> None:
         super().__init__()
         n_slots = [spec.n_levels if spec.kind is Kind.CATEGORY else 1 for spec in specs]
@@ -74,6 +79,8 @@ class SetEncoder(nn.Module):
         self._partition_variables(specs, n_slots)
         total_slots = int(first[-1])
         self.splines: Splines | None = None
+        self.specs = tuple(specs)
+        self.factors = Factors(specs, min(factors, total_slots)) if name == "precision" else None
         if name in ("zi", "zi-m"):
             self._build_independent_terms(total_slots)
         else:
@@ -123,7 +130,7 @@ class SetEncoder(nn.Module):
         self.register_buffer("base", torch.zeros(self.width), persistent=False)
         self.identity = nn.Parameter(torch.randn(n_slots, identity))
         self.layer = nn.Linear(identity + n_extra, self.width)
-        if self.name == "pnp" and n_extra:
+        if self.name in ("pnp", "precision") and n_extra:
             self.offset_embedding = nn.Parameter(torch.randn(n_slots, n_extra))
         # The code sums one non-negative term per variable, so a fresh code grows with their number: 784
         # (MNIST) would start log-variances at their bounds, where no gradient passes, and make each
@@ -165,7 +172,8 @@ class SetEncoder(nn.Module):
 
     def encoder_weights(self) -> "EncoderWeights":
         """Slopes and offsets of the current weights."""
-        return EncoderWeights(self, *self.slope_and_offset())
+        factors = None if self.factors is None else self.factors.pack()
+        return EncoderWeights(self, *self.slope_and_offset(), factors)
 
     def forward(self, values: Tensor, observed: Tensor) -> Tensor:
         """The code of each row, from coded values (zero where unobserved) and 0/1 ``observed``."""
@@ -183,6 +191,7 @@ class EncoderWeights:
     encoder: SetEncoder
     slope: Tensor  # [slots, width]
     offset: Tensor  # [slots, width]
+    factors: PackedFactors | None
 
     @property
     def base(self) -> Tensor:
@@ -205,7 +214,17 @@ class EncoderWeights:
             code = self._add_level_terms(code, values, observed)
         if encoder.n_nonlinear:
             code = code + self._sum_nonlinear_terms(inputs, observed)
-        return code  # [rows, width]
+        if self.factors is None:
+            return code  # [rows, width]
+        code = code.expand(len(values), -1)
+        return torch.cat([code, self.factors.code(values, observed)], dim=1)
+
+    def code_row(self, values: Tensor, observed: Tensor) -> Tensor:
+        """The code of a single row: table lookups are faster than products over all variables."""
+        variables = observed[0].nonzero()[:, 0]
+        terms = self.term(values[0, variables], variables)
+        padded = torch.nn.functional.pad(self.base, (0, terms.shape[-1] - len(self.base)))
+        return (padded + terms.sum(0))[None]
 
     def _add_linear_terms(self, code: Tensor, inputs: Tensor, observed: Tensor) -> Tensor:
         variables = self.encoder.linear
@@ -253,7 +272,10 @@ class EncoderWeights:
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
-        return self.term_table.term(values, variables)
+        terms = self.term_table.term(values, variables)
+        if self.factors is None:
+            return terms
+        return torch.cat([terms, self.factors.term(values, variables)], dim=-1)
 
     @cached_property
     def term_table(self) -> TermTable:

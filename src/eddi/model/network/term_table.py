@@ -67,8 +67,3 @@ class TermTable:
         height, slope = self.lines[segment].chunk(2, dim=-1)
         terms = torch.addcmul(height, (inputs - self.start[segment])[..., None], slope)
         return terms.relu_() if self.has_relu else terms
-
-    def code(self, values: Tensor, observed: Tensor, base: Tensor) -> Tensor:
-        """The code [1, width] of one row, from its coded values and 0/1 ``observed``."""
-        variables = observed[0].nonzero()[:, 0]
-        return (base + self.term(values[0, variables], variables).sum(0))[None]

@@ -65,6 +65,10 @@ def train(
     sampler = BatchSampler(
         training_rows, recipe, n_latent=network.latent, seed=seed, device=device, targets=targets
     )
+    if validation and not state.history:  # the initial weights are a candidate, too
+        first_score = validation.score(network)
+        state.best = state.best if first_score is None else first_score
+        weights.store_best()
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
     with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):

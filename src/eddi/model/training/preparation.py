@@ -87,6 +87,11 @@ def build_network(
     return network
 
 
+def fit_factors(network: Network, rows: Evidence | StreamedEvidence) -> None:
+    """Fit the precision-weighted factors of a network, if it has any, to the training rows."""
+    network.fit_factors(rows if isinstance(rows, Evidence) else rows.window(0))
+
+
 def _variable_spec(variable: Variable, shift: float, scale: float, *, as_number: bool) -> VariableSpec:
     if as_number and variable.kind is not Kind.BINARY:
         return VariableSpec(Kind.REAL, variable.n_levels, float(shift), float(scale))

@@ -1,0 +1,340 @@
+"""Precision-weighted factors: an additive code that represents collinear variables exactly.
+
+A sum of per-variable terms cannot represent differences of nearly equal variables for all subsets at
+once. A Gaussian factor model can, and its sufficient statistics are sums, too. Each variable i has
+loadings w_i in R^K (one row per input), a precision p_i > 0, and an input f_i(x_i), its value minus its
+mean. For the observed set O,
+
+    L_O = I + sum over i in O of p_i w_i w_i^T        (precision matrix, K x K)
+    h_O = sum over i in O of p_i w_i f_i(x_i)         (information vector, K)
+    z = L_O^-1 h_O,  V = L_O^-1                       (posterior mean and covariance of the factors)
+
+With f the identity this is the exact posterior of the factor model x_i = mean_i + w_i z + noise of
+variance 1 / p_i (Rubin and Thayer 1982). In general it is a product of Gaussian experts with full
+covariance (cf. Wu and Goodman 2018). The tail of the network sees (z, diag V) next to the additive code,
+and the marginal heads see z directly, so that the linear-Gaussian prediction w_d z is available to them.
+
+The code contains h_O and the upper triangle of sum p_i w_i w_i^T, so it stays additive. A candidate
+answer to one variable is a low-rank update of V that does not depend on the value: with the gain
+A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V.
+
+Loadings, precisions and means start from a factor analysis of the training rows (EM with missing values,
+`fit_factors`), and are trained with the network. A category has a few inputs per level.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from eddi.model.network.likelihood import VariableSpec
+from eddi.table.evidence import Evidence
+from eddi.table.variable import Kind
+
+MAX_CATEGORY_INPUTS = 3  # per category; more make an update more expensive
+LINEAR_RANGE = 3.0  # standard deviations; beyond, an input grows logarithmically
+LOG_PRECISION_RANGE = (-6.0, 7.0)  # keeps the precision matrix well-conditioned in float32
+N_ITERATIONS = 60  # of EM
+MIN_VARIANCE = 1e-3  # of the noise, in coded units: the upper end of LOG_PRECISION_RANGE
+PRIOR_ROWS = 15.0  # pseudo-observations of noise per input; shrinks the factors of small tables
+PRIOR_VARIANCE = 0.05  # their variance, as a share of the input's variance
+
+
+class Factors(nn.Module):
+    """Loadings, precisions and inputs of all variables."""
+
+    level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
+    is_input: Tensor  # [variables, inputs] False for padding
+    is_category: Tensor  # [variables]
+    unit: Tensor  # [variables] factor of a coded value before it enters
+    triangle: Tensor  # [2, K (K + 1) / 2] rows and columns of the upper triangle
+    unpack: Tensor  # [K * K] position of each matrix entry in the triangle
+
+    def __init__(self, specs: Sequence[VariableSpec], n_factors: int) -> None:
+        super().__init__()
+        n_inputs = [_count_inputs(spec) for spec in specs]
+        self.n_factors, self.n_inputs = n_factors, max(n_inputs)
+        max_levels = max([spec.n_levels for spec in specs if spec.kind is Kind.CATEGORY], default=1)
+        shape = (len(specs), self.n_inputs)
+        triangle = torch.triu_indices(n_factors, n_factors)
+        position = torch.zeros((n_factors, n_factors), dtype=torch.long)
+        position[triangle[0], triangle[1]] = torch.arange(triangle.shape[1])
+        position = torch.maximum(position, position.T)
+        units = [1.0 / (s.n_levels - 1) if s.kind is Kind.ORDINAL else 1.0 for s in specs]
+        buffers = {
+            "is_input": torch.arange(self.n_inputs) < torch.tensor(n_inputs)[:, None],
+            "is_category": torch.tensor([spec.kind is Kind.CATEGORY for spec in specs]),
+            "unit": torch.tensor(units),
+            "triangle": triangle,
+            "unpack": position.flatten(),
+        }
+        for name, buffer in buffers.items():
+            self.register_buffer(name, buffer, persistent=False)
+        self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
+        # One-dimensional, since weight decay applies to matrices only.
+        self.flat_loadings = nn.Parameter(torch.randn(len(specs) * self.n_inputs * n_factors) * 0.1)
+        self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
+        self.mean = nn.Parameter(torch.zeros(len(specs)))
+
+    @property
+    def n_statistics(self) -> int:
+        """Width of the factors' part of the code: h and the upper triangle of L - I."""
+        return self.n_factors + self.triangle.shape[1]
+
+    def pack(self) -> "PackedFactors":
+        """The present parameters in the form that codes are computed with."""
+        loadings = self.flat_loadings.view(*self.is_input.shape, self.n_factors)
+        bounded = self.log_precision.view(self.is_input.shape).clamp(*LOG_PRECISION_RANGE)
+        precision = bounded.exp() * self.is_input
+        rows, columns = self.triangle
+        outer = loadings[..., rows] * loadings[..., columns]  # [variables, inputs, triangle]
+        return PackedFactors(
+            factors=self,
+            loadings=loadings,
+            precision=precision,
+            weighted_loadings=precision[..., None] * loadings,
+            triangles=(precision[..., None] * outer).sum(1),
+        )
+
+    def inputs(self, values: Tensor, variables: Tensor) -> Tensor:
+        """f(x) for coded values [..., n] of n variables [..., n, inputs]."""
+        scaled = soft_clip(values * self.unit[variables] - self.mean[variables])
+        single = torch.nn.functional.pad(scaled[..., None], (0, self.n_inputs - 1))
+        if self.level_inputs.shape[1] == 1:  # no category
+            return single
+        is_category = self.is_category[variables]
+        # A drawn quantity may be infinite, which is no level.
+        level = torch.where(is_category, values, 0.0).long().clamp(0, self.level_inputs.shape[1] - 1)
+        by_level = self.level_inputs[variables.expand(level.shape), level]
+        return torch.where(is_category[..., None], by_level, single)
+
+    def init_from_data(self, evidence: Evidence, specs: Sequence[VariableSpec]) -> None:
+        """Fit the factor model to the rows of a table."""
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        count = observed.sum(0).clamp(min=1)
+        mean = (values * self.unit * observed).sum(0) / count
+        self.mean.data = torch.where(self.is_category, 0.0, mean)
+        self._init_level_inputs(values, observed, specs)
+        with torch.no_grad():
+            inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
+        mask = (observed[..., None] & self.is_input).flatten(1)
+        loadings, variance = fit_factors(inputs.double(), mask.double(), self.n_factors)
+        self.flat_loadings.data = loadings.float().flatten()
+        self.log_precision.data = -variance.log().float()
+
+    def level_contrasts(
+        self, variable: int, spec: VariableSpec, evidence: Evidence
+    ) -> tuple[Tensor, Tensor]:
+        """Standardised input [outputs, inputs] and log share [outputs] of each level of a variable.
+
+        A binary variable has one output: the difference between its second and first level.
+        """
+        observed = evidence.observed[:, variable]
+        levels = torch.from_numpy(evidence.values[observed, variable]).long()
+        counts = torch.bincount(levels, minlength=spec.n_levels).float() + 0.5
+        share = counts / counts.sum()
+        places = torch.arange(spec.n_levels)
+        variables = torch.full((spec.n_levels,), variable)
+        with torch.no_grad():
+            inputs = self.inputs(places.float()[:, None], variables[:, None])[:, 0]
+        variance = (share[:, None] * inputs.square()).sum(0).clamp(min=1e-3)
+        contrasts, log_shares = inputs / variance, share.log()
+        if spec.kind is Kind.BINARY:
+            return contrasts[1:] - contrasts[:1], log_shares[1:] - log_shares[:1]
+        return contrasts, log_shares
+
+    def _init_level_inputs(
+        self, values: Tensor, observed: Tensor, specs: Sequence[VariableSpec]
+    ) -> None:
+        """Give each level the contrasts that vary most with the other variables."""
+        if not self.is_category.any():
+            return
+        columns = [_standardise(values[:, d], observed[:, d], spec) for d, spec in enumerate(specs)]
+        for place, spec in enumerate(specs):
+            if spec.kind is Kind.CATEGORY:
+                others = torch.cat([c for d, c in enumerate(columns) if d != place], dim=1)
+                rows = observed[:, place]
+                levels = values[rows, place].long()
+                contrasts = _level_contrasts(levels, others[rows], spec.n_levels, self.n_inputs)
+                self.level_inputs[place, : spec.n_levels] = contrasts
+
+
+@dataclass(frozen=True)
+class PackedFactors:
+    """Factors with precisions multiplied out; valid while the weights do not change."""
+
+    factors: Factors
+    loadings: Tensor  # [variables, inputs, K]
+    precision: Tensor  # [variables, inputs], 0 for padding
+    weighted_loadings: Tensor  # [variables, inputs, K] precision * loadings
+    triangles: Tensor  # [variables, triangle] upper triangle of W^T P W
+
+    def code(self, values: Tensor, observed: Tensor) -> Tensor:
+        """h and the upper triangle of L - I [rows, statistics]."""
+        variables = torch.arange(values.shape[1], device=values.device)
+        inputs = self.factors.inputs(values, variables) * observed[..., None]
+        information = inputs.flatten(1) @ self.weighted_loadings.flatten(0, 1)
+        return torch.cat([information, observed @ self.triangles], dim=1)
+
+    def term(self, values: Tensor, variables: Tensor) -> Tensor:
+        """What coded answers [..., n] to n variables add to the code [..., n, statistics]."""
+        inputs = self.factors.inputs(values, variables)
+        information = torch.einsum("...nr,nrk->...nk", inputs, self.weighted_loadings[variables])
+        triangles = self.triangles[variables].expand(*information.shape[:-1], -1)
+        return torch.cat([information, triangles], dim=-1)
+
+    def update(
+        self, prior: "FactorPosterior", rows: Tensor, values: Tensor, variables: Tensor
+    ) -> "FactorMoments":
+        """The factors of ``rows`` after coded answers [answers] to ``variables`` [answers].
+
+        Equal to `posterior` of the code with the answer's term, in O(K^2) instead of O(K^3).
+        """
+        inputs = self.factors.inputs(values[:, None], variables[:, None])[:, 0]  # [answers, inputs]
+        loadings = self.loadings[variables]  # [answers, inputs, K]
+        if len(prior.mean) == 1:
+            mean, covariance = prior.mean, prior.covariance[0]
+            projected = loadings @ covariance  # [answers, inputs, K] W V
+        else:
+            mean = prior.mean.index_select(0, rows)
+            projected = loadings @ prior.covariance.index_select(0, rows)
+        innovation = inputs - (loadings * mean[:, None]).sum(-1)  # f(x) - W z
+        precision = self.precision[variables]
+        if inputs.shape[1] == 1:
+            denominator = 1 + precision * (projected * loadings).sum(-1)
+            gain = (precision / denominator)[..., None] * projected  # [answers, 1, K] A^T
+        else:
+            scaled = precision[..., None] * (projected @ loadings.mT)
+            system = scaled + torch.eye(inputs.shape[1], device=scaled.device)
+            gain = torch.linalg.solve(system, precision[..., None] * projected)
+        variance = prior.variance if len(prior.mean) == 1 else prior.variance.index_select(0, rows)
+        return FactorMoments(
+            mean + (gain * innovation[..., None]).sum(1), variance - (gain * projected).sum(1)
+        )
+
+    def posterior(self, statistics: Tensor) -> "FactorPosterior":
+        """Mean and covariance of the factors from their part of the code [..., statistics]."""
+        k = self.factors.n_factors
+        information, triangle = statistics[..., :k], statistics[..., k:]
+        matrix = triangle[..., self.factors.unpack].view(*triangle.shape[:-1], k, k)
+        precision = matrix + torch.eye(k, device=matrix.device, dtype=matrix.dtype)
+        covariance = torch.cholesky_inverse(torch.linalg.cholesky(precision))
+        return FactorPosterior((covariance @ information[..., None])[..., 0], covariance)
+
+
+@dataclass(frozen=True)
+class FactorPosterior:
+    """The posterior of the factors given the evidence."""
+
+    mean: Tensor  # [..., K]
+    covariance: Tensor  # [..., K, K]
+
+    @property
+    def variance(self) -> Tensor:
+        """The diagonal of the covariance [..., K]."""
+        return self.covariance.diagonal(dim1=-2, dim2=-1)
+
+    def features(self) -> Tensor:
+        """What the tail sees of the factors [..., 2 K]."""
+        return torch.cat([self.mean, self.variance], dim=-1)
+
+
+@dataclass(frozen=True)
+class FactorMoments:
+    """Mean and variances of the factors after a candidate answer."""
+
+    mean: Tensor  # [..., K]
+    variance: Tensor  # [..., K]
+
+    def features(self) -> Tensor:
+        """What the tail sees of the factors [..., 2 K]."""
+        return torch.cat([self.mean, self.variance], dim=-1)
+
+
+def soft_clip(x: Tensor) -> Tensor:
+    """x within LINEAR_RANGE, and logarithmic growth beyond."""
+    excess = (x.abs() - LINEAR_RANGE).clamp(min=0)
+    return torch.sign(x) * (x.abs() - excess + torch.log1p(excess))
+
+
+def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> tuple[Tensor, Tensor]:
+    """Factor analysis by EM with missing values (Rubin and Thayer 1982).
+
+    Args:
+        inputs: centred values [rows, inputs]; anything where unobserved.
+        observed: 1 where observed [rows, inputs].
+        n_factors: K.
+
+    Returns:
+        Loadings [inputs, K] and noise variances [inputs]. The variances are shrunk towards a small
+        positive value, so that few rows do not lead to a perfect fit.
+    """
+    inputs = inputs * observed
+    count = observed.sum(0).clamp(min=1)
+    variance = (inputs.square().sum(0) / count).clamp(min=MIN_VARIANCE)
+    loadings = _principal_loadings(inputs, observed, n_factors)
+    noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
+    identity = torch.eye(n_factors, dtype=inputs.dtype)
+    for _ in range(N_ITERATIONS):
+        precision = observed / noise
+        matrix = identity + torch.einsum("ns,sk,sl->nkl", precision, loadings, loadings)
+        covariance = torch.linalg.inv(matrix)
+        mean = (covariance @ ((precision * inputs) @ loadings)[..., None])[..., 0]
+        second = covariance + mean[:, :, None] * mean[:, None, :]
+        left = torch.einsum("ns,nkl->skl", observed, second) + identity
+        loadings = torch.linalg.solve(left, (inputs.T @ mean)[..., None])[..., 0]
+        residual = ((inputs - mean @ loadings.T) * observed).square().sum(0)
+        spread = torch.einsum("ns,nkl->skl", observed, covariance)
+        residual = residual + torch.einsum("sk,skl,sl->s", loadings, spread, loadings)
+        prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
+        noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
+    return loadings, noise
+
+
+def _principal_loadings(inputs: Tensor, observed: Tensor, n_factors: int) -> Tensor:
+    """Principal components of the pairwise covariance, as initial loadings [inputs, K]."""
+    covariance = (inputs.T @ inputs) / (observed.T @ observed).clamp(min=1)
+    values, vectors = torch.linalg.eigh(covariance)
+    top = vectors[:, -n_factors:] * values[-n_factors:].clamp(min=1e-4).sqrt()
+    random = torch.Generator().manual_seed(0)
+    loadings = 0.01 * torch.randn((len(covariance), n_factors), generator=random, dtype=inputs.dtype)
+    loadings[:, : top.shape[1]] += 0.9 * top
+    return loadings
+
+
+def _count_inputs(spec: VariableSpec) -> int:
+    return min(spec.n_levels - 1, MAX_CATEGORY_INPUTS) if spec.kind is Kind.CATEGORY else 1
+
+
+def _standardise(values: Tensor, observed: Tensor, spec: VariableSpec) -> Tensor:
+    """A variable as standardised columns [rows, n], one-hot for a category; 0 where unobserved."""
+    if spec.kind is Kind.CATEGORY:
+        columns = torch.nn.functional.one_hot(values.long(), spec.n_levels).double()
+    else:
+        columns = values[:, None].double()
+    mask = observed[:, None].double()
+    count = mask.sum().clamp(min=1)
+    centred = (columns - (columns * mask).sum(0) / count) * mask
+    return centred / (centred.square().sum(0) / count).sqrt().clamp(min=1e-3)
+
+
+def _level_contrasts(levels: Tensor, others: Tensor, n_levels: int, n_inputs: int) -> Tensor:
+    """Contrasts of levels with mean 0 and variance 1 [levels, inputs], padded with zeros.
+
+    They are the leading left singular vectors of the other variables' means by level, as in
+    correspondence analysis.
+    """
+    one_hot = torch.nn.functional.one_hot(levels, n_levels).double()
+    counts = one_hot.sum(0) + 1.0
+    share = counts / counts.sum()
+    means = (one_hot.T @ others) / counts[:, None]
+    root = share.sqrt()
+    weighted = root[:, None] * (means - share @ means)
+    weighted = (
+        weighted + 1e-6 * (torch.eye(n_levels, max(n_levels, weighted.shape[1]))[:, : weighted.shape[1]])
+    )
+    weighted = weighted - root[:, None] * (root @ weighted)
+    vectors = torch.linalg.svd(weighted, full_matrices=False)[0]
+    contrasts = vectors[:, : min(n_inputs, n_levels - 1)] / root[:, None]
+    return torch.nn.functional.pad(contrasts, (0, n_inputs - contrasts.shape[1])).float()
