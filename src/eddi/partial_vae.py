@@ -28,6 +28,7 @@ from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
 from eddi.model.training.checkpoint import Checkpoint, Progress
+from eddi.model.training.cross_validation import train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
@@ -46,8 +47,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target: one or more variables that training should focus on. Any other variable can still be
             the target of a prediction or an interview.
         recipe: "default" (the best model we have), "paper" (exactly Ma et al. 2019), or a `Recipe`.
-        set_encoder: "zi", "zi-m", "pn", "pnp", or "precision": PNP with precision-weighted factors, for
-            collinear variables and small tables.
+        set_encoder: "zi", "zi-m", "pn", "pnp", or "precision", which is PNP with precision-weighted
+            factors, for collinear variables and small tables. None means that of the recipe: "precision"
+            by default, "pnp" in the paper.
         max_steps: number of training steps; the recipe's own number if None.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
@@ -64,7 +66,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target: str | Sequence[str] | None = None,
         *,
         recipe: str | Recipe = "default",
-        set_encoder: str = "pnp",
+        set_encoder: str | None = None,
         max_steps: int | None = None,
         random_state: Any = None,
         device: str = "auto",
@@ -92,7 +94,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             y: ignored; a target is a column of the table.
         """
         recipe = self._resolve_recipe()
-        set_encoder = recipes.check_set_encoder(self.set_encoder)
+        set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
         device = preparation.find_device(local_device(self.device))
         table = self._read(X, reset=True)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
@@ -100,15 +102,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
-        training_rows, validation_rows = split_validation(prepared.rows, recipe, seed)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
         )
-        preparation.fit_factors(network, training_rows)
         run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
-        history = train(
+        rows, is_small = prepared.rows, recipes.is_cross_validated(recipe, prepared.n_rows)
+        train_network = train_cross_validated if is_small else train
+        history = train_network(
             network,
-            prepared.rows,
+            rows,
             recipe,
             seed=seed,
             device=device,
@@ -132,7 +134,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 has_column_names=not formats.is_array(X),
                 has_single_target=isinstance(self.target, str),
             ),
-            validation_rows=validation_rows,
+            validation_rows=split_validation(prepared.rows, recipe, seed)[1],
         )
         return self
 

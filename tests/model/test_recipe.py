@@ -33,12 +33,12 @@ def test_an_unknown_recipe_is_refused_with_the_list_of_names():
 
 
 def test_an_unknown_set_encoder_is_refused_with_the_list_of_names():
-    with pytest.raises(SchemaError, match=r"one of 'zi', 'zi-m', 'pn', 'pnp', got 'rnn'"):
+    with pytest.raises(SchemaError, match=r"one of 'zi', 'zi-m', 'pn', 'pnp', 'precision', got 'rnn'"):
         check_set_encoder("rnn")
 
 
-@pytest.mark.parametrize("name", ["zi", "zi-m", "pn", "pnp"])
-def test_the_four_set_encoders_are_accepted(name):
+@pytest.mark.parametrize("name", ["zi", "zi-m", "pn", "pnp", "precision"])
+def test_the_set_encoders_are_accepted(name):
     assert check_set_encoder(name) == name
 
 

@@ -103,14 +103,22 @@ class FactorPredictor:
 class FactorLayers:
     """Layers that pass the code through."""
 
+    factors = None
+
     def first_layer(self, code):
         return code
 
     def first_layer_delta(self, terms):
         return terms
 
-    def remaining_layers(self, first):
+    def factor_posterior(self, _code):
+        return None
+
+    def features_from(self, first, _factors):
         return first
+
+    def features(self, code):
+        return code
 
     def posterior_from_features(self, features):
         return FactorModel.posterior(None, features)

@@ -112,9 +112,7 @@ def _all_real(table: pa.Table) -> eddi.Schema:
 def _impute_with_eddi(
     table: pa.Table, seed: int, *, schema: eddi.Schema | None, max_steps: int | None
 ) -> Numbers:
-    model = eddi.PartialVAE(
-        schema=schema, recipe="default", set_encoder="pnp", max_steps=max_steps, random_state=seed
-    )
+    model = eddi.PartialVAE(schema=schema, recipe="default", max_steps=max_steps, random_state=seed)
     imputed = to_numbers(model.fit(table).transform(table))
     # A column that inference leaves out of the schema is not imputed; use its mean, as a user would.
     return np.where(np.isnan(imputed), np.nanmean(to_numbers(table), axis=0), imputed)

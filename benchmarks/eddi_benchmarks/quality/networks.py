@@ -104,7 +104,6 @@ def fit(network: ExactNetwork, rows: NDArray[np.int64], settings: Settings) -> P
     return PartialVAE(
         eddi.Schema(tuple(variables)),
         recipe=settings["recipe"],
-        set_encoder="pnp",
         random_state=int(settings["seed"]),
         max_steps=int(settings["max_steps"]),
     ).fit(pd.DataFrame(columns))

@@ -36,6 +36,7 @@ class EncoderName(StrEnum):
     ZI_M = "zi-m"
     PN = "pn"
     PNP = "pnp"
+    PRECISION = "precision"
 
 
 def fit(
@@ -49,7 +50,9 @@ def fit(
     recipe: Annotated[
         RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")
     ] = RecipeName.DEFAULT,
-    encoder: Annotated[EncoderName, typer.Option(help="The set encoder.")] = EncoderName.PNP,
+    encoder: Annotated[
+        EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
+    ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -82,7 +85,7 @@ def fit(
                 row_schema,
                 single_or_list(target),
                 recipe=str(recipe),
-                set_encoder=str(encoder),
+                set_encoder=None if encoder is None else str(encoder),
                 max_steps=steps,
                 random_state=seed,
                 device=device,

@@ -33,7 +33,14 @@ def test_format_5_renames_weights_by_the_last_part_of_their_name():
 
 
 def test_a_file_without_certificates_has_none_after_the_migration():
-    assert migrate(ModelData({"n_rows": 3}, {}), 5).metadata == {"n_rows": 3, "certificates": []}
+    metadata = migrate(ModelData({"n_rows": 3}, {}), 5).metadata
+    assert metadata["n_rows"] == 3
+    assert metadata["certificates"] == []
+
+
+def test_recipes_of_old_files_have_neither_factors_nor_cross_validation():
+    recipe = migrate(ModelData({"recipe": {"latent": 4}}, {}), 6).metadata["recipe"]
+    assert recipe == {"latent": 4, "set_encoder": "pnp", "factors": 0, "folds": 0}
 
 
 @pytest.mark.parametrize(

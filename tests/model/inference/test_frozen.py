@@ -52,9 +52,10 @@ def test_terms_are_additive_in_the_output_of_the_first_layer(people_model, set_e
     terms = torch.randn_like(code)
     first = frozen.first_layer(code)
     before = first.clone()
-    features = frozen.remaining_layers(first + frozen.first_layer_delta(terms))
+    factors = frozen.factor_posterior(code + terms)
+    features = frozen.features_from(first + frozen.first_layer_delta(terms), factors)
     torch.testing.assert_close(features, frozen.features(code + terms), rtol=1e-4, atol=1e-4)
-    frozen.remaining_layers(first)
+    frozen.features_from(first, factors)
     assert torch.equal(first, before)
 
 

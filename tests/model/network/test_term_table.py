@@ -45,13 +45,6 @@ def test_terms_with_a_relu_are_never_negative() -> None:
     assert build_table().term(values, torch.tensor([0, 1, 2]))[0, :, 0].tolist() == [1, 0, 0]
 
 
-def test_the_code_of_one_row_is_the_base_plus_the_terms_of_its_observed_values() -> None:
-    values, observed = torch.tensor([[1.0, 1.0, 2.0]]), torch.tensor([[1.0, 0.0, 1.0]])
-    base = torch.tensor([0.5])
-    assert build_table().code(values, observed, base).tolist() == [[5 + 7 + 0.5]]
-    assert build_table().code(values, torch.zeros_like(observed), base).tolist() == [[0.5]]
-
-
 def test_an_infinite_quantity_selects_no_level() -> None:
     terms = build_table().term(torch.tensor([[torch.inf]]), torch.tensor([1]))
     assert terms.isinf().all()

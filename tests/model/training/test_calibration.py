@@ -9,7 +9,7 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.marginals import group_by_scale
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.calibration import calibrate
+from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
@@ -47,6 +47,10 @@ def draw_batch(network, *, error_factor):
     return replace(empty, values=values)
 
 
+def calibrate_network(network, batch, n_rows):
+    calibrate(network.marginals, CalibrationData.from_batch(network, batch, n_rows))
+
+
 def is_inside(network, batch, variable):
     """Whether the true value of a variable lies in its 90% interval [rows]."""
     outputs = predict(network, batch)
@@ -60,7 +64,7 @@ def is_inside(network, batch, variable):
 @pytest.mark.parametrize("error_factor", [0.5, 1.0, 3.0])
 def test_the_interval_of_a_quantity_contains_nine_in_ten_values(network, error_factor):
     batch = draw_batch(network, error_factor=error_factor)
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     assert is_inside(network, batch, REAL).mean().item() == pytest.approx(0.9, abs=0.01)
     # The interval of a count contains whole numbers, so it may contain more.
     assert is_inside(network, batch, COUNT).mean().item() > 0.89
@@ -69,7 +73,7 @@ def test_the_interval_of_a_quantity_contains_nine_in_ten_values(network, error_f
 def test_the_scale_follows_the_size_of_the_errors_and_the_mean_stays(network):
     batch = draw_batch(network, error_factor=3.0)
     before = network.marginals.moments(predict(network, batch))
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     after = network.marginals.moments(predict(network, batch))
     assert torch.allclose(before[0][:, REAL], after[0][:, REAL])
     ratio = (after[1] / before[1]).sqrt()[0, REAL].item()
@@ -84,7 +88,7 @@ def test_overconfident_levels_become_less_certain_and_keep_their_order(network):
     head, _ = network.marginals.head_of(2)
     before = predict(network, batch)[:, head.outputs]
     score = network.marginals.log_prob(predict(network, batch), batch.values)[:, 1:3].sum(0)
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     after = predict(network, batch)[:, head.outputs]
     assert torch.equal(before.argmax(-1), after.argmax(-1))
     assert after.abs().max() < 0.5 * before.abs().max()
@@ -96,7 +100,7 @@ def test_too_few_rows_change_nothing(network):
     batch = draw_batch(network, error_factor=3.0)
     few = (part[:10] for part in (batch.values, batch.weights, batch.observed))
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    calibrate(network, Batch(*few, batch.noise[:, :10]), 10)
+    calibrate_network(network, Batch(*few, batch.noise[:, :10]), 10)
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
 
@@ -113,7 +117,7 @@ def test_wide_and_narrow_predictions_are_calibrated_separately(network):
     values = ones.clone()
     values[:, REAL] = mean + variance.sqrt() * errors
     batch = replace(batch, values=values)
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     inside = is_inside(network, batch, REAL)
     assert inside[::2].mean().item() == pytest.approx(0.9, abs=0.015)
     assert inside[1::2].mean().item() == pytest.approx(0.9, abs=0.015)
@@ -123,14 +127,14 @@ def test_wide_and_narrow_predictions_are_calibrated_separately(network):
 def test_few_rows_form_few_scale_groups(network, n_rows, n_groups):
     batch = draw_batch(network, error_factor=1.0)
     observed = torch.rand(N_ROWS, 4).round() * torch.tensor([0.0, 1, 1, 1])
-    calibrate(network, replace(batch, observed=observed), n_rows)
+    calibrate_network(network, replace(batch, observed=observed), n_rows)
     assert network.marginals.group_edges[:, REAL].isfinite().sum() == n_groups - 1
     assert network.marginals.group_edges[:, 1].isinf().all()  # levels have no scale
 
 
 def test_scales_that_differ_by_rounding_are_in_one_group(network):
     batch = draw_batch(network, error_factor=1.0)  # without evidence, so all scales are equal
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     scale = network.marginals.predictive_scale(predict(network, batch))[:1]
     edges = network.marginals.group_edges
     groups = {int(group_by_scale(scale * f, edges)[0, REAL]) for f in (1 - 1e-6, 1, 1 + 1e-6)}
@@ -142,14 +146,14 @@ def test_only_rows_with_a_value_count_for_the_groups_of_a_variable(network):
     weights = batch.weights.clone()
     weights[:, REAL] = 0
     weights[:15, REAL] = 1
-    calibrate(network, replace(batch, weights=weights.repeat(4, 1)[:N_ROWS]), 100)
+    calibrate_network(network, replace(batch, weights=weights.repeat(4, 1)[:N_ROWS]), 100)
     assert network.marginals.group_edges[:, REAL].isinf().all()
     assert network.marginals.group_edges[:, COUNT].isfinite().all()
 
 
 def test_rounding_does_not_change_the_interval_of_a_count(network):
     batch = draw_batch(network, error_factor=1.0)  # without evidence, so all predictions are equal
-    calibrate(network, batch, N_ROWS)
+    calibrate_network(network, batch, N_ROWS)
     outputs = predict(network, batch)[:1]
     tail_mass = network.marginals.interval_tail_mass(outputs[None])
     ends = [

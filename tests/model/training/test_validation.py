@@ -8,7 +8,7 @@ import torch
 
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
-from eddi.model.recipe import DEFAULT, PAPER
+from eddi.model.recipe import DEFAULT, MIN_HOLD_OUT_ROWS, PAPER
 from eddi.model.training.validation import (
     CALIBRATION_ROWS,
     MAX_VALIDATION_ROWS,
@@ -43,14 +43,19 @@ def build_network(recipe):
     [(10 * MIN_VALIDATION_ROWS - 1, 0), (200, 20), (10**6, MAX_VALIDATION_ROWS)],
 )
 def test_a_tenth_of_the_rows_is_held_out_within_limits(n_rows, expected):
-    assert count_validation_rows(n_rows, DEFAULT) == expected
+    assert count_validation_rows(n_rows, replace(DEFAULT, folds=0)) == expected
+
+
+def test_a_table_that_is_cross_validated_holds_out_no_rows():
+    assert count_validation_rows(MIN_HOLD_OUT_ROWS - 1, DEFAULT) == 0
+    assert count_validation_rows(MIN_HOLD_OUT_ROWS, DEFAULT) == MIN_HOLD_OUT_ROWS // 10
 
 
 def test_the_split_is_disjoint_complete_and_determined_by_the_seed():
-    places = Evidence.of(np.arange(100.0)[:, None])
+    places = Evidence.of(np.arange(400.0)[:, None])
     training, held_out = split_validation(places, DEFAULT, seed=0)
-    assert len(held_out) == 10
-    assert sorted([*training.values[:, 0], *held_out.values[:, 0]]) == list(range(100))
+    assert len(held_out) == 40
+    assert sorted([*training.values[:, 0], *held_out.values[:, 0]]) == list(range(400))
     again, other = (split_validation(places, DEFAULT, seed=seed)[1] for seed in (0, 1))
     assert np.array_equal(held_out.values, again.values)
     assert not np.array_equal(held_out.values, other.values)
@@ -76,7 +81,10 @@ def test_only_the_declared_target_is_scored_with_marginal_heads(recipe, scored):
 )
 def test_calibration_repeats_the_rows_of_narrow_tables_with_more_masks(n_variables, n_rows):
     rows = Evidence.of(np.zeros((20, n_variables)))
-    assert len(build_validation(rows, targets=[3]).calibration_batch().values) == n_rows
+    specs = [VariableSpec(Kind.REAL)] * n_variables
+    data = build_validation(rows, targets=[3]).calibration_data(Network(specs, "pnp", SMALL))
+    assert len(data.values) == n_rows
+    assert (data.n_rows == 20).all()
 
 
 @pytest.mark.parametrize("recipe", [SMALL, replace(PAPER, latent=4)])

@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,18 @@ def migrate(data: ModelData, version: int) -> ModelData:
 
 
 def _migrate_5(data: ModelData) -> ModelData:
-    """Format 6 renames weights, adds factors, and describes a certificate's strategy by its settings."""
+    """Format 6 renames weights, and describes a certificate's strategy by its settings."""
     weights = {_rename_weight(name): weight for name, weight in data.weights.items()}
     old_certificates = data.metadata.get("certificates", [])
     certificates = [new for old in old_certificates if (new := _migrate_certificate(old)) is not None]
-    recipe = {**data.metadata.get("recipe", {}), "factors": 0}
-    return ModelData({**data.metadata, "recipe": recipe, "certificates": certificates}, weights)
+    return ModelData({**data.metadata, "certificates": certificates}, weights)
+
+
+def _migrate_6(data: ModelData) -> ModelData:
+    """Format 7 has recipes with a set encoder, precision-weighted factors and cross-validation."""
+    new_settings = {"set_encoder": "pnp", "factors": 0, "folds": 0}
+    recipe = {**data.metadata.get("recipe", {}), **new_settings}
+    return ModelData({**data.metadata, "recipe": recipe}, data.weights)
 
 
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
@@ -76,4 +82,4 @@ def _parse_node(node: ast.expr) -> Any:
     return {"type": node.func.id, **settings}
 
 
-MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {5: _migrate_5}
+MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {5: _migrate_5, 6: _migrate_6}

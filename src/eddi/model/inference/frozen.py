@@ -43,7 +43,9 @@ class FrozenNetwork:
             encoder=network.set_encoder.encoder_weights(),
             code_width=width,
             tail=() if mlp is None else tuple(mlp.weights()[:-1]),
-            residual=None if isinstance(network.tail, MLP) else network.tail.freeze(2 * network.n_factors),
+            residual=None
+            if isinstance(network.tail, MLP)
+            else network.tail.freeze(2 * network.n_factors),
             posterior_layer=(weight, bias[:, None]),
             decoder=tuple(network.decoder.weights()),
             relu_first=mlp is not None and mlp.relu_first,

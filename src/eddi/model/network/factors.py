@@ -119,9 +119,11 @@ class Factors(nn.Module):
         with torch.no_grad():
             inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
         mask = (observed[..., None] & self.is_input).flatten(1)
-        loadings, variance = fit_factors(inputs.double(), mask.double(), self.n_factors)
-        self.flat_loadings.data = loadings.float().flatten()
-        self.log_precision.data = -variance.log().float()
+        fitted = fit_factors(inputs.double(), mask.double(), self.n_factors)
+        self.flat_loadings.data = fitted.loadings.float().flatten()
+        self.log_precision.data = -fitted.noise.log().float()
+        shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
+        self.mean.data += torch.where(self.is_category, 0.0, shift)
 
     def level_contrasts(
         self, variable: int, spec: VariableSpec, evidence: Evidence
@@ -218,8 +220,11 @@ class PackedFactors:
         k = self.factors.n_factors
         information, triangle = statistics[..., :k], statistics[..., k:]
         matrix = triangle[..., self.factors.unpack].view(*triangle.shape[:-1], k, k)
-        precision = matrix + torch.eye(k, device=matrix.device, dtype=matrix.dtype)
-        covariance = torch.cholesky_inverse(torch.linalg.cholesky(precision))
+        identity = torch.eye(k, device=matrix.device, dtype=matrix.dtype)
+        # The matrix is positive definite. A check would wait for the GPU, and hide that a loss is NaN.
+        factor = torch.linalg.cholesky_ex(matrix + identity).L
+        inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
+        covariance = inverse.mT @ inverse
         return FactorPosterior((covariance @ information[..., None])[..., 0], covariance)
 
 
@@ -258,17 +263,26 @@ def soft_clip(x: Tensor) -> Tensor:
     return torch.sign(x) * (x.abs() - excess + torch.log1p(excess))
 
 
-def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> tuple[Tensor, Tensor]:
+@dataclass(frozen=True)
+class FactorAnalysis:
+    """The parameters of a factor model."""
+
+    loadings: Tensor  # [inputs, K]
+    noise: Tensor  # [inputs] variances
+    mean: Tensor  # [inputs]
+
+
+def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> FactorAnalysis:
     """Factor analysis by EM with missing values (Rubin and Thayer 1982).
 
+    The noise variances are shrunk towards a small positive value, so that few rows do not lead to a
+    perfect fit. The mean is that of all rows, whether a value is missing or not, provided that this
+    depends on observed values only (missing at random).
+
     Args:
-        inputs: centred values [rows, inputs]; anything where unobserved.
+        inputs: values minus the mean of the observed ones [rows, inputs]; anything where unobserved.
         observed: 1 where observed [rows, inputs].
         n_factors: K.
-
-    Returns:
-        Loadings [inputs, K] and noise variances [inputs]. The variances are shrunk towards a small
-        positive value, so that few rows do not lead to a perfect fit.
     """
     inputs = inputs * observed
     count = observed.sum(0).clamp(min=1)
@@ -276,7 +290,9 @@ def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> tuple[Tenso
     loadings = _principal_loadings(inputs, observed, n_factors)
     noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
     identity = torch.eye(n_factors, dtype=inputs.dtype)
+    shift, uncentred = torch.zeros_like(variance), inputs
     for _ in range(N_ITERATIONS):
+        inputs = (uncentred - shift) * observed
         precision = observed / noise
         matrix = identity + torch.einsum("ns,sk,sl->nkl", precision, loadings, loadings)
         covariance = torch.linalg.inv(matrix)
@@ -289,7 +305,8 @@ def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> tuple[Tenso
         residual = residual + torch.einsum("sk,skl,sl->s", loadings, spread, loadings)
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
-    return loadings, noise
+        shift = ((uncentred - mean @ loadings.T) * observed).sum(0) / count
+    return FactorAnalysis(loadings, noise, shift)
 
 
 def _principal_loadings(inputs: Tensor, observed: Tensor, n_factors: int) -> Tensor:

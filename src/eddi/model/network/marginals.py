@@ -66,10 +66,12 @@ class Marginals(Heads):
             for place, variable in enumerate(head.variables.tolist()):
                 rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
                 if not head.likelihood.has_levels:
+                    weight[rows[0]] = 0.0
                     weight[rows[0], -n_factors:] = loadings[variable, 0]
                     bias[rows[0]] = factors.mean[variable] / factors.unit[variable]
                     continue
                 contrasts, log_shares = factors.level_contrasts(variable, self.specs[variable], evidence)
+                weight[rows] = 0.0
                 weight[rows, -n_factors:] = contrasts @ loadings[variable]
                 bias[rows] = log_shares
 

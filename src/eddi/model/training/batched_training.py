@@ -26,6 +26,7 @@ from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
+from eddi.model.training.streaming import first_window
 from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
@@ -57,6 +58,7 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     samplers, validations = [], []
     for run in runs:
         training_rows, validation_rows = split_validation(run.evidence, recipe, run.seed)
+        run.network.fit_factors(first_window(training_rows))
         samplers.append(
             BatchSampler(
                 training_rows,
@@ -72,8 +74,8 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     states = [TrainingState() for _ in runs]
     started_at = time.monotonic()
     loss_weights = torch.stack([sampler.loss_weights for sampler in samplers]).to(device)
-    step = _Step(weights, [run.network for run in runs], recipe, loss_weights)
-    for losses in _rounds(step, samplers, recipe):
+    step = BatchedStep(weights, [run.network for run in runs], recipe, loss_weights)
+    for losses in train_rounds(step, samplers, recipe):
         for run, state, validation, own, mean_loss in zip(
             runs, states, validations, weights.by_network(), losses.tolist(), strict=True
         ):
@@ -87,8 +89,8 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
             break
     weights.use_best()
     for run, validation in zip(runs, validations, strict=True):
-        if validation:
-            calibrate(run.network, validation.calibration_batch(), len(validation))
+        if validation and run.network.marginals is not None:
+            calibrate(run.network.marginals, validation.calibration_data(run.network))
     return [state.history for state in states]
 
 
@@ -168,13 +170,34 @@ class StackedWeights:
         rows = zip(self.flat.detach(), candidate, self.best, strict=True)
         return [_NetworkWeights(*row) for row in rows]
 
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Use the average of the last weights inside this context, if the recipe has one."""
+        saved = self.flat.detach().clone()
+        if self._average_steps:
+            self.flat.detach().copy_(self.mean)
+        yield
+        self.flat.detach().copy_(saved)
+
+    def store_best(self) -> None:
+        """Remember the present weights of all networks, or their average."""
+        self.best.copy_(self.mean if self._average_steps else self.flat.detach())
+
     def use_best(self) -> None:
         """Restore the remembered weights."""
         self.flat.detach().copy_(self.best)
 
-    def state(self) -> list[Tensor]:
-        """Every tensor that a step changes."""
-        return [self.flat.detach(), self.mean, *self.moments, self.steps]
+    def state(self) -> dict[str, Tensor]:
+        """Every tensor that a resumed run needs; to restore it, write into them."""
+        first, second = self.moments
+        return {
+            "weights": self.flat.detach(),
+            "mean": self.mean,
+            "best": self.best,
+            "first_moment": first,
+            "second_moment": second,
+            "steps": self.steps,
+        }
 
 
 @dataclass(frozen=True)
@@ -209,7 +232,7 @@ class _Loss(nn.Module):
         return loss(self.network, self.objective, Batch(*batch))
 
 
-class _Step:
+class BatchedStep:
     """Steps of all networks on drawn batches; on a GPU captured once, then replayed."""
 
     def __init__(
@@ -262,7 +285,7 @@ class _Step:
         self._position += 1
 
     def _capture(self) -> Callable[[], None]:
-        before = [part.clone() for part in self.weights.state()]
+        before = {name: part.clone() for name, part in self.weights.state().items()}
         side_stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side_stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side_stream):
@@ -273,8 +296,8 @@ class _Step:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self._take_step()
-        for part, saved in zip(self.weights.state(), before, strict=True):
-            part.copy_(saved)
+        for name, part in self.weights.state().items():
+            part.copy_(before[name])
         return graph.replay
 
 
@@ -285,35 +308,41 @@ def _differing_buffers(networks: Sequence[Network]) -> dict[str, Tensor]:
     return {name: parts for name, parts in stacked.items() if (parts != parts[:1]).any()}
 
 
-def _rounds(step: _Step, samplers: Sequence[BatchSampler], recipe: Recipe) -> Iterator[Tensor]:
-    """The mean loss [networks] of every round of steps."""
+def train_rounds(
+    step: BatchedStep, samplers: Sequence[BatchSampler], recipe: Recipe, *, first: int = 0
+) -> Iterator[Tensor]:
+    """Train all networks from step ``first`` on; yields the mean loss [networks] of every round."""
     n_numbers = sum(part[0].numel() for part in _draw_steps(samplers[0].batches(0, 1), 1))
     block_steps = max(1, min(ROUND_STEPS, MAX_NUMBERS // (n_numbers * len(samplers))))
     with ThreadPoolExecutor(N_SAMPLING_THREADS) as pool:
-        blocks = _submit_blocks(pool, samplers, recipe, block_steps)
+        blocks = _submit_blocks(pool, samplers, recipe, block_steps, first)
         pending = [*islice(blocks, 1)]
         losses: list[Tensor] = []
         while pending:
-            first, futures = pending.pop()
+            start, futures = pending.pop()
             parts = zip(*[future.result() for future in futures], strict=True)
             # The next block is drawn while the device computes; not earlier, since a sampler draws its
             # blocks one after another.
             pending.extend(islice(blocks, 1))
-            losses.append(step(tuple(torch.stack(part, dim=1) for part in parts), first))
-            n_done = first + len(losses[-1])
+            losses.append(step(tuple(torch.stack(part, dim=1) for part in parts), start))
+            n_done = start + len(losses[-1])
             if n_done % ROUND_STEPS == 0 or n_done == recipe.max_steps:
                 yield torch.cat(losses).mean(0)
                 losses = []
 
 
 def _submit_blocks(
-    pool: ThreadPoolExecutor, samplers: Sequence[BatchSampler], recipe: Recipe, block_steps: int
+    pool: ThreadPoolExecutor,
+    samplers: Sequence[BatchSampler],
+    recipe: Recipe,
+    block_steps: int,
+    first: int,
 ) -> Iterator[tuple[int, list["Future[Draws]"]]]:
     """For each block of steps: its first step, and the future draws of every network."""
-    for first in range(0, recipe.max_steps, ROUND_STEPS):
-        last = min(first + ROUND_STEPS, recipe.max_steps)
-        batches = [sampler.batches(first, last) for sampler in samplers]
-        for start in range(first, last, block_steps):
+    for round_start in range(first, recipe.max_steps, ROUND_STEPS):
+        last = min(round_start + ROUND_STEPS, recipe.max_steps)
+        batches = [sampler.batches(round_start, last) for sampler in samplers]
+        for start in range(round_start, last, block_steps):
             n = min(block_steps, last - start)
             yield start, [pool.submit(_draw_steps, own, n) for own in batches]
 

@@ -14,7 +14,8 @@ variable correct this; they change no mean and no most likely level:
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -38,24 +39,53 @@ MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
 PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
 
 
-def calibrate(network: Network, batch: Batch, n_rows: int) -> None:
-    """Set the calibration parameters from a batch of ``n_rows`` rows, repeated with different masks."""
-    marginals = network.marginals
-    if marginals is None:
-        return
-    with torch.no_grad():
-        outputs = marginals(network.features(network.code(batch.visible_values, batch.observed)))
-    hidden = batch.weights - batch.observed
-    hidden = hidden * (hidden.sum(0) >= MIN_HIDDEN)
+@dataclass(frozen=True)
+class CalibrationData:
+    """Predictions of held-out rows, each repeated with different parts hidden."""
+
+    outputs: Tensor  # [masked rows, outputs] of the marginal heads, not calibrated
+    values: Tensor  # [masked rows, variables] the true values
+    hidden: Tensor  # [masked rows, variables] 1 where the true value was not visible
+    n_rows: Tensor  # [variables] number of different rows with a value
+
+    @classmethod
+    def from_batch(cls, network: Network, batch: Batch, n_rows: int) -> "CalibrationData":
+        """The predictions of a batch of ``n_rows`` rows, repeated with different masks."""
+        assert network.marginals is not None  # noqa: S101  # only marginal predictions are calibrated
+        with torch.no_grad():
+            features = network.features(network.code(batch.visible_values, batch.observed))
+            outputs = network.marginals(features)
+        n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
+        return cls(outputs, batch.values, batch.weights - batch.observed, n_observed_rows)
+
+    @classmethod
+    def concatenate(cls, parts: "Sequence[CalibrationData]") -> "CalibrationData":
+        """The predictions of different rows, possibly by different networks, as one set."""
+        return cls(
+            torch.cat([part.outputs for part in parts]),
+            torch.cat([part.values for part in parts]),
+            torch.cat([part.hidden for part in parts]),
+            torch.stack([part.n_rows for part in parts]).sum(0),
+        )
+
+    def entry_weights(self) -> Tensor:
+        """The weight of each hidden entry [masked rows, variables]; a row of the table counts once."""
+        n_hidden = self.hidden.sum(0)
+        is_enough = n_hidden >= MIN_HIDDEN
+        return self.hidden * (is_enough * self.n_rows / n_hidden.clamp(min=1))
+
+
+def calibrate(marginals: Marginals, data: CalibrationData) -> None:
+    """Set the calibration parameters from predictions of rows that training did not see."""
+    weights, outputs = data.entry_weights(), data.outputs.clone()
     for head in marginals.heads():
         if not head.likelihood.has_levels:
-            _fit_scale(head, outputs, batch.values, hidden)
+            _fit_scale(head, outputs, data.values, weights)
     for head in marginals.heads():
         if head.likelihood.has_levels:
-            _fit_temperature(marginals, head, outputs, batch.values, hidden)
+            _fit_temperature(marginals, head, outputs, data.values, weights)
     with torch.no_grad():
-        n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
-        set_tail_masses(marginals, outputs, batch.values, hidden, n_observed_rows)
+        set_tail_masses(marginals, outputs, data.values, weights, data.n_rows)
 
 
 def _fit_scale(head: Head, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:

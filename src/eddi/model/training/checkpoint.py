@@ -5,14 +5,13 @@ import math
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from eddi.errors import ModelFileError
-from eddi.model.training.flat_weights import FlatWeights
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,13 @@ class TrainingState:
         return validation is None or validation > self.best
 
 
+class ResumableWeights(Protocol):
+    """Weights and the state of their optimiser."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Every tensor that a resumed run needs; to restore it, write into them."""
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """The file of a run, and the fingerprint of its table and settings."""
@@ -48,7 +54,7 @@ class Checkpoint:
     path: Path
     fingerprint: str
 
-    def save(self, weights: FlatWeights, state: TrainingState) -> None:
+    def save(self, weights: ResumableWeights, state: TrainingState) -> None:
         """Write the state; after a crash the file is either the old or the new one."""
         metadata = {"fingerprint": self.fingerprint, "course": json.dumps(_to_document(state))}
         temporary = self.path.with_name(self.path.name + ".unfinished")
@@ -57,7 +63,7 @@ class Checkpoint:
             os.fsync(file.fileno())
         temporary.replace(self.path)
 
-    def restore(self, weights: FlatWeights) -> TrainingState:
+    def restore(self, weights: ResumableWeights) -> TrainingState:
         """Restore a saved state into ``weights``; a new state if there is no file."""
         if not self.path.parent.is_dir():
             raise ModelFileError(

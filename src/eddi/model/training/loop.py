@@ -24,7 +24,7 @@ from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.objective import loss
-from eddi.model.training.streaming import StreamedEvidence
+from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
@@ -55,6 +55,8 @@ def train(
     """
     context = DistributedContext.from_environment(device)
     training_rows, validation_rows = split_validation(evidence, recipe, seed)
+    if network.n_factors:
+        network.fit_factors(first_window(training_rows))
     network.to(device)
     weights = FlatWeights(network, recipe)
     validation = None
@@ -87,8 +89,8 @@ def train(
     if writable:
         writable.save(weights, state)
     weights.use_best()
-    if validation:
-        calibrate(network, validation.calibration_batch(), len(validation))
+    if validation and network.marginals is not None:
+        calibrate(network.marginals, validation.calibration_data(network))
     return state.history
 
 

@@ -14,7 +14,7 @@ from eddi.errors import TableError, TrainingError
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, check_set_encoder
-from eddi.model.training.streaming import StreamedEvidence
+from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
@@ -83,13 +83,8 @@ def build_network(
         torch.manual_seed(seed)
         network = Network(specs, check_set_encoder(set_encoder), recipe)
     if rows is not None and network.needs_data_init:
-        network.init_from_data(rows if isinstance(rows, Evidence) else rows.window(0))
+        network.init_from_data(first_window(rows))
     return network
-
-
-def fit_factors(network: Network, rows: Evidence | StreamedEvidence) -> None:
-    """Fit the precision-weighted factors of a network, if it has any, to the training rows."""
-    network.fit_factors(rows if isinstance(rows, Evidence) else rows.window(0))
 
 
 def _variable_spec(variable: Variable, shift: float, scale: float, *, as_number: bool) -> VariableSpec:

@@ -101,3 +101,8 @@ def _concatenate(parts: list[Evidence], n_variables: int) -> Evidence:
         np.concatenate([part.values for part in parts]),
         np.concatenate([part.observed for part in parts]),
     )
+
+
+def first_window(evidence: Evidence | StreamedEvidence) -> Evidence:
+    """The rows themselves, or the first window of a streamed table."""
+    return evidence if isinstance(evidence, Evidence) else evidence.window(0)

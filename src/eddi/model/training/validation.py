@@ -8,8 +8,9 @@ from torch import Tensor
 from eddi.model.network.heads import log_mean_exp
 from eddi.model.network.network import Network
 from eddi.model.network.quasi_random import standard_normal
-from eddi.model.recipe import Recipe
+from eddi.model.recipe import Recipe, is_cross_validated
 from eddi.model.training.batches import draw_visible, mix_seed
+from eddi.model.training.calibration import CalibrationData
 from eddi.model.training.objective import Batch
 from eddi.model.training.streaming import StreamedEvidence
 from eddi.table.evidence import Evidence
@@ -22,7 +23,9 @@ N_DRAWS = 128  # fewer understate a prediction that is wide in z and narrow in x
 
 
 def count_validation_rows(n_rows: int, recipe: Recipe) -> int:
-    """The number of rows that are held out for early stopping."""
+    """The number of rows that are held out for early stopping; 0 with cross-validation."""
+    if is_cross_validated(recipe, n_rows):
+        return 0
     n = min(int(n_rows * recipe.validation), MAX_VALIDATION_ROWS)
     return n if n >= MIN_VALIDATION_ROWS else 0
 
@@ -80,10 +83,11 @@ class Validation:
         tensors = (values, weights, weights * visible, noise, loss_weights)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
-    def calibration_batch(self) -> Batch:
-        """The held-out rows with more masks, if that is affordable."""
+    def calibration_data(self, network: Network) -> CalibrationData:
+        """The network's predictions of the held-out rows, with more masks if that is affordable."""
         affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
-        return self._mask_rows(max(affordable, MAX_VALIDATION_ROWS))
+        batch = self._mask_rows(max(affordable, MAX_VALIDATION_ROWS))
+        return CalibrationData.from_batch(network, batch, len(self._evidence))
 
     @torch.no_grad()
     def score(self, network: Network) -> float | None:

@@ -1,0 +1,115 @@
+"""Cross-validated training, for tables too small to hold rows out.
+
+A tenth of fifty rows cannot tell when to stop training, nor how wide predictions must be. Instead, one
+network per fold is trained without the rows of its fold, next to the network of all rows and in the same
+steps (`batched_training`). The number of steps is the one with the best score of held-out rows over all
+folds. The network of all rows is calibrated with the folds' predictions of their held-out rows, as in
+cross-conformal prediction (Vovk 2015).
+"""
+
+import copy
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from eddi.model.network.network import Network
+from eddi.model.recipe import Recipe
+from eddi.model.training.batched_training import CPU, BatchedStep, StackedWeights, train_rounds
+from eddi.model.training.batches import ROUND_STEPS, BatchSampler, mix_seed
+from eddi.model.training.calibration import CalibrationData, calibrate
+from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
+from eddi.model.training.distributed import DistributedContext
+from eddi.model.training.loop import SECONDS_BETWEEN_SAVES, OnProgress, advance
+from eddi.model.training.streaming import StreamedEvidence, first_window
+from eddi.model.training.validation import Validation
+from eddi.table.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A network that does not see the rows of its fold, and the validation on these rows."""
+
+    network: Network
+    validation: Validation
+
+
+def train_cross_validated(
+    network: Network,
+    evidence: Evidence | StreamedEvidence,
+    recipe: Recipe,
+    *,
+    seed: int,
+    device: torch.device,
+    targets: Sequence[int] = (),
+    checkpoint: Checkpoint | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Progress]:
+    """Fit ``network`` to all rows of ``evidence`` in place, and return the progress of each round.
+
+    The arguments are those of `loop.train`. Training takes place on the CPU: the tables are so small that
+    a GPU would wait for its kernels to be launched.
+    """
+    evidence = first_window(evidence)
+    context = DistributedContext.from_environment(device)  # each process trains alone
+    held_out = split_folds(len(evidence), recipe.folds, seed)
+    folds, training_rows = [], [evidence]
+    for rows in held_out:
+        training_rows.append(evidence[np.setdiff1d(np.arange(len(evidence)), rows)])
+        validation = Validation(evidence[rows], recipe, seed=seed, device=CPU, targets=targets)
+        folds.append(Fold(copy.deepcopy(network), validation))
+    networks = [network, *(fold.network for fold in folds)]
+    for own_network, own_rows in zip(networks, training_rows, strict=True):
+        own_network.fit_factors(own_rows)
+    samplers = [
+        BatchSampler(
+            rows, recipe, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU, targets=targets
+        )
+        for i, rows in enumerate(training_rows)
+    ]
+    weights = StackedWeights(networks, recipe)
+    state = checkpoint.restore(weights) if checkpoint else TrainingState()
+    if not state.history:  # the initial weights are a candidate, too
+        first_score = _score(folds)
+        state.best = state.best if first_score is None else first_score
+    step = BatchedStep(weights, networks, recipe, torch.stack([s.loss_weights for s in samplers]))
+    saved_at = started_at = time.monotonic()
+    earlier_seconds = state.history[-1].seconds if state.history else 0.0
+    for losses in train_rounds(step, samplers, recipe, first=state.round * ROUND_STEPS):
+        with weights.averaged():
+            score = _score(folds)
+        progress = advance(state, weights, recipe, float(losses[0]), score)
+        progress = replace(progress, seconds=earlier_seconds + time.monotonic() - started_at)
+        state.history.append(progress)
+        if on_progress and context.is_first:
+            on_progress(progress)
+        is_last = state.n_stale > recipe.patience
+        is_due = is_last or time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES
+        if checkpoint and context.is_first and is_due:
+            checkpoint.save(weights, state)
+            saved_at = time.monotonic()
+        if is_last:
+            break
+    weights.use_best()
+    if network.marginals is not None:
+        data = [fold.validation.calibration_data(fold.network) for fold in folds]
+        calibrate(network.marginals, CalibrationData.concatenate(data))
+    network.to(device)
+    return state.history
+
+
+def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
+    """Row numbers of each fold; sizes differ by at most one."""
+    random = torch.Generator().manual_seed(mix_seed(seed, -1))
+    order = torch.randperm(n_rows, generator=random).numpy()
+    return [np.sort(rows) for rows in np.array_split(order, min(n_folds, n_rows))]
+
+
+def _score(folds: Sequence[Fold]) -> float | None:
+    """The mean score of held-out rows over all folds; None if nothing is hidden."""
+    scores = [fold.validation.score(fold.network) for fold in folds]
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else None
