@@ -186,7 +186,7 @@ def test_a_model_file_contains_certificates_and_no_rows(uncertified, people, tmp
 
 def test_fitting_again_discards_certificates(people_schema, people):
     model = eddi.PartialVAE(people_schema, "stage", max_steps=1, random_state=0)
-    certify_validation_rows(model.fit(people(60, seed=0)).fitted())
+    certify_validation_rows(model.fit(people(300, seed=0)).fitted())
     assert list(model.certificates_) == [CertificateKey.create(("stage",), Information(), None)]
     assert model.fit(people(60, seed=1)).certificates_ == {}
 

@@ -105,7 +105,7 @@ def test_a_quantity_that_is_mostly_zero_is_not_treated_as_normal():
     number = 0.6 * spam + random.normal(size=n)
     quantities = (Variable("word", "real"), Variable("number", "real"))
     schema = Schema((*quantities, Variable("spam", "binary", levels=(0, 1))))
-    model = PartialVAE(schema, "spam", recipe=RECIPE, max_steps=600, random_state=0)
+    model = PartialVAE(schema, "spam", recipe=RECIPE, max_steps=1200, random_state=0)
     model.fit(pd.DataFrame({"word": word, "number": number, "spam": spam.astype(int)}))
     (rewards,) = mutual_information(model.fitted(), Evidence.empty(1, 3), ["spam"], n_draws=1, seed=0)
     # The word is absent in 0.8 of the rows; 0.3 / 0.8 of those are spam.

@@ -21,6 +21,13 @@ def draw_table(n_rows=80, seed=0):
     return z + 0.5 * random.normal(size=(n_rows, 4))
 
 
+def draw_curved_table(n_rows=80):
+    """A table in which the linear prediction, with which training starts, is not the best."""
+    table = draw_table(n_rows)
+    table[:, 0] = table[:, 1] ** 2 + 0.1 * table[:, 2]
+    return table
+
+
 def fit(table, **settings):
     settings = {"recipe": SMALL, "max_steps": 150, "random_state": 0, **settings}
     return PartialVAE(**settings).fit(table)
@@ -75,10 +82,10 @@ def test_the_best_validation_score_is_reported():
 def test_the_best_weights_on_validation_rows_are_used():
     # A learning rate that soon overfits: the last weights are worse than earlier ones.
     recipe = replace(SMALL, schedule="constant", learning_rate=0.05, average=0, patience=100)
-    model = fit(draw_table(), recipe=recipe, max_steps=400)
+    model = fit(draw_curved_table(), recipe=recipe, max_steps=400, target="x0")
     best = next(p for p in model.history_ if p.validation == model.history_[-1].best)
     assert best.step < 400
-    until_best = fit(draw_table(), recipe=recipe, max_steps=best.step)
+    until_best = fit(draw_curved_table(), recipe=recipe, max_steps=best.step, target="x0")
     assert have_equal_weights(model, until_best)
 
 

@@ -87,7 +87,10 @@ class Likelihood(nn.Module, ABC):
         """KL(p || q) [..., n] for the outputs of p and those of ``other``, q; by quadrature by default."""
         level = (torch.arange(N_QUANTILES, device=outputs.device) + 0.5) / N_QUANTILES
         values = self.quantile(outputs[None], level.view(-1, *[1] * outputs.dim()))
-        return (self.log_prob(outputs[None], values) - self.log_prob(other[None], values)).mean(0)
+        difference = self.log_prob(outputs[None], values) - self.log_prob(other[None], values)
+        return difference.mean(0).clamp(
+            min=0
+        )  # the error of the quadrature may exceed a small divergence
 
 
 class Gaussian(Likelihood):
