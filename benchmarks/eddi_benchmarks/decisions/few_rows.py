@@ -22,8 +22,8 @@ PARAGRAPHS = (
     "A cell is a dataset and a number of training rows, which are a random subset of the training rows of "
     "the decisions suite; the test rows are those of that suite. All methods take their validation rows "
     "from the training rows. Error is the mean over the steps of an interview, along the order of the "
-    "method itself: of the RMSE, in units of the target's range in the training rows, from before the "
-    "first question on; or of the share of wrong classes after the first question and later ones.",
+    "method itself: of the RMSE, in units of the target's range in all training rows of the split, from "
+    "before the first question on; or of the share of wrong classes after the first question and later ones.",
     "GDFS and DIME choose dropout and the length of training on validation rows. Boosted trees and linear "
     "models ask a fixed order that is greedy on the training rows, and are fitted to each of its prefixes.",
 )
