@@ -43,8 +43,9 @@ class Cell:
 
     @property
     def methods(self) -> list[str]:
-        """The methods with results."""
-        return [name for name in self.results.methods if self.results.by_seed(self.dataset, name)]
+        """The methods with results, without those that minimise cost."""
+        names = self.results.methods_without_cost
+        return [name for name in names if self.results.by_seed(self.dataset, name)]
 
     def errors(self, method: str) -> list[float]:
         """The mean error along the method's own order, by split."""

@@ -81,6 +81,14 @@ def test_the_report_has_a_row_per_cell_and_counts_cells():
     assert report_sections([], None) == []
 
 
+def test_methods_that_minimise_cost_are_not_compared():
+    results = make_results()
+    methods = results[0].measurements["methods"]
+    methods["ours-cost"] = methods["ours"]
+    (cell,) = make_cells(results, is_class=False)
+    assert cell.methods == ["ours", "gdfs", "linear"]
+
+
 def test_a_report_works_with_one_run():
     sections = report_sections(make_results()[:1], None)
     assert sections[0].tables[0].rows == (("ours", "1", "1", "1"),)
