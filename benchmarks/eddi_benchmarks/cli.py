@@ -62,6 +62,12 @@ def list_suites(results: Results = RESULTS, json: Json = False) -> None:
 def run(
     suite: SuiteName,
     quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="Run only these, such as dataset=boston,yacht. Repeatable."
+        ),
+    ] = None,
     results: Results = RESULTS,
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Runs at a time; default: one per core.")
@@ -73,7 +79,7 @@ def run(
 ) -> None:
     """Run a suite. Finished runs are kept: after an interruption, repeat the command to continue.
 
-    For example: eddi bench run paper-uci --quick
+    For example: eddi bench run paper-uci --quick, or eddi bench run decisions --only model=ours --only seed=0
     """
     if data is not None:
         os.environ["EDDI_DATA"] = str(data)
@@ -81,7 +87,7 @@ def run(
     from eddi_benchmarks.harness.experiment import find_experiment
     from eddi_benchmarks.harness.suite import Suite
 
-    loaded = Suite.load(suite, quick=quick)
+    loaded = Suite.load(suite, quick=quick).select(only or [])
     start = time.monotonic()
     with _progress_display(loaded.name) as on_progress:
         summary = runner.run_suite(

@@ -84,6 +84,19 @@ def test_run_looks_for_datasets_in_the_given_folder(
     assert calls == [(str(tmp_path / "sets"), os.cpu_count())]
 
 
+def test_run_executes_only_the_selected_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    selected = []
+
+    def run_suite(suite: Suite, *_: object, **__: object) -> runner.Summary:
+        selected.extend(run.name for run in suite.runs)
+        return runner.Summary(0, 0, {})
+
+    monkeypatch.setattr(runner, "run_suite", run_suite)
+    options = ("--only", "set_encoder=pnp", "--only", "seed=1")
+    assert eddi_bench("run", "self-test", "--results", tmp_path, *options).exit_code == 0
+    assert selected == ["pnp-1"]
+
+
 @pytest.mark.parametrize("command", ["run", "table"])
 def test_the_error_of_an_unknown_suite_suggests_the_closest_name(command: str) -> None:
     result = eddi_bench(command, "self-tset")

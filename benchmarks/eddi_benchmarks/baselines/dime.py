@@ -8,7 +8,9 @@ interviews that ask the question of highest value, or with probability epsilon a
 falls from stage to stage, and a stage ends when the validation loss stops improving.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -20,14 +22,12 @@ from eddi_benchmarks.baselines.masked import (
     MaskedNetwork,
     Rows,
     Task,
-    TrainingSettings,
-    interview_loss,
-    make_predictor,
-    pretrain_predictor,
     random_states,
-    train_stage,
     visited_states,
 )
+from eddi_benchmarks.baselines.training import Stage, interview_loss
+
+EPSILONS = (0.5, 0.2, 0.05)  # exploration rates of the stages
 
 
 @dataclass(frozen=True)
@@ -39,34 +39,19 @@ class Dime:
     layout: Layout
 
     @classmethod
-    def fit(
-        cls,
-        train: Rows,
-        valid: Rows,
-        *,
-        layout: Layout,
-        n_steps: int,
-        seed: int,
-        settings: TrainingSettings,
-        epsilons: tuple[float, ...] = (0.5, 0.2, 0.05),
-    ) -> "Dime":
-        """Learn to ask ``n_steps`` questions; ``epsilons`` are the exploration rates of the stages."""
-        torch.manual_seed(seed)  # for the weights and dropout
-        task = Task(layout, n_steps, settings, torch.Generator().manual_seed(seed))
-        value = MaskedNetwork(layout, layout.n_questions, settings)
-        model = cls(value, make_predictor(layout, settings), layout)
-        pretrain_predictor(model.predictor, train, valid, task)
-        model._pretrain_values(train, valid, task)
-        for epsilon in epsilons:
+    def untrained(cls, predictor: MaskedNetwork, layout: Layout) -> "Dime":
+        """New values for a trained predictor."""
+        return cls(predictor.with_outputs(layout, layout.n_questions), predictor, layout)
 
-            def loss(batch: Rows, epsilon: float = epsilon) -> Tensor:
-                return model.joint_loss(batch, epsilon, task)
-
-            def validate() -> float:
-                return interview_loss(model.predictor, model.scores, valid, task)
-
-            train_stage([model.value, model.predictor], train, loss, validate, task)
-        return model
+    def stages(self, valid: Rows, task: Task) -> Iterator[Stage]:
+        """The values alone on random states, then both networks with less and less exploration."""
+        yield self._value_stage(valid, task)
+        for epsilon in EPSILONS:
+            yield Stage(
+                [self.value, self.predictor],
+                loss=partial(self.joint_loss, epsilon=epsilon, task=task),
+                validate=lambda: interview_loss(self, valid, task),
+            )
 
     def scores(self, columns: Tensor, mask: Tensor) -> Tensor:
         """The expected reduction of the loss by each answer [rows, questions]."""
@@ -111,7 +96,7 @@ class Dime:
         before, after = self._losses(states)
         return before - after
 
-    def _pretrain_values(self, train: Rows, valid: Rows, task: Task) -> None:
+    def _value_stage(self, valid: Rows, task: Task) -> Stage:
         """Train the values on random states before interviews use them."""
         valid_states = random_states(valid, task.random)
         valid_reduction = self._loss_reduction(valid_states)
@@ -120,7 +105,4 @@ class Dime:
             states = random_states(batch, task.random)
             return self.value_error(states, self._loss_reduction(states))
 
-        def validate() -> float:
-            return float(self.value_error(valid_states, valid_reduction))
-
-        train_stage([self.value], train, loss, validate, task)
+        return Stage([self.value], loss, lambda: float(self.value_error(valid_states, valid_reduction)))

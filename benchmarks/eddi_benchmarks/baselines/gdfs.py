@@ -8,7 +8,9 @@ falls from stage to stage. A stage ends when the loss of interviews with validat
 stops improving.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -19,15 +21,12 @@ from eddi_benchmarks.baselines.masked import (
     MaskedNetwork,
     Rows,
     Task,
-    TrainingSettings,
     close_unavailable,
-    interview_loss,
-    make_predictor,
-    pretrain_predictor,
-    train_stage,
     visited_states,
 )
+from eddi_benchmarks.baselines.training import Stage, interview_loss
 
+TEMPERATURES = (1.0, 0.5, 0.25, 0.1)  # of the stages
 TINY = 1e-20  # lower bound of a uniform number, so that its logarithm is finite
 
 
@@ -39,33 +38,18 @@ class Gdfs:
     predictor: MaskedNetwork
 
     @classmethod
-    def fit(
-        cls,
-        train: Rows,
-        valid: Rows,
-        *,
-        layout: Layout,
-        n_steps: int,
-        seed: int,
-        settings: TrainingSettings,
-        temperatures: tuple[float, ...] = (1.0, 0.5, 0.25, 0.1),
-    ) -> "Gdfs":
-        """Learn to ask ``n_steps`` questions."""
-        torch.manual_seed(seed)  # for the weights and dropout
-        task = Task(layout, n_steps, settings, torch.Generator().manual_seed(seed))
-        policy = MaskedNetwork(layout, layout.n_questions, settings)
-        model = cls(policy, make_predictor(layout, settings))
-        pretrain_predictor(model.predictor, train, valid, task)
-        for temperature in temperatures:
+    def untrained(cls, predictor: MaskedNetwork, layout: Layout) -> "Gdfs":
+        """A new policy for a trained predictor."""
+        return cls(predictor.with_outputs(layout, layout.n_questions), predictor)
 
-            def loss(batch: Rows, temperature: float = temperature) -> Tensor:
-                return model.relaxed_loss(batch, temperature, task)
-
-            def validate() -> float:
-                return interview_loss(model.predictor, model.scores, valid, task)
-
-            train_stage([model.policy, model.predictor], train, loss, validate, task)
-        return model
+    def stages(self, valid: Rows, task: Task) -> Iterator[Stage]:
+        """One stage per temperature."""
+        for temperature in TEMPERATURES:
+            yield Stage(
+                [self.policy, self.predictor],
+                loss=partial(self.relaxed_loss, temperature=temperature, task=task),
+                validate=lambda: interview_loss(self, valid, task),
+            )
 
     def scores(self, columns: Tensor, mask: Tensor) -> Tensor:
         """The logits of the policy [rows, questions]."""

@@ -1,11 +1,11 @@
-"""What GDFS and DIME share: networks that take any part of a row, interviews, and training.
+"""What GDFS and DIME share: networks that take any part of a row, and interviews with them.
 
 A row is a vector of numbers, with 0 (the mean) for missing values, and a mask of the questions asked. A
 question that a row has no answer to is never asked of it, neither in training nor in an interview.
 """
 
-import copy
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +15,7 @@ from torch.nn import functional
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 """Scores of all questions [rows, questions], from the columns and the mask of questions asked."""
 
+MIN_STEPS = 10  # between validations, so that most of the time is spent on training
 CLOSED_SCORE = -1e9  # of a question that may not be asked; finite, so that a softmax is always defined
 
 
@@ -62,25 +63,30 @@ class TrainingSettings:
 
     Args:
         width: units in each of the two hidden layers.
-        dropout: dropout rate.
+        dropouts: dropout rates, of which validation rows choose the best.
         batch_size: rows in a training step.
         n_states: interview states in a training step, of all states that the batch went through.
         learning_rate: initial learning rate of Adam; it is divided by 5 after half the patience.
         weight_decay: weight decay of Adam.
-        validate_every: training steps between two validations.
-        patience: validations without improvement after which a stage of training ends.
+        validate_every: maximum number of training steps between two validations; small tables are
+            validated after every pass, or after `MIN_STEPS` steps if that is longer.
+        patience: training steps without improvement after which a stage of training ends.
         max_steps: maximum number of training steps in a stage.
     """
 
     width: int = 128
-    dropout: float = 0.1
+    dropouts: tuple[float, ...] = (0.0, 0.1, 0.3, 0.5)
     batch_size: int = 64
     n_states: int = 512
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     validate_every: int = 50
-    patience: int = 6
+    patience: int = 300
     max_steps: int = 2000
+
+    def steps_between_validations(self, n_rows: int) -> int:
+        """The number of training steps between two validations, for ``n_rows`` training rows."""
+        return min(self.validate_every, max(MIN_STEPS, math.ceil(n_rows / self.batch_size)))
 
 
 @dataclass(frozen=True)
@@ -96,28 +102,28 @@ class Task:
 class MaskedNetwork(nn.Module):
     """Two hidden layers over a masked row and its mask, which distinguishes a 0 from a missing value."""
 
-    def __init__(self, layout: Layout, n_outputs: int, settings: TrainingSettings) -> None:
+    def __init__(self, layout: Layout, n_outputs: int, *, width: int, dropout: float) -> None:
         super().__init__()
+        self.width, self.dropout = width, dropout
         n_questions, n_columns = layout.reveals.shape
         self.register_buffer("reveals", layout.reveals)
         self.layers = nn.Sequential(
-            nn.Linear(n_columns + n_questions, settings.width),
+            nn.Linear(n_columns + n_questions, width),
             nn.ReLU(),
-            nn.Dropout(settings.dropout),
-            nn.Linear(settings.width, settings.width),
+            nn.Dropout(dropout),
+            nn.Linear(width, width),
             nn.ReLU(),
-            nn.Dropout(settings.dropout),
-            nn.Linear(settings.width, n_outputs),
+            nn.Dropout(dropout),
+            nn.Linear(width, n_outputs),
         )
 
     def forward(self, columns: Tensor, mask: Tensor) -> Tensor:
         observed = columns * (mask @ self.reveals)  # type: ignore[operator]
         return self.layers(torch.cat([observed, mask], dim=-1))  # type: ignore[no-any-return]
 
-
-def make_predictor(layout: Layout, settings: TrainingSettings) -> MaskedNetwork:
-    """A network that predicts the target: the logits of its levels, or its mean."""
-    return MaskedNetwork(layout, max(layout.n_levels, 1), settings)
+    def with_outputs(self, layout: Layout, n_outputs: int) -> "MaskedNetwork":
+        """A new network of the same size and dropout rate, with random weights."""
+        return MaskedNetwork(layout, n_outputs, width=self.width, dropout=self.dropout)
 
 
 def close_unavailable(scores: Tensor, rows: Rows, mask: Tensor) -> Tensor:
@@ -184,69 +190,3 @@ def random_states(rows: Rows, random: torch.Generator) -> InterviewStates:
     is_open = best_score > CLOSED_SCORE
     after = before + functional.one_hot(asked, before.shape[1])
     return InterviewStates(before[is_open], after[is_open], asked[is_open], rows[is_open])
-
-
-def pretrain_predictor(network: MaskedNetwork, train: Rows, valid: Rows, task: Task) -> None:
-    """Train a predictor on random masks."""
-    layout, random = task.layout, task.random
-    valid_masks = random_masks(valid, random)
-
-    def validate() -> float:
-        return float(layout.losses(network(valid.columns, valid_masks), valid.truth).mean())
-
-    def loss(batch: Rows) -> Tensor:
-        return layout.losses(network(batch.columns, random_masks(batch, random)), batch.truth).mean()
-
-    train_stage([network], train, loss, validate, task)
-
-
-def interview_loss(network: MaskedNetwork, score: ScoreFunction, rows: Rows, task: Task) -> float:
-    """The predictor's loss during interviews, averaged over rows and steps."""
-    masks, _ = simulate_interviews(rows, score, task.n_steps)
-    losses = [task.layout.losses(network(rows.columns, mask), rows.truth).mean() for mask in masks]
-    return float(torch.stack(losses).mean())
-
-
-def train_stage(
-    networks: Sequence[nn.Module],
-    train: Rows,
-    loss: Callable[[Rows], Tensor],
-    validate: Callable[[], float],
-    task: Task,
-) -> None:
-    """Minimise ``loss`` over batches until ``validate`` stops improving, and keep the best weights."""
-    settings = task.settings
-    modules = nn.ModuleList(networks)
-    optimiser = torch.optim.Adam(
-        modules.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
-    )
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimiser, factor=0.2, patience=max(settings.patience // 2 - 1, 0)
-    )
-    best_loss, best_weights = _evaluate(modules, validate), copy.deepcopy(modules.state_dict())
-    n_without_improvement = 0
-    for step in range(settings.max_steps):
-        batch = torch.randint(len(train), (settings.batch_size,), generator=task.random)
-        optimiser.zero_grad()
-        loss(train[batch]).backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        if (step + 1) % settings.validate_every:
-            continue
-        validation_loss = _evaluate(modules, validate)
-        scheduler.step(validation_loss)
-        n_without_improvement += 1
-        if validation_loss < best_loss:
-            best_loss, best_weights = validation_loss, copy.deepcopy(modules.state_dict())
-            n_without_improvement = 0
-        if n_without_improvement >= settings.patience:
-            break
-    modules.load_state_dict(best_weights)
-    modules.eval()
-
-
-@torch.no_grad()
-def _evaluate(modules: nn.Module, validate: Callable[[], float]) -> float:
-    modules.eval()
-    loss = validate()
-    modules.train()
-    return loss

@@ -3,6 +3,8 @@
 A `GaussianMixture` has equally likely components. Each gives every variable a mean and a standard
 deviation, and the target a class; within a component, variables are independent. So the exact posterior
 after any answers is a sum over components, and with it the exact information of a question.
+`GaussianClasses` are classes whose variables share a covariance matrix; the exact posterior is that of
+linear discriminant analysis.
 
 CUBE is from Zannone et al. (2019). CUBE-NM, whose context is one question, is from AFABench. Syn1-3 are
 from Yoon et al. (INVASE, 2019) with the switch and the signs of Norcliffe et al. (SEFA, 2025).
@@ -20,6 +22,8 @@ Numbers = NDArray[np.float64]
 TARGET = "y"
 SIGNAL_SD = 0.1  # of informative variables
 NOISE_MEAN, NOISE_SD = 0.5, 0.3  # of uninformative variables
+N_COLLINEAR, N_FACTORS, N_COLLINEAR_CLASSES = 18, 3, 4
+COLLINEAR_NOISE_SD = 0.15  # of the variables given the factors, and of the means of the classes
 N_BITS, N_PLACES = 3, 10  # CUBE: a class has three bits, which are at one of ten places
 
 
@@ -46,6 +50,41 @@ class GaussianMixture:
         noise = random.standard_normal((n_rows, self.mean.shape[1]))
         values = self.mean[component] + self.sd[component] * noise
         return pd.DataFrame(values, columns=list(self.names)).assign(**{TARGET: self.classes[component]})
+
+
+@dataclass(frozen=True)
+class GaussianClasses:
+    """Equally likely classes with means of their own and a common covariance matrix."""
+
+    mean: Numbers  # [classes, variables]
+    covariance: Numbers  # [variables, variables]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"x{i}" for i in range(self.mean.shape[1]))
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.mean)
+
+    def draw_rows(self, n_rows: int, random: np.random.Generator) -> pd.DataFrame:
+        """A random table, the target last."""
+        classes = random.integers(self.n_classes, size=n_rows)
+        noise = random.multivariate_normal(np.zeros(len(self.covariance)), self.covariance, size=n_rows)
+        values = self.mean[classes] + noise
+        return pd.DataFrame(values, columns=list(self.names)).assign(**{TARGET: classes})
+
+
+def collinear_gaussian(random: np.random.Generator) -> GaussianClasses:
+    """Classes that differ where the variance is small.
+
+    Three factors move each of 18 variables by about 1.7. The four classes differ by 0.15, which is also
+    the standard deviation of the noise, so no variable is informative by itself.
+    """
+    loadings = random.standard_normal((N_COLLINEAR, N_FACTORS))
+    covariance = loadings @ loadings.T + COLLINEAR_NOISE_SD**2 * np.eye(N_COLLINEAR)
+    mean = COLLINEAR_NOISE_SD * random.standard_normal((N_COLLINEAR_CLASSES, N_COLLINEAR))
+    return GaussianClasses(mean, covariance)
 
 
 def cube() -> GaussianMixture:

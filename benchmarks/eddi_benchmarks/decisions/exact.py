@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eddi.evaluate.curves import Curves
 from eddi_benchmarks.data.synthetic import TARGET, GaussianMixture
-from eddi_benchmarks.decisions.trained_baseline import class_predictions
+from eddi_benchmarks.decisions.baseline_curves import class_predictions
 from eddi_benchmarks.report.statistics import Numbers
 
 FINE_GRID = np.linspace(-0.6, 1.6, 89)  # of answers for quadrature: four points per signal sd

@@ -4,13 +4,14 @@
   learned on training rows; for a Gaussian mixture also exact inference on the same rows.
 - ``paper``: the network, training and reward of the paper (EDDI-PNP).
 - ``gdfs``, ``dime``: later publications.
+- ``trees``, ``linear``: boosted trees and shrunk linear models, refitted for each prefix of a fixed order.
 
 No method asks a row a question that it has no answer to. A row without open questions keeps its last
 prediction. All methods train on the same rows, which include their validation rows.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from eddi_benchmarks.baselines.masked import TrainingSettings
 from eddi_benchmarks.data.synthetic import GaussianMixture
 from eddi_benchmarks.decisions import problem as problems
 from eddi_benchmarks.decisions.exact import ExactInterviewer
+from eddi_benchmarks.decisions.fixed_order_baseline import FixedOrderBaseline
 from eddi_benchmarks.decisions.problem import Problem, load_problem
 from eddi_benchmarks.decisions.report import report_sections
 from eddi_benchmarks.decisions.trained_baseline import TrainedBaseline
@@ -33,8 +35,6 @@ from eddi_benchmarks.harness.run_result import Measurements, Settings, to_json_v
 
 REAL_METRICS = ("rmse", "nll", "coverage")
 CLASS_METRICS = ("accuracy", "nll", "brier", "calibration_error")
-REAL_DROPOUT, CLASS_DROPOUT = 0.0, 0.1
-"""Of GDFS and DIME; chosen on validation rows of Boston, Energy and Yacht."""
 MAX_ORDER_ROWS = 100  # training rows to learn the fixed order from
 MAX_ORDER_CELLS = 2_000  # rows times questions, because the cost is quadratic in the questions
 N_COSTS = 25  # points of a curve against cost
@@ -53,12 +53,9 @@ def run_on_problem(problem: Problem, settings: Settings) -> Measurements:
         ExperimentError: the settings name an unknown model.
     """
     model = str(settings["model"])
-    if model in ("ours", "paper"):
-        seconds, methods = _run_eddi(problem, settings)
-    elif model in ("gdfs", "dime"):
-        seconds, methods = _run_baseline(problem, settings)
-    else:
-        raise ExperimentError(f"there is no model {model!r}. Use ours, paper, gdfs or dime.")
+    if model not in RUN_FUNCTIONS:
+        raise ExperimentError(f"there is no model {model!r}. Use one of {', '.join(RUN_FUNCTIONS)}.")
+    seconds, methods = RUN_FUNCTIONS[model](problem, settings)
     if model == "ours" and problem.mixture is not None:
         methods |= _run_exact(problem, problem.mixture)
     return {
@@ -126,19 +123,24 @@ def fit(problem: Problem, settings: Settings) -> PartialVAE:
         random_state=int(settings["seed"]),
         device=str(settings.get("device", "auto")),
     )
+    if is_paper:
+        model.set_params(recipe="paper", set_encoder="pnp")
     return model.fit(problem.train)
 
 
 def _strategies(model: PartialVAE, problem: Problem, settings: Settings) -> Mapping[str, Strategy]:
-    seed, n_draws = int(settings["seed"]), int(settings["n_draws"])
+    seed = int(settings["seed"])
     if settings["model"] == "paper":
+        n_draws = int(settings["n_draws"])
         return {"paper": strategy.Information(reward="latent", n_draws=n_draws, seed=seed)}
     information = strategy.Information()
+    strategies: dict[str, Strategy] = {"ours": information}
+    if settings["own_order_only"]:
+        return strategies
     n_questions = len(problem.schema.questions)
     n_order_rows = min(MAX_ORDER_ROWS, MAX_ORDER_CELLS // n_questions, len(problem.train))
     order_rows = problem.train.sample(n_order_rows, random_state=seed)
-    strategies: dict[str, Strategy] = {
-        "ours": information,
+    strategies |= {
         "random": strategy.Random(seed),
         "static": strategy.FixedOrder.learn(model, order_rows, problem.target, strategy=information),
     }
@@ -168,20 +170,34 @@ def decision_milliseconds(model: PartialVAE, problem: Problem, method: Strategy)
     return 1e3 * float(np.median(seconds))
 
 
-def _run_baseline(problem: Problem, settings: Settings) -> tuple[float, Measurements]:
+def _run_network_baseline(problem: Problem, settings: Settings) -> tuple[float, Measurements]:
     name = str(settings["model"])
-    dropout = CLASS_DROPOUT if problem.is_class else REAL_DROPOUT
-    training = TrainingSettings(max_steps=int(settings["peer_steps"]), dropout=dropout)
+    training = TrainingSettings(max_steps=int(settings["peer_steps"]))
     baseline = TrainedBaseline.fit(name, problem, seed=int(settings["seed"]), settings=training)
     methods = {
         name: {
             **_measurements(baseline.interview(), problem),
             "ms": to_json_values(baseline.decision_milliseconds()),
+            "dropout": baseline.model.predictor.dropout,
         }
     }
     if problem.has_costs and name == "dime":  # the paper of DIME divides by cost, that of GDFS does not
         methods["dime-cost"] = _measurements(baseline.interview(per_cost=True), problem)
     return baseline.seconds, methods
+
+
+def _run_fixed_order_baseline(problem: Problem, settings: Settings) -> tuple[float, Measurements]:
+    name = str(settings["model"])
+    baseline = FixedOrderBaseline.fit(name, problem, seed=int(settings["seed"]))
+    return baseline.seconds, {name: _measurements(baseline.interview(), problem)}
+
+
+RUN_FUNCTIONS: Mapping[str, Callable[[Problem, Settings], tuple[float, Measurements]]] = {
+    **dict.fromkeys(("ours", "paper"), _run_eddi),
+    **dict.fromkeys(("gdfs", "dime"), _run_network_baseline),
+    **dict.fromkeys(("trees", "linear"), _run_fixed_order_baseline),
+}
+"""By model; each returns the seconds of training and what was measured of each method."""
 
 
 def _run_exact(problem: Problem, mixture: GaussianMixture) -> Measurements:

@@ -35,6 +35,7 @@ class Problem:
     schema: eddi.Schema
     target: str
     n_steps: int  # maximum number of questions per row
+    unit: float = 1.0  # of errors of a real-valued target: its range in all training rows of the split
     mixture: GaussianMixture | None = None  # that the rows were drawn from, if known
 
     @property
@@ -44,11 +45,6 @@ class Problem:
     @property
     def has_costs(self) -> bool:
         return len(set(self.schema.costs)) > 1
-
-    @property
-    def unit(self) -> float:
-        """The unit of errors: the range of a real-valued target in the training rows."""
-        return 1.0 if self.is_class else float(np.ptp(self.train[self.target]))
 
 
 def required_datasets(name: str) -> tuple[str, ...]:
@@ -66,6 +62,7 @@ def load_problem(settings: Settings) -> Problem:
         train, test = draw_artificial_rows(name, n_train, settings)
     else:
         train, test = split(read_table(name), seed, is_real=is_real)
+    unit = float(np.ptp(train.iloc[:, -1])) if is_real else 1.0  # the same for every `max_train`
     if len(train) > max_train:
         train = train.sample(max_train, random_state=seed)
     schema = make_schema(name, pd.concat([train, test]))
@@ -77,6 +74,7 @@ def load_problem(settings: Settings) -> Problem:
         schema,
         target=str(train.columns[-1]),
         n_steps=min(max_questions, len(schema.questions) - 1),
+        unit=unit,
         mixture=MIXTURES[name]() if name in MIXTURES else None,
     )
 

@@ -19,6 +19,8 @@ METHODS = {
     "gdfs": "GDFS",
     "dime": "DIME",
     "dime-cost": "DIME, per cost",
+    "trees": "boosted trees",
+    "linear": "linear",
     "exact-greedy": "exact, greedy",
     "exact": "exact, lookahead",
 }

@@ -16,7 +16,9 @@ MODULES = {
     "icu": "paper.icu",
     "nhanes": "paper.nhanes",
     "networks": "quality.networks",
+    "collinear": "quality.collinear",
     "decisions": "decisions.experiment",
+    "few-rows": "decisions.few_rows",
     "holes": "quality.missing_values",
     "self-test": "self_test",
 }

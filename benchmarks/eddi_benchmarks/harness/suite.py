@@ -9,7 +9,7 @@ import difflib
 import itertools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -88,6 +88,25 @@ class Suite:
         runs = _apply_only(name, document.get("only", []), runs)
         return cls(name, title, experiment, runs, quick)
 
+    def select(self, conditions: Sequence[str]) -> "Suite":
+        """The suite with only the runs that meet every condition.
+
+        Args:
+            conditions: texts such as "dataset=boston" or "model=ours,gdfs": a setting and the values it
+                may have.
+
+        Raises:
+            SuiteError: a condition is not valid, or no run has such a value.
+        """
+        runs = self.runs
+        for condition in conditions:
+            key, _, values = condition.partition("=")
+            _check_condition(self, condition, key, values.split(","))
+            runs = tuple(run for run in runs if str(run.settings.get(key)) in values.split(","))
+        if not runs:
+            raise SuiteError(f"no run of {self.name!r} meets all of {', '.join(conditions)}.")
+        return replace(self, runs=runs)
+
     def folder(self, results_folder: Path) -> Path:
         """The folder of this suite's results; the quick size has a folder of its own."""
         return results_folder / (f"{self.name}-quick" if self.quick else self.name)
@@ -108,6 +127,22 @@ def suite_names() -> list[str]:
 def _sort_key(name: str) -> tuple[int, str]:
     places = (i for i, suite in enumerate(PAPER_ORDER) if f"{name}-".startswith(f"{suite}-"))
     return next(places, len(PAPER_ORDER)), name
+
+
+def _check_condition(suite: Suite, condition: str, key: str, values: Sequence[str]) -> None:
+    """Raise if no run has the setting, or one of the values."""
+    available = dict.fromkeys(str(run.settings[key]) for run in suite.runs if key in run.settings)
+    if not available:
+        keys = dict.fromkeys(key for run in suite.runs for key in run.settings)
+        raise SuiteError(
+            f"the suite {suite.name!r} has no setting {key!r}, in {condition!r}. Write KEY=VALUE, or "
+            f"KEY=VALUE,VALUE, with one of {', '.join(keys)}."
+        )
+    for value in values:
+        if value not in available:
+            raise SuiteError(
+                f"no run of {suite.name!r} has {key}={value}. Available values: {', '.join(available)}."
+            )
 
 
 def _combine(suite: str, over: dict[str, Any], settings: dict[str, Any]) -> tuple[Run, ...]:

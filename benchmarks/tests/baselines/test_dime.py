@@ -7,8 +7,9 @@ import torch
 
 from eddi_benchmarks.baselines.dime import Dime
 from eddi_benchmarks.baselines.masked import Layout, Rows, TrainingSettings, simulate_interviews
+from eddi_benchmarks.baselines.training import fit
 
-SETTINGS = TrainingSettings(width=32, dropout=0.0, validate_every=25, patience=4, max_steps=200)
+SETTINGS = TrainingSettings(width=32, dropouts=(0.0,), validate_every=25, patience=100, max_steps=200)
 
 
 def noisy_copies(n, seed):
@@ -24,7 +25,7 @@ def noisy_copies(n, seed):
 def model():
     train, valid = noisy_copies(4000, 0), noisy_copies(800, 1)
     layout = Layout(torch.eye(2), 2)
-    return Dime.fit(train, valid, layout=layout, n_steps=2, seed=0, settings=SETTINGS)
+    return fit(Dime.untrained, train, valid, layout=layout, n_steps=2, seed=0, settings=SETTINGS)
 
 
 def test_values_are_the_information_in_nats(model):
@@ -56,9 +57,11 @@ def test_the_question_that_explains_most_of_a_real_target_is_asked_first():
         truth = (0.3 * x[:, 0] + 0.95 * x[:, 1]) / 0.996
         return Rows(x, torch.ones(x.shape, dtype=torch.bool), truth)
 
-    settings = TrainingSettings(width=32, dropout=0.0, validate_every=25, max_steps=150)
+    settings = TrainingSettings(width=32, dropouts=(0.0,), validate_every=25, max_steps=150)
     layout = Layout(torch.eye(3), 0)
-    model = Dime.fit(rows(1000, 0), rows(200, 1), layout=layout, n_steps=3, seed=0, settings=settings)
+    model = fit(
+        Dime.untrained, rows(1000, 0), rows(200, 1), layout=layout, n_steps=3, seed=0, settings=settings
+    )
     _, asked = simulate_interviews(rows(100, 2), model.scores, 3)
     assert (asked[0] == 1).all()
     assert (asked[1] == 0).float().mean() > 0.9

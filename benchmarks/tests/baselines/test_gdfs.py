@@ -5,8 +5,9 @@ import torch
 
 from eddi_benchmarks.baselines.gdfs import Gdfs, gumbel_noise
 from eddi_benchmarks.baselines.masked import Layout, Rows, TrainingSettings, simulate_interviews
+from eddi_benchmarks.baselines.training import fit
 
-SETTINGS = TrainingSettings(width=32, dropout=0.0, validate_every=25, patience=4, max_steps=150)
+SETTINGS = TrainingSettings(width=32, dropouts=(0.0,), validate_every=25, patience=100, max_steps=150)
 
 
 def switched_rows(n, seed):
@@ -21,7 +22,7 @@ def switched_rows(n, seed):
 def model():
     train, valid = switched_rows(2000, 0), switched_rows(300, 1)
     layout = Layout(torch.eye(4), 2)
-    return Gdfs.fit(train, valid, layout=layout, n_steps=3, seed=0, settings=SETTINGS)
+    return fit(Gdfs.untrained, train, valid, layout=layout, n_steps=3, seed=0, settings=SETTINGS)
 
 
 def test_the_next_question_depends_on_the_answers(model):
@@ -36,14 +37,14 @@ def test_the_next_question_depends_on_the_answers(model):
 def test_equal_seeds_give_equal_policies():
     test = switched_rows(5, 2)
     first, second = (
-        Gdfs.fit(
+        fit(
+            Gdfs.untrained,
             switched_rows(200, 0),
             switched_rows(50, 1),
             layout=Layout(torch.eye(4), 2),
             n_steps=2,
             seed=3,
-            settings=TrainingSettings(width=8, validate_every=5, max_steps=10),
-            temperatures=(1.0,),
+            settings=TrainingSettings(width=8, validate_every=5, max_steps=10, dropouts=(0.0, 0.1)),
         ).scores(test.columns, test.empty_mask)
         for _ in range(2)
     )

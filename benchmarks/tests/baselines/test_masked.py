@@ -1,4 +1,4 @@
-"""Networks, interviews and training that GDFS and DIME share."""
+"""Networks and interviews that GDFS and DIME share."""
 
 import torch
 
@@ -11,7 +11,6 @@ from eddi_benchmarks.baselines.masked import (
     random_masks,
     random_states,
     simulate_interviews,
-    train_stage,
     visited_states,
 )
 
@@ -30,7 +29,7 @@ def make_rows(n=6, unanswerable=()):
 
 
 def test_columns_that_were_not_asked_have_no_effect():
-    network = MaskedNetwork(LAYOUT, 1, TrainingSettings(width=8)).eval()
+    network = MaskedNetwork(LAYOUT, 1, width=8, dropout=0.1).eval()
     rows = make_rows()
     mask = torch.tensor([[0.0, 1.0]]).repeat(len(rows), 1)
     changed = rows.columns.clone()
@@ -60,7 +59,7 @@ def test_random_masks_contain_answerable_questions_of_every_number():
 def test_visited_states_are_those_in_which_a_question_was_asked():
     rows = make_rows(4, unanswerable=[(0, 0), (0, 1)])
     task = Task(LAYOUT, 2, TrainingSettings(n_states=100), torch.Generator().manual_seed(0))
-    network = MaskedNetwork(LAYOUT, 2, task.settings)
+    network = MaskedNetwork(LAYOUT, 2, width=8, dropout=0.0)
     states = visited_states(rows, network, task, network)
     assert len(states.asked) == len(states.rows) == 6  # two questions to each of three rows
     assert torch.equal((states.after - states.before).argmax(1), states.asked)
@@ -76,18 +75,6 @@ def test_in_a_random_state_any_open_question_is_asked():
     assert set(states.asked.tolist()) == {0, 1}
 
 
-def test_training_keeps_the_weights_of_the_best_validation():
-    network = torch.nn.Linear(1, 1)
-    weights: list[float] = []
-
-    def loss(batch):
-        return network(batch.columns[:, :1]).square().sum()
-
-    def validate():
-        weights.append(network.weight.item())
-        return float((len(weights) - 3) ** 2)  # best at the third validation
-
-    settings = TrainingSettings(validate_every=1, patience=3, max_steps=50)
-    train_stage([network], make_rows(), loss, validate, Task(LAYOUT, 1, settings, torch.Generator()))
-    assert len(weights) == 6  # three without improvement after the best
-    assert network.weight.item() == weights[2]
+def test_small_tables_are_validated_after_every_pass_but_not_all_the_time():
+    settings = TrainingSettings(batch_size=64, validate_every=50)
+    assert [settings.steps_between_validations(n) for n in (40, 1280, 100_000)] == [10, 20, 50]

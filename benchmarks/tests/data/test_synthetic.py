@@ -58,3 +58,15 @@ def test_the_last_variable_of_syn_determines_which_others_matter():
 def test_equal_seeds_give_equal_rows():
     first, second = (synthetic.draw_syn_rows("syn2", 50, np.random.default_rng(3)) for _ in range(2))
     assert first.equals(second)
+
+
+def test_collinear_rows_have_the_covariance_of_factors_and_noise():
+    random = np.random.default_rng(0)
+    classes = synthetic.collinear_gaussian(random)
+    eigenvalues = np.linalg.eigvalsh(classes.covariance)
+    assert eigenvalues[:15] == pytest.approx(0.15**2)  # the noise
+    assert eigenvalues[15] > 1  # the smallest of three factors
+    table = classes.draw_rows(4_000, random)
+    residual = table[list(classes.names)].to_numpy() - classes.mean[table[TARGET]]
+    assert np.cov(residual.T) == pytest.approx(classes.covariance, abs=0.5)
+    assert np.bincount(table[TARGET]).min() > 900

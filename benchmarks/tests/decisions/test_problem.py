@@ -28,6 +28,16 @@ def test_the_unit_of_a_real_target_is_its_range_in_the_training_rows():
 
 @pytest.mark.usefixtures("yacht")
 @pytest.mark.filterwarnings(NOT_OURS)
+def test_a_smaller_training_set_is_part_of_a_larger_one_with_the_same_test_rows_and_unit():
+    small, large = (load("yacht", max_train=n) for n in (8, 20))
+    assert len(small.train) == 8
+    assert set(small.train.index) < set(large.train.index)
+    assert small.test.equals(large.test)
+    assert small.unit == large.unit
+
+
+@pytest.mark.usefixtures("yacht")
+@pytest.mark.filterwarnings(NOT_OURS)
 def test_the_split_depends_on_the_seed_only():
     first, repeated, other = (load("yacht", seed=seed).train for seed in (0, 0, 1))
     assert first.equals(repeated)

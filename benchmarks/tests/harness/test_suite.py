@@ -125,3 +125,29 @@ def test_only_complete_results_of_the_current_settings_count_as_finished(tmp_pat
     write_result(folder, RunResult(second.name, second.settings, {}, {}))
     (folder / f"{third.name}.json").write_text('{"settings": ')
     assert [result.run for result in suite.results(tmp_path)] == [second.name]
+
+
+def test_conditions_select_runs():
+    suite = Suite.from_toml("two", TEXT).select(["dataset=boston", "seed=0,1", "set_encoder=pnp"])
+    assert [run.name for run in suite.runs] == ["boston-pnp-0", "boston-pnp-1"]
+    assert len(Suite.from_toml("two", TEXT).select([]).runs) == 8
+
+
+@pytest.mark.parametrize(
+    ("conditions", "message"),
+    [
+        (
+            ["data=boston"],
+            r"no setting 'data', in 'data=boston'\. Write KEY=VALUE.*dataset, set_encoder",
+        ),
+        (["dataset"], r"has dataset=\. Available values: boston, yacht"),
+        (
+            ["seed=0", "dataset=wine"],
+            r"no run of 'two' has dataset=wine\. Available values: boston, yacht",
+        ),
+        (["seed=0", "seed=1"], r"no run of 'two' meets all of seed=0, seed=1"),
+    ],
+)
+def test_the_error_of_a_condition_names_the_settings_and_values(conditions, message):
+    with pytest.raises(SuiteError, match=message):
+        Suite.from_toml("two", TEXT).select(conditions)
