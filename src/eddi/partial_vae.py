@@ -31,7 +31,7 @@ from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
-from eddi.table import columns, formats
+from eddi.table import fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -165,7 +165,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The result has the type of ``X``. Columns that are not modelled are passed through.
         """
         table, evidence = self._table_and_evidence(X)
-        filled = columns.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
+        filled = fill.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
         library = _get_output_config("transform", self)["dense"]
         if library == "default":
             return formats.convert_like(filled, X)
@@ -179,7 +179,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
         return [
-            formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws
+            formats.convert_like(fill.fill_missing(table, self.schema_, draw), X) for draw in draws
         ]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:

@@ -13,14 +13,9 @@ from hypothesis import strategies as st
 
 from eddi.errors import TableError
 from eddi.table import formats
-from eddi.table.columns import (
-    MISSING_MARKERS,
-    clean,
-    column_to_numbers,
-    fill_missing,
-    round_to_valid,
-    table_to_numbers,
-)
+from eddi.table.cells.missing import MISSING_MARKERS
+from eddi.table.columns import clean, column_to_numbers, table_to_numbers
+from eddi.table.fill import fill_missing, round_to_valid
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
@@ -47,9 +42,16 @@ def test_every_missing_marker_becomes_null(marker):
     assert clean(column([marker, f" {marker} ", "a"])).to_pylist() == [None, None, "a"]
 
 
-@pytest.mark.parametrize("word", ["None", "none", "-", "unknown"])
+@pytest.mark.parametrize("word", ["none", "-", "unknown", "-99", "refused"])
 def test_text_that_may_be_an_answer_is_kept(word):
     assert clean(column([word, "a"])).to_pylist() == [word, "a"]
+
+
+def test_the_word_none_is_missing_unless_it_is_a_level():
+    cells = column(["None", "Open", None])
+    assert clean(cells).to_pylist() == [None, "Open", None]
+    eyes = Variable("eyes", Kind.BINARY, ("None", "Open"))
+    assert column_to_numbers(cells, eyes).tolist()[:2] == [0.0, 1.0]
 
 
 def test_text_becomes_integers_if_every_value_is_a_whole_number():

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from eddi.errors import EddiError, TableError, TargetError
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
-from eddi.table.infer import MAX_LEVELS, infer
+from eddi.table.infer import infer
+from eddi.table.kinds.guess import MAX_LEVELS
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
@@ -198,8 +199,12 @@ def test_ranges_with_the_same_start_are_a_category():
     assert infer_column(["1-2", "1-3", "2-3"] * 3).kind is Kind.CATEGORY
 
 
-def test_the_text_none_is_a_level():
-    assert "None" in infer_levels(["None", "To Speech", "Spontaneously"] * 2)
+def test_the_word_none_is_missing_as_in_pandas_and_proposed_as_a_level():
+    schema = infer(formats.read({"eyes": ["None", "To Speech", "To Pain", "Open"] * 2}))
+    assert schema["eyes"].levels == ("Open", "To Pain", "To Speech")
+    (note,) = schema.notes
+    assert "'None' (2 cells) is read as missing, as in pandas. If it is a level, use:" in note.message
+    assert note.alternative.levels == ("None", "Open", "To Pain", "To Speech")
 
 
 def test_codes_that_differ_by_a_leading_zero_are_different_levels():

@@ -5,7 +5,6 @@ A user who imputes a table expects the observed cells back as they were, so thei
 the file.
 """
 
-import codecs
 import csv
 import io
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddi.table.columns import find_missing
-from eddi.table.delimited import DELIMITERS
+from eddi.table.delimited import DELIMITERS, decode
 from eddi.table.text import format_value
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -37,8 +35,6 @@ def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.T
     for index, name in enumerate(table.column_names):
         original = table.column(index)
         texts = [row[index] for row in rows]
-        if pa.types.is_floating(original.type) and any("," in text for text in texts):
-            return filled  # the file has decimal commas, but imputed cells would have points
         columns.append(_fill_missing(texts, original, filled.column(name)))
     return pa.Table.from_arrays(
         [pa.array(column, pa.string()) for column in columns], table.column_names
@@ -46,19 +42,19 @@ def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.T
 
 
 def _fill_missing(texts: list[str], original: pa.ChunkedArray, filled: pa.ChunkedArray) -> list[str]:
-    """Return the cell texts with imputed values in place of missing ones.
+    """Return the cell texts with imputed values in place of missing ones and of their codes.
 
     An imputed value that also occurs among the observed cells is spelled as it is there.
     """
-    is_missing = find_missing(original)
-    if not is_missing.any():
-        return texts
-    observed = (text for text, missing in zip(texts, is_missing, strict=True) if not missing)
+    pairs = list(zip(original.to_pylist(), filled.to_pylist(), strict=True))
+    is_filled = [before != after for before, after in pairs]
+    observed = (text for text, is_new in zip(texts, is_filled, strict=True) if not is_new)
     spellings = {text.strip().casefold(): text for text in observed}
     cells = list(texts)
-    for row in is_missing.nonzero()[0].tolist():
-        text = _format_cell(filled[row].as_py())
-        cells[row] = spellings.get(text.casefold(), text)
+    for row, (_, value) in enumerate(pairs):
+        if is_filled[row]:
+            text = _format_cell(value)
+            cells[row] = spellings.get(text.casefold(), text)
     return cells
 
 
@@ -67,7 +63,7 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
     if not set(TEXT_SUFFIXES) & {suffix.lower() for suffix in path.suffixes}:
         return None
     with pa.input_stream(path, compression="detect") as stream:
-        text = _decode(stream.read())
+        text, _ = decode(stream.read())
     for delimiter in DELIMITERS:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         # In a file with a single column, an empty line is a missing value.
@@ -75,15 +71,6 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
         if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
             return rows[1:]
     return None
-
-
-def _decode(content: bytes) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return content.decode("utf-16")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
 
 
 def to_csv(table: pa.Table) -> str:

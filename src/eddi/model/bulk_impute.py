@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from eddi.engine import Engine, map_shards
 from eddi.model.files.archive import load_cached
 from eddi.model.fitted import FittedModel
-from eddi.table.columns import fill_missing, table_to_numbers, types_after_filling
+from eddi.table.columns import table_to_numbers
+from eddi.table.fill import fill_missing, types_after_filling
 from eddi.table.streaming import ParquetStream, iter_batches, open_writer
 
 SHARD_CELLS = 200_000  # per shard; larger ones are not faster, and take memory

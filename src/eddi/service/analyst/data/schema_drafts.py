@@ -15,7 +15,7 @@ from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_value
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.vocabulary import natural_sort_key
+from eddi.table.kinds.vocabulary import natural_sort_key
 
 ROLES = {
     "ask": "Ask",

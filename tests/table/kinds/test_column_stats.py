@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from eddi.table import formats
-from eddi.table.column_stats import ColumnStats
+from eddi.table.kinds.column_stats import ColumnStats
 from eddi.table.infer import infer, infer_stream
 
 RNG = np.random.default_rng(0)
