@@ -12,6 +12,8 @@ and "several" is a column in which people tick more than one option. `make_cells
 at while they were designed.
 """
 
+# ruff: noqa: E501  (a column is one line)
+
 import re
 import zlib
 from dataclasses import dataclass
@@ -146,7 +148,7 @@ def _tick(rest, n_rows, rng):
 
 
 def _prose(_rest, n_rows, rng):
-    words = "the respondent was late and told us about work family travel money and plans".split()
+    words = ["the", "respondent", "was", "late", "and", "told", "us", "about", "work", "travel", "plans"]
     return [" ".join(rng.choice(words, 7)) + f" {row}" for row in range(n_rows)]
 
 
@@ -516,7 +518,7 @@ age | real | pick 27, 22, 32, 42, 37, 17.5
 yrs_married | real | pick 2.5, 6, 16.5, 9, 13, 0.5, 23
 religious | ordinal | pick 3, 2, 4, 1
 occupation | category | pick 3, 4, 5, 2, 6, 1
-affairs | real | zeros 3
+affairs | real/count | zeros 3
 
 election study, 900
 popul | real | zeros 300
@@ -609,7 +611,7 @@ patient_id | identifier | serial 1
 height | real | whole 57 77 <<#' #">>
 temp | real | normal 98.4 0.9 1 <<#[.1]F>>
 weight | real | normal 180 35 <<# lbs>>
-bp | ignored | serial 100 <<#/80>>
+bp | ignored/identifier | serial 100 <<#/80>>
 o2 sat | real | whole 88 100 <<#%>>
 severity | ordinal | pick Moderate, Mild, Severe, Critical
 smoker | category/ordinal | pick Never, Former, Current

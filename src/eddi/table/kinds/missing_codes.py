@@ -71,6 +71,8 @@ def _codes_at_end(values: NDArray[np.float64], counts: NDArray[np.int64], *, sig
     for n_codes in range(min(MAX_CODES, len(values) - 3), 0, -1):
         rest, codes = values[:-n_codes], values[-n_codes:]
         is_code = all(is_missing_number(sign * code) for code in codes)
+        if sign > 0 and codes[-1] < 9:  # 7 and 8 are codes only together with 9
+            continue
         gap, width = codes[0] - rest[-1], rest[-1] - rest[0]
         is_negative_code = sign < 0 and rest[-1] <= 0 and codes[0] > 0
         is_apart = gap > 1 and gap >= MIN_CODE_GAP * width

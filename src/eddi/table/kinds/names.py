@@ -74,12 +74,23 @@ def read_name(name: str) -> NameHint:
         return NameHint.COUNT
     if _is_band(words):
         return NameHint.ORDERED
+    hints = _list_hints(words)
+    return hints[-1] if hints else NameHint.NONE
+
+
+def is_ambiguous(name: str) -> bool:
+    """Whether a name ends like that of a code but also suggests something else, as in rate_marriage."""
+    hints = _list_hints(split_name(name))
+    return len(set(hints)) > 1 and hints[-1] is NameHint.NOMINAL
+
+
+def _list_hints(words: list[str]) -> list[NameHint]:
     end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS), len(words))
     for part in (words[:end], words[end:]):
         hints = [_HINTS[word] for word in part if word in _HINTS and word not in _FIRST_ONLY]
         if hints:
-            return hints[-1]
-    return NameHint.NONE
+            return hints
+    return []
 
 
 def is_item_name(name: str) -> bool:

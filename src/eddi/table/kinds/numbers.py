@@ -13,7 +13,7 @@ from eddi.table.kinds.guess import (
     Column,
     Guess,
 )
-from eddi.table.kinds.names import NameHint, is_item_name
+from eddi.table.kinds.names import NameHint, is_ambiguous, is_item_name
 from eddi.table.kinds.vocabulary import IDENTIFIER_NAME
 from eddi.table.variable import Kind, Level, Variable
 
@@ -85,7 +85,9 @@ def _guess_whole_numbers(column: Column, values: NDArray[np.generic]) -> Guess:
 def _guess_codes(column: Column, levels: NDArray[np.generic]) -> Guess:
     """Guess the kind of whole numbers whose name says that they are codes without an order."""
     if column.stats.is_complete and column.has_few_values(MAX_FREQUENT_LEVELS):
-        return column.as_levels(Kind.CATEGORY, numbers_to_levels(levels))
+        guess = column.as_levels(Kind.CATEGORY, numbers_to_levels(levels))
+        message = "whole numbers, read as codes without an order. If they are steps of a scale, use:"
+        return guess.check_kind(message, Kind.ORDINAL) if is_ambiguous(column.name) else guess
     guess = _guess_quantity(column, levels)
     if guess.variable is None:
         return guess

@@ -14,6 +14,9 @@ _MODIFIERS = (
     *("somewhat", "fairly", "moderately", "pretty", "quite", "", "rather", "mostly", "very", "highly"),
     *("extremely", "completely", "totally"),
 )
+_DEGREE = re.compile(
+    r"(?:very|too|much|more|less|most|least|somewhat|slightly|extremely|fully|partially|quite|a little)\b"
+)
 # Things that are numbered without being ordered: type 2 is not more than type 1.
 _NOMINAL_NOUNS = frozenset(
     "type group cluster arm site room ward zone region district batch model route line store shop branch "
@@ -63,8 +66,11 @@ def find_partial_order(levels: list[str]) -> tuple[Order, list[str]] | None:
 
 
 def has_ordered_words(levels: list[str]) -> bool:
-    """Whether at least two levels are words of the same scale."""
-    return any(sum(normalize_label(level) in words for level in levels) > 1 for words in _scale_words(levels))
+    """Whether at least two levels are words of the same scale, or begin with a word of degree."""
+    labels = [normalize_label(level) for level in levels]
+    if sum(_DEGREE.match(label) is not None for label in labels) > 1:
+        return True
+    return any(sum(label in words for label in labels) > 1 for words in _scale_words(levels))
 
 
 def normalize_label(level: str) -> str:

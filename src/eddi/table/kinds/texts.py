@@ -185,7 +185,12 @@ def _set_aside_free_text(column: Column, levels: list[str]) -> Guess | None:
     is_frequent = n_levels <= MAX_STEPS or stats.n_observed >= min_count * n_levels
     if n_levels <= MAX_LEVELS and is_frequent:
         return None
-    return column.set_aside(f"free text: {n_levels if stats.is_complete else stats.n_values_text} different values")
+    n_values = n_levels if stats.is_complete else stats.n_values_text
+    guess = column.set_aside(f"free text: {n_values} different values")
+    if not stats.is_complete or n_levels > MAX_LEVELS or stats.n_observed < MIN_COUNT_PER_VALUE * n_levels:
+        return guess
+    message = "text in which values recur, read as free text. If the values are levels, use:"
+    return guess.check(message, Variable(column.name, Kind.CATEGORY, tuple(levels)))
 
 
 def _merge_spellings(stats: ColumnStats) -> list[str]:
