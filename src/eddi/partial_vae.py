@@ -178,9 +178,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
-        return [
-            formats.convert_like(fill.fill_missing(table, self.schema_, draw), X) for draw in draws
-        ]
+        return [formats.convert_like(fill.fill_missing(table, self.schema_, draw), X) for draw in draws]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:
         """Predict the target from the rest of each row.

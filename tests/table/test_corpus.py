@@ -63,3 +63,20 @@ def test_nearly_all_kinds_are_right_and_the_others_are_flagged(half, tmp_path):
     assert len(wrong) <= (1 - MIN_CORRECT) * len(everything), wrong
     assert [column for column in wrong if column.split(": ")[0] not in noted] == []
     assert len(noted) <= MAX_FLAGGED * len(everything), noted
+
+
+@pytest.mark.parametrize("title", TABLES)
+def test_a_path_and_every_library_give_the_same_schema(title, tmp_path):
+    # pandas and polars drop leading zeros when they read numbers, so codes are not compared.
+    columns = [
+        c
+        for c in TABLES[title]
+        if not any(cell.startswith("0") and cell[1:2].isdigit() for cell in c.cells)
+    ]
+    path = write_csv(columns, tmp_path / "table.csv")
+    schema = Schema.infer(path)
+    frame = pd.read_csv(path)
+    assert Schema.infer(frame) == schema
+    assert Schema.infer(pl.read_csv(path, infer_schema_length=None)) == schema
+    assert Schema.infer(pa.Table.from_pandas(frame, preserve_index=False)) == schema
+    assert Schema.from_toml(schema.to_toml()) == schema

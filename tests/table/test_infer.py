@@ -382,6 +382,15 @@ def test_a_schema_is_inferred_from_a_file(tmp_path):
     assert schema.targets == ("smoker",)
 
 
+def test_a_path_and_pandas_give_the_same_schema_for_the_word_none(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("alley,n\nNone,1.5\nGrvl,None\nPave,3\nGrvl,2.25\nother,7\n")
+    schema = Schema.infer(path)
+    assert Schema.infer(pd.read_csv(path)) == schema
+    assert schema["n"].kind is Kind.REAL
+    assert schema["alley"].levels == ("Grvl", "other", "Pave")
+
+
 mixed_values = st.lists(
     st.none()
     | st.booleans()

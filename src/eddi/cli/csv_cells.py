@@ -7,12 +7,17 @@ the file.
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from eddi.table.columns import find_missing
 from eddi.table.delimited import DELIMITERS, decode
+from eddi.table.schema import Schema
 from eddi.table.text import format_value
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -20,13 +25,16 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 Cells = list[list[str]]  # [rows][columns]
 
 
-def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.Table:
+def restore_observed_text(
+    path: Path, table: pa.Table, filled: pa.Table, schema: Schema | None = None
+) -> pa.Table:
     """Return ``filled`` with the text of every observed cell as in the file at ``path``.
 
     Args:
         path: the file that ``table`` was read from. If it is not a text file, ``filled`` is returned.
         table: the table with missing values.
         filled: the same table without missing values.
+        schema: declares the codes for missing values, which are replaced, too.
     """
     rows = _read_cells(path, table)
     if rows is None:
@@ -35,26 +43,28 @@ def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.T
     for index, name in enumerate(table.column_names):
         original = table.column(index)
         texts = [row[index] for row in rows]
-        columns.append(_fill_missing(texts, original, filled.column(name)))
+        variable = next((v for v in schema.variables if v.column == name), None) if schema else None
+        filled_codes = replace(variable, declined=()) if variable is not None else None
+        is_missing = find_missing(original, filled_codes)
+        columns.append(_fill_missing(texts, is_missing, filled.column(name)))
     return pa.Table.from_arrays(
         [pa.array(column, pa.string()) for column in columns], table.column_names
     )
 
 
-def _fill_missing(texts: list[str], original: pa.ChunkedArray, filled: pa.ChunkedArray) -> list[str]:
+def _fill_missing(texts: list[str], is_missing: NDArray[np.bool_], filled: pa.ChunkedArray) -> list[str]:
     """Return the cell texts with imputed values in place of missing ones and of their codes.
 
     An imputed value that also occurs among the observed cells is spelled as it is there.
     """
-    pairs = list(zip(original.to_pylist(), filled.to_pylist(), strict=True))
-    is_filled = [before != after for before, after in pairs]
-    observed = (text for text, is_new in zip(texts, is_filled, strict=True) if not is_new)
+    if not is_missing.any():
+        return texts
+    observed = (text for text, missing in zip(texts, is_missing, strict=True) if not missing)
     spellings = {text.strip().casefold(): text for text in observed}
     cells = list(texts)
-    for row, (_, value) in enumerate(pairs):
-        if is_filled[row]:
-            text = _format_cell(value)
-            cells[row] = spellings.get(text.casefold(), text)
+    for row in is_missing.nonzero()[0].tolist():
+        text = _format_cell(filled[row].as_py())
+        cells[row] = spellings.get(text.casefold(), text)
     return cells
 
 

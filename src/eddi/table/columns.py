@@ -295,5 +295,3 @@ def _check_counts(quantities: NDArray[np.float64], variable: Variable) -> None:
             f"{variable.name!r} is count and must hold whole numbers from 0 up, got "
             f"{quantities[invalid][0]:g}. Correct it, or make {variable.name!r} real in the schema."
         )
-
-

@@ -110,7 +110,8 @@ def _fill_options(
             source.option for source, number in zip(sources, numbers[row], strict=True) if number > 0.5
         )
         cells[row] = join_options(listed, sources[0].separator)
-    return pa.chunked_array([pa.array(cells, value_type(column.type))])
+    filled = pa.chunked_array([pa.array(cells, value_type(column.type))])
+    return _encode_like(filled, column) if pa.types.is_dictionary(column.type) else filled
 
 
 def _filled_type(data_type: pa.DataType, variable: Variable) -> pa.DataType:

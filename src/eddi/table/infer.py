@@ -65,7 +65,9 @@ def infer_stream(
     batteries = Counter(_scale_values(column_stats) for column_stats in stats.values())
     guesses = [
         _guess_column(
-            Column(name, stats[name], name in targets, batteries[_scale_values(stats[name])] >= MIN_BATTERY)
+            Column(
+                name, stats[name], name in targets, batteries[_scale_values(stats[name])] >= MIN_BATTERY
+            )
         )
         if name in stats
         else Guess((), SetAside(name, unsupported[name]))

@@ -64,7 +64,15 @@ class Schema:
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        fields = ("variables", "explicit_questions", "targets", "set_aside", "missing", "declined", "notes")
+        fields = (
+            "variables",
+            "explicit_questions",
+            "targets",
+            "set_aside",
+            "missing",
+            "declined",
+            "notes",
+        )
         for name in fields:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
@@ -273,18 +281,18 @@ class Schema:
         return f"not a variable of this schema. Variables are: {format_names(self.names)}."
 
 
-def _add_codes(
-    variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]
-) -> Variable:
-    """Return the variable with the codes of the whole table."""
-    new_declined = tuple(code for code in declined if not has_code(variable.codes, code))
-    new_missing = tuple(code for code in missing if not has_code((*variable.codes, *new_declined), code))
-    if not (new_missing or new_declined):
+def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
+    """Return the variable with its own codes, then those of the whole table."""
+    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
+    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
+    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+    if not (missing or declined):
         return variable
     return replace(
         variable,
-        missing=(*variable.missing, *new_missing),
-        declined=(*variable.declined, *new_declined),
+        missing=(*own_missing, *table_missing),
+        declined=(*own_declined, *table_declined),
     )
 
 

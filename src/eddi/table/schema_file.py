@@ -30,7 +30,17 @@ BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 MAX_WHOLE = 1e15  # a larger whole number is more readable as 1e+20 than as many digits
 
 _OPTION_KEYS = ("column", "option", "separator")
-_VARIABLE_KEYS = ("kind", "levels", "low", "high", "unit", "format", "missing", "declined", *_OPTION_KEYS)
+_VARIABLE_KEYS = (
+    "kind",
+    "levels",
+    "low",
+    "high",
+    "unit",
+    "format",
+    "missing",
+    "declined",
+    *_OPTION_KEYS,
+)
 _QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
 
 

@@ -29,7 +29,10 @@ def read(path: Path) -> tuple[list[str | None], list[Row]]:
         ) from None
     try:
         sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
-        rows = [[None if cell == "" else cell for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+        rows = [
+            [None if cell == "" else cell for cell in row]
+            for row in sheet.to_python(skip_empty_area=False)
+        ]
         merged = list(sheet.merged_cell_ranges or ())
     except python_calamine.CalamineError as error:
         message = f"{str(error).strip().splitlines()[0].rstrip('.')}."
@@ -41,7 +44,9 @@ def read(path: Path) -> tuple[list[str | None], list[Row]]:
     return names, body
 
 
-def split_header(rows: Sequence[Row], merged: Sequence[Range] = ()) -> tuple[list[str | None], list[Row]]:
+def split_header(
+    rows: Sequence[Row], merged: Sequence[Range] = ()
+) -> tuple[list[str | None], list[Row]]:
     """Return the column names and the other rows that are not empty.
 
     A title above the header is left out. The rows of a header with merged cells are joined: "Pressure"
@@ -52,7 +57,11 @@ def split_header(rows: Sequence[Row], merged: Sequence[Range] = ()) -> tuple[lis
         merged: the merged cells.
     """
     rows = _fill_merged([list(row) for row in rows], merged)
-    columns = [index for index in range(len(rows[0]) if rows else 0) if any(row[index] is not None for row in rows)]
+    columns = [
+        index
+        for index in range(len(rows[0]) if rows else 0)
+        if any(row[index] is not None for row in rows)
+    ]
     first = _find_header(rows, columns)
     n_header = _count_header_rows(rows, columns, first, merged)
     header = rows[first : first + n_header]
@@ -79,9 +88,7 @@ def _find_header(rows: list[Row], columns: list[int]) -> int:
     return 0
 
 
-def _count_header_rows(
-    rows: list[Row], columns: list[int], first: int, merged: Sequence[Range]
-) -> int:
+def _count_header_rows(rows: list[Row], columns: list[int], first: int, merged: Sequence[Range]) -> int:
     """Return how many rows the header has: as many as merged cells or gaps in it show."""
     n_rows = 1
     while n_rows < MAX_HEADER_ROWS and first + n_rows < len(rows) - 1:
@@ -99,7 +106,9 @@ def _count_header_rows(
 def _has_gaps(row: Row, below: Row, columns: list[int]) -> bool:
     """Whether a label is followed by empty cells, and all cells below them have labels."""
     gaps = [column for column in columns if row[column] is None]
-    has_label_before = bool(gaps) and any(row[column] is not None for column in columns if column < gaps[0])
+    has_label_before = bool(gaps) and any(
+        row[column] is not None for column in columns if column < gaps[0]
+    )
     return has_label_before and all(below[column] is not None for column in gaps)
 
 
@@ -119,5 +128,7 @@ def _join_labels(labels: Sequence[Any]) -> str | None:
 
 
 def _has_joined_names(rows: Sequence[Row], names: Sequence[str | None]) -> bool:
-    cells = {str(cell).strip() for row in rows[: 2 * MAX_HEADER_ROWS] for cell in row if cell is not None}
+    cells = {
+        str(cell).strip() for row in rows[: 2 * MAX_HEADER_ROWS] for cell in row if cell is not None
+    }
     return any(name is not None and name not in cells for name in names)

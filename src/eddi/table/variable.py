@@ -95,7 +95,9 @@ class Variable:
                     "Remove it from the levels."
                 )
         if self.format is not None and self.kind.has_levels:
-            raise SchemaError(f"{self.name!r} is {self.kind} and cannot have a number format. Remove it.")
+            raise SchemaError(
+                f"{self.name!r} is {self.kind} and cannot have a number format. Remove it."
+            )
 
     @property
     def n_levels(self) -> int:

@@ -42,8 +42,10 @@ _FEET = re.compile(
 )
 _ORDINAL_WORD = re.compile(r"(?:st|nd|rd|th|and|or|to|or more|and over|plus)\b", re.IGNORECASE)
 # Decimal mark and separator of thousands, in order of preference.
-_MARKS = ((".", ""), (".", ","), (",", "."), (",", ""), (",", " "), (".", " "), (".", "'"), (",", "'"))
-_TEMPLATE = re.compile(r"(?P<prefix>\D*)1(?P<thousands>[.,' ]?)234(?:(?P<decimal>[.,])(?P<digits>\d+))?(?P<suffix>\D.*)?")
+_MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"), (",", "'"))
+_TEMPLATE = re.compile(
+    r"(?P<prefix>\D*)1(?P<thousands>[.,' ]?)234(?:(?P<decimal>[.,])(?P<digits>\d+))?(?P<suffix>\D.*)?"
+)
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,9 @@ def _normalize_spaces(text: str) -> str:
 
 def _body_pattern(decimal: str, thousands: str) -> re.Pattern[str]:
     mark, separator = re.escape(decimal), re.escape(thousands)
-    whole = rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{2,3}})*{separator}\d{{3}}|\d+)" if thousands else r"\d+"
+    whole = (
+        rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{2,3}})*{separator}\d{{3}}|\d+)" if thousands else r"\d+"
+    )
     return re.compile(rf"(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?")
 
 

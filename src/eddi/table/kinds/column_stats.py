@@ -89,7 +89,9 @@ class ColumnStats:
             numbers = np.asarray(self.values.to_numpy(), dtype=np.float64).tolist()
             counts = dict(zip(numbers, self._counts.tolist(), strict=True))
         values = sorted(counts)
-        return np.array(values, dtype=np.float64), np.array([counts[value] for value in values], np.int64)
+        return np.array(values, dtype=np.float64), np.array(
+            [counts[value] for value in values], np.int64
+        )
 
     def as_numbers(self, parse: Callable[[str], float]) -> "ColumnStats":
         """Return the statistics of the numbers that the texts stand for. NaN means missing."""
@@ -104,7 +106,9 @@ class ColumnStats:
             return stats
         extremes, _ = self.extremes
         rest = extremes[~np.isin(extremes, numbers)]
-        return replace(stats, low=rest.min().item(), high=rest.max().item(), has_fractions=self.has_fractions)
+        return replace(
+            stats, low=rest.min().item(), high=rest.max().item(), has_fractions=self.has_fractions
+        )
 
     def _with_values(self, values: NDArray[np.generic], is_kept: NDArray[np.bool_]) -> "ColumnStats":
         counts = self._counts[is_kept]
@@ -119,7 +123,9 @@ class ColumnStats:
         codes, values = factorize(column, codes=self.codes)
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
         if is_text(values.type) and NONE_MARKER in values.to_pylist():
-            self.n_none += int(pc.sum(pc.equal(column.cast(pa.large_string()), NONE_MARKER)).as_py() or 0)
+            self.n_none += int(
+                pc.sum(pc.equal(column.cast(pa.large_string()), NONE_MARKER)).as_py() or 0
+            )
         is_used = counts > 0
         self.n_observed += int(counts.sum())
         if pa.types.is_dictionary(column.type) and column.type.ordered:

@@ -38,8 +38,7 @@ def propose_codes(column: Column, guess: Guess) -> Guess:
         return guess
     missing = tuple(int(code) for code in codes)
     message = f"{_count_cells(column, codes)} may mean that the value is missing. If so, use:"
-    others = tuple(note for note in guess.notes if note.alternative is None)
-    return replace(guess, notes=others).check(message, replace(rest, missing=missing))
+    return _propose(guess, message, replace(rest, missing=missing))
 
 
 def _propose_words(guess: Guess, variable: Variable) -> Guess:
@@ -57,13 +56,20 @@ def _propose_words(guess: Guess, variable: Variable) -> Guess:
         variable.name, kind, tuple(levels), missing=tuple(missing), declined=tuple(declined)
     )
     words = format_list([repr(text) for text in (*missing, *declined)])
-    return guess.check(f"{words} may mean that the value is missing. If so, use:", alternative)
+    return _propose(guess, f"{words} may mean that the value is missing. If so, use:", alternative)
+
+
+def _propose(guess: Guess, message: str, alternative: Variable) -> Guess:
+    """Return the guess with this proposal instead of others, which did not consider the codes."""
+    others = tuple(note for note in guess.notes if note.alternative is None)
+    return replace(guess, notes=others).check(message, alternative)
 
 
 def _find_numeric_codes(column: Column) -> list[float]:
     """Return numbers such as -99 and 999 that lie far outside the other values, and repeat."""
     values, counts = column.stats.extremes
-    return [*_codes_at_end(-values[::-1], counts[::-1], sign=-1), *_codes_at_end(values, counts, sign=1)]
+    low = _codes_at_end(-values[::-1], counts[::-1], sign=-1)
+    return sorted([*low, *_codes_at_end(values, counts, sign=1)])
 
 
 def _codes_at_end(values: NDArray[np.float64], counts: NDArray[np.int64], *, sign: int) -> list[float]:

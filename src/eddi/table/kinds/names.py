@@ -18,7 +18,7 @@ _WORDS = {
     NameHint.NOMINAL: """
         race ethnic ethnicity marital marriage married religion faith nationality citizenship country nation
         language zip zipcode postcode postal postalcode plz stratum strata psu cluster region province state
-        county fips district municipality city town village borough neighborhood neighbourhood constituency
+        strat county fips district municipality city town village borough neighborhood neighbourhood constituency
         canton tract zone zoning location place site center centre hospital clinic ward unit department dept
         division branch store shop outlet school code codes type types kind category subclass species breed
         gender sex treatment arm party occupation occup job profession industry sector employer role field
@@ -53,7 +53,21 @@ _WORDS = {
 _HINTS = {word: hint for hint, words in _WORDS.items() for word in words.split()}
 _BANDS = {"group", "grp", "gp", "band", "bracket", "range", "cat", "category", "class", "tier"}
 _FIRST_ONLY = {"number", "num", "n", "nr"}  # at the end of a name they mean a number, not a count
-_PREPOSITIONS = {"at", "by", "for", "from", "in", "last", "next", "of", "on", "per", "since", "to", "with"}
+_PREPOSITIONS = {
+    "at",
+    "by",
+    "for",
+    "from",
+    "in",
+    "last",
+    "next",
+    "of",
+    "on",
+    "per",
+    "since",
+    "to",
+    "with",
+}
 _ITEM = re.compile(r"(?:q|item|question|[a-z]{2,5})[ _.-]?\d{1,3}[a-z]?", re.IGNORECASE)
 
 
@@ -87,9 +101,10 @@ def is_ambiguous(name: str) -> bool:
 def _list_hints(words: list[str]) -> list[NameHint]:
     end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS), len(words))
     for part in (words[:end], words[end:]):
-        hints = [_HINTS[word] for word in part if word in _HINTS and word not in _FIRST_ONLY]
-        if hints:
-            return hints
+        hints = [_HINTS.get(word) or _HINTS.get(word.removesuffix("s")) for word in part]
+        known = [h for h, word in zip(hints, part, strict=True) if h and word not in _FIRST_ONLY]
+        if known:
+            return known
     return []
 
 

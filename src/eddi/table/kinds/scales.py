@@ -10,7 +10,17 @@ _NUMBERED = re.compile(r"[\[(]?(-?\d{1,3})[\])]?\s*[-\u2013:.=)]\s*(?P<label>[^\
 _ORDINAL_NUMBER = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _MODIFIERS = (
-    *("not at all", "not", "not too", "not very", "hardly", "a little", "a bit", "slightly", "a little bit"),
+    *(
+        "not at all",
+        "not",
+        "not too",
+        "not very",
+        "hardly",
+        "a little",
+        "a bit",
+        "slightly",
+        "a little bit",
+    ),
     *("somewhat", "fairly", "moderately", "pretty", "quite", "", "rather", "mostly", "very", "highly"),
     *("extremely", "completely", "totally"),
 )
@@ -132,7 +142,9 @@ def _rank_by_noun(levels: list[str]) -> Order | None:
     words = {level: words[0] for level, words in rest.items()}
     nouns = {*prefix, *suffix}
     for parse in (_parse_ordinal_number, _parse_number if nouns else None, _parse_roman):
-        ranks = {level: rank for level, word in words.items() if parse and (rank := parse(word)) is not None}
+        ranks = {
+            level: rank for level, word in words.items() if parse and (rank := parse(word)) is not None
+        }
         if len(ranks) == len(levels) == len(set(ranks.values())) and len(levels) > 1:
             is_ordinal = parse is _parse_ordinal_number
             if is_ordinal or not nouns & _NOMINAL_NOUNS:
@@ -150,7 +162,9 @@ def _common_words(labels: list[list[str]]) -> tuple[list[str], list[str]]:
     while n_prefix < shortest - 1 and all(label[n_prefix] == first[n_prefix] for label in labels):
         n_prefix += 1
     n_suffix = 0
-    while n_suffix < shortest - 1 - n_prefix and all(label[-1 - n_suffix] == first[-1 - n_suffix] for label in labels):
+    while n_suffix < shortest - 1 - n_prefix and all(
+        label[-1 - n_suffix] == first[-1 - n_suffix] for label in labels
+    ):
         n_suffix += 1
     return first[:n_prefix], first[len(first) - n_suffix :]
 

@@ -128,7 +128,9 @@ def _as_ordinal(column: Column, levels: list[str], order: Order) -> Guess:
     guess = column.as_levels(Kind.ORDINAL, order.sort(levels))
     if order.is_certain or column.hint is NameHint.ORDERED:
         return guess
-    message = "numbered labels, read as steps of a scale. If the numbers are codes without an order, use:"
+    message = (
+        "numbered labels, read as steps of a scale. If the numbers are codes without an order, use:"
+    )
     return guess.check_kind(message, Kind.CATEGORY)
 
 
@@ -187,7 +189,11 @@ def _set_aside_free_text(column: Column, levels: list[str]) -> Guess | None:
         return None
     n_values = n_levels if stats.is_complete else stats.n_values_text
     guess = column.set_aside(f"free text: {n_values} different values")
-    if not stats.is_complete or n_levels > MAX_LEVELS or stats.n_observed < MIN_COUNT_PER_VALUE * n_levels:
+    if (
+        not stats.is_complete
+        or n_levels > MAX_LEVELS
+        or stats.n_observed < MIN_COUNT_PER_VALUE * n_levels
+    ):
         return guess
     message = "text in which values recur, read as free text. If the values are levels, use:"
     return guess.check(message, Variable(column.name, Kind.CATEGORY, tuple(levels)))
