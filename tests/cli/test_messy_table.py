@@ -62,7 +62,7 @@ def test_imputed_cells_are_written_like_the_observed_ones(folder):
     for name in ("t.csv", "filled.csv"):
         with (folder / name).open(encoding="utf-8", newline="") as file:
             tables.append(list(csv.DictReader(file)))
-    n_filled = {name: 0 for name in ("pay", "tools", "sbp")}
+    n_filled = dict.fromkeys(("pay", "tools", "sbp"), 0)
     for before, after in zip(*tables, strict=True):
         for name in before:
             is_filled = before[name] in ("", "-99")

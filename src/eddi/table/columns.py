@@ -1,7 +1,6 @@
 """Clean Arrow columns and convert them to numbers."""
 
 import math
-import re
 from collections.abc import Collection
 from typing import NoReturn
 
@@ -110,8 +109,9 @@ def table_to_numbers(
     absent = [v.column for v in schema.variables if v.column not in indices and v.name not in optional]
     if absent:
         raise TableError(
-            f"the table has no column {format_names(list(dict.fromkeys(absent)))}, which the schema expects. Its columns "
-            f"are: {format_names(table.column_names)}. Is this the wrong schema for the table?"
+            f"the table has no column {format_names(list(dict.fromkeys(absent)))}, which the schema "
+            f"expects. Its columns are: {format_names(table.column_names)}. "
+            "Is this the wrong schema for the table?"
         )
     numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
     for row, variable in zip(numbers, schema.variables, strict=True):

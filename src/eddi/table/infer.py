@@ -14,8 +14,7 @@ import pyarrow as pa
 from eddi.errors import TableError, TargetError
 from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER
 from eddi.table.columns import is_text
-from eddi.table.kinds.column_stats import MAX_DISTINCT_VALUES as MAX_DISTINCT_VALUES
-from eddi.table.kinds.column_stats import ColumnStats
+from eddi.table.kinds.column_stats import MAX_DISTINCT_VALUES, ColumnStats
 from eddi.table.kinds.guess import MAX_FREQUENT_LEVELS, MAX_STEPS, Column, Guess
 from eddi.table.kinds.missing_codes import propose_codes
 from eddi.table.kinds.numbers import guess_numbers
@@ -27,14 +26,22 @@ from eddi.table.variable import Kind, Level, Variable
 MIN_BATTERY = 3  # columns with the same whole numbers that are taken as items of one questionnaire
 
 
-def infer(table: pa.Table, *, targets: tuple[str, ...] = ()) -> Schema:
+def infer(
+    table: pa.Table,
+    *,
+    targets: tuple[str, ...] = (),
+    missing: tuple[Level, ...] = (),
+    declined: tuple[Level, ...] = (),
+) -> Schema:
     """Infer the schema of a table: a kind for every column, or the reason to set it aside.
 
     Raises:
         TableError: there is nothing to model, or a column holds an infinite value.
         TargetError: a target is not in the table, or cannot be modelled.
     """
-    return infer_stream(table.schema, [table], targets=targets, max_values=None)
+    return infer_stream(
+        table.schema, [table], targets=targets, missing=missing, declined=declined, max_values=None
+    )
 
 
 def infer_stream(
@@ -140,7 +147,8 @@ def _check_none(column: Column, guess: Guess) -> Guess:
     stats, variable = column.stats, guess.variable
     if not stats.n_none or (variable is not None and not variable.kind.has_levels):
         return guess
-    message = f"{NONE_MARKER!r} ({stats.n_none} cells) is read as missing, as in pandas. If it is a level, use:"
+    cells = f"{NONE_MARKER!r} ({stats.n_none} cells)"
+    message = f"{cells} is read as missing, as in pandas. If it is a level, use:"
     if variable is not None:
         kind = variable.kind if variable.kind is not Kind.BINARY else Kind.CATEGORY
         return guess.check(message, replace(variable, kind=kind, levels=(NONE_MARKER, *variable.levels)))

@@ -117,15 +117,13 @@ class Schema:
         from eddi.table import infer, streaming
 
         rows = streaming.open_table(table)
-        is_stream = isinstance(rows, streaming.ParquetStream)
-        return infer.infer_stream(
-            rows.columns if is_stream else rows.schema,
-            rows.iter_batches() if is_stream else [rows],
-            targets=tuple(targets),
-            missing=tuple(missing),
-            declined=tuple(declined),
-            max_values=infer.MAX_DISTINCT_VALUES if is_stream else None,
-        )
+        names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
+        if isinstance(rows, streaming.ParquetStream):
+            batches = rows.iter_batches()
+            return infer.infer_stream(
+                rows.columns, batches, targets=names, missing=missing, declined=declined
+            )
+        return infer.infer(rows, targets=names, missing=missing, declined=declined)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":

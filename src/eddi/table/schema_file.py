@@ -123,7 +123,7 @@ def _format_schema(schema: Schema) -> Iterator[str]:
 
 
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
-    lines = []
+    lines: list[str] = []
     for key, value in entries:
         if name != "questions" or key not in schema.names:
             lines.extend(_format_notes(key, schema))

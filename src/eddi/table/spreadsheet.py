@@ -38,8 +38,8 @@ def read(path: Path) -> tuple[list[str | None], list[Row]]:
         message = f"{str(error).strip().splitlines()[0].rstrip('.')}."
         raise TableError(f"{path.name!r} cannot be read as Excel: {message}") from None
     names, body = split_header(rows, merged)
-    if len(names) > 0 and len(body) < len(rows) - 1 and _has_joined_names(rows, names):
-        message = f"the header of {path.name!r} has several rows; they are joined to names such as {names[-1]!r}."
+    if joined := _find_joined_name(rows, names):
+        message = f"the header of {path.name!r} has several rows; they are joined, as in {joined!r}."
         warnings.warn(message, EddiWarning, stacklevel=5)
     return names, body
 
@@ -127,8 +127,9 @@ def _join_labels(labels: Sequence[Any]) -> str | None:
     return " ".join(texts) or None
 
 
-def _has_joined_names(rows: Sequence[Row], names: Sequence[str | None]) -> bool:
+def _find_joined_name(rows: Sequence[Row], names: Sequence[str | None]) -> str:
+    """Return a name that is not the text of a single cell, or '' if there is none."""
     cells = {
         str(cell).strip() for row in rows[: 2 * MAX_HEADER_ROWS] for cell in row if cell is not None
     }
-    return any(name is not None and name not in cells for name in names)
+    return next((name for name in names if name is not None and name not in cells), "")

@@ -25,9 +25,10 @@ because it is a real level in some of them (no eye response).
 """
 
 _MISSING_WORDS = re.compile(
-    r"unknown|unk|unkn|not known|missing|not (?:available|applicable|stated|reported|recorded|asked|specified"
-    r"|provided|given|sure)|don['’]?t know|do not know|dk|dk/na|no (?:answer|response|data|information)|n\.?a\.?"
-    r"|-+|—|–|tbd|unspecified|undisclosed|undefined|#(?:value!|div/0!|ref!|name\?|num!|null!)",
+    r"unknown|unk|unkn|not known|missing|not (?:available|applicable|stated|reported|recorded|asked)"
+    r"|not (?:specified|provided|given|sure)|don['\u2019]?t know|do not know|dk|dk/na|n\.?a\.?"
+    r"|no (?:answer|response|data|information)|-+|\u2014|\u2013|tbd|unspecified|undisclosed"
+    r"|undefined|#(?:value!|div/0!|ref!|name\?|num!|null!)",
     re.IGNORECASE,
 )
 _DECLINED_WORDS = re.compile(

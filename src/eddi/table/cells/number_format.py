@@ -33,12 +33,12 @@ _UNIT = (
 )
 _SPACES = "[ \u00a0\u202f\u2009]"
 _NUMBER = re.compile(
-    rf"(?P<open>\()?(?P<sign>[-+−])?{_SPACES}*(?P<prefix>{_CURRENCY})?{_SPACES}*(?P<inner_sign>[-+−])?"
-    rf"(?P<body>(?:\d|[.,](?=\d))(?:[\d.,]|['’](?=\d{{3}})|{_SPACES}(?=\d{{3}}))*(?:[eE][+-]?\d+)?)"
+    rf"(?P<open>\()?(?P<sign>[-+\u2212])?{_SPACES}*(?P<prefix>{_CURRENCY})?{_SPACES}*(?P<inner_sign>[-+\u2212])?"
+    rf"(?P<body>(?:\d|[.,](?=\d))(?:[\d.,]|['\u2019](?=\d{{3}})|{_SPACES}(?=\d{{3}}))*(?:[eE][+-]?\d+)?)"
     rf"(?P<suffix>{_SPACES}*(?:{_CURRENCY}|{_UNIT}|M|[mb]n|B)|{_SPACES}+[^\W\d_][^\d,;|()]*)?(?P<close>\))?"
 )
 _FEET = re.compile(
-    r"(?P<feet>\d{1,2})\s*(?:['’′]|ft\.?|feet)\s*(?:(?P<inches>\d{1,2}(?:\.\d+)?)\s*(?:\"|”|″|''|in\.?|inches)?)?"
+    r"(?P<feet>\d{1,2})\s*(?:['\u2019\u2032]|ft\.?|feet)\s*(?:(?P<inches>\d{1,2}(?:\.\d+)?)\s*(?:\"|\u201d|\u2033|''|in\.?|inches)?)?"
 )
 _ORDINAL_WORD = re.compile(r"(?:st|nd|rd|th|and|or|to|or more|and over|plus)\b", re.IGNORECASE)
 # Decimal mark and separator of thousands, in order of preference.
@@ -124,7 +124,7 @@ class NumberFormat:
         if self.thousands:
             body = body.replace(self.thousands, "")
         number = float(body.replace(self.decimal, ".")) * _multiplier(match)
-        n_minus = sum((match[group] or "+") in "-−" for group in ("sign", "inner_sign"))
+        n_minus = sum((match[group] or "+") in "-\u2212" for group in ("sign", "inner_sign"))
         is_negative = n_minus == 1 or bool(match["open"] and match["close"])
         return -number if is_negative else number
 
@@ -230,7 +230,7 @@ def _normalize_affix(affix: str | None) -> str:
 
 
 def _normalize_spaces(text: str) -> str:
-    return re.sub("[\u00a0\u202f\u2009]", " ", text).replace("’", "'")
+    return re.sub("[\u00a0\u202f\u2009]", " ", text).replace("\u2019", "'")
 
 
 def _body_pattern(decimal: str, thousands: str) -> re.Pattern[str]:

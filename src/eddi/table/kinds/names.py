@@ -16,38 +16,41 @@ class NameHint(Enum):
 
 _WORDS = {
     NameHint.NOMINAL: """
-        race ethnic ethnicity marital marriage married religion faith nationality citizenship country nation
-        language zip zipcode postcode postal postalcode plz stratum strata psu cluster region province state
-        strat county fips district municipality city town village borough neighborhood neighbourhood constituency
-        canton tract zone zoning location place site center centre hospital clinic ward unit department dept
-        division branch store shop outlet school code codes type types kind category subclass species breed
-        gender sex treatment arm party occupation occup job profession industry sector employer role field
-        major subject color colour brand make vendor supplier seller product model browser platform device
-        system systems channel source reason cause diagnosis icd method mode origin team block batch lot
-        machine operator station provider physician doctor manager supervisor teacher counselor agent company
-        airline carrier class label purpose fuel transmission material soil crop status cohort group family
+        race ethnic ethnicity marital marriage married religion faith nationality citizenship country
+        nation language zip zipcode postcode postal postalcode plz stratum strata psu cluster region
+        province state strat county fips district city town village borough neighborhood neighbourhood
+        constituency municipality canton tract zone zoning location place site center centre hospital
+        clinic ward unit department dept division branch store shop outlet school code codes type types
+        kind category subclass species breed gender sex treatment arm party occupation occup job
+        profession industry sector employer role field major subject color colour brand make vendor
+        supplier seller product model browser platform device system systems channel source reason cause
+        diagnosis icd method mode origin team block batch lot machine operator station provider physician
+        doctor manager supervisor teacher counselor agent company airline carrier class label purpose
+        fuel transmission material soil crop status cohort group family
         """,
     NameHint.ORDERED: """
-        rating rank ranking score grade level stage quality qual qc satisfaction severity agreement likert
-        importance frequency likelihood priority tier pclass degree education educ edu schooling month mnth mo
-        weekday dow quarter trust happiness happy ideology interest pain mood stress anxiety fatigue ecog asa
-        apgar triage risk condition cond health healthstat scale wave difficulty comfort confidence engagement
-        involvement performance band bracket tercile quartile quintile decile percentile preference usefulness
-        ease opinion leftright lr religious religiosity finish exposure
+        rating rank ranking score grade level stage quality qual qc satisfaction severity agreement
+        likert importance frequency likelihood priority tier pclass degree education educ edu schooling
+        month mnth mo weekday dow quarter trust happiness happy ideology interest pain mood stress
+        anxiety fatigue ecog asa apgar triage risk condition cond health healthstat scale wave difficulty
+        comfort confidence engagement involvement performance band bracket tercile quartile quintile
+        decile percentile preference usefulness ease opinion leftright lr religious religiosity finish
+        exposure
         """,
     NameHint.COUNT: """
-        number num n nr count counts cnt children childs kids siblings sibsp parch visits times pregnancies
-        episodes bedrooms bathrooms bath baths doors cylinders dependents failures absences tardies admissions
-        reviews credits nights adults babies accidents claims calls doses cigarettes drinks changes pets cars
-        parity gravida companies procedures medications errors events cases deaths members seats floors
+        number num n nr count counts cnt children childs kids siblings sibsp parch visits times
+        pregnancies episodes bedrooms bathrooms bath baths doors cylinders dependents failures absences
+        tardies admissions reviews credits nights adults babies accidents claims calls doses cigarettes
+        drinks changes pets cars parity gravida companies procedures medications errors events cases
+        deaths members seats floors
         """,
     NameHint.QUANTITY: """
         age income salary wage wages pay price amount amt cost costs fee fare charge charges balance bal
-        revenue sales profit loss gain spend spending expense expenses budget tax rent debt loan limit weight
-        height length width depth distance area volume temperature temp pressure speed velocity rate percent
-        pct percentage ratio share year yr day hour hr minute second duration time days hours minutes seconds
-        months weeks years tenure population density dose concentration bmi glucose cholesterol mileage
-        displacement horsepower power capacity total sum mean average median index
+        revenue sales profit loss gain spend spending expense expenses budget tax rent debt loan limit
+        weight height length width depth distance area volume temperature temp pressure speed velocity
+        rate percent pct percentage ratio share year yr day hour hr minute second duration time days
+        hours minutes seconds months weeks years tenure population density dose concentration bmi glucose
+        cholesterol mileage displacement horsepower power capacity total sum mean average median index
         """,
 }
 _HINTS = {word: hint for hint, words in _WORDS.items() for word in words.split()}

@@ -29,8 +29,47 @@ _DEGREE = re.compile(
 )
 # Things that are numbered without being ordered: type 2 is not more than type 1.
 _NOMINAL_NOUNS = frozenset(
-    "type group cluster arm site room ward zone region district batch model route line store shop branch "
-    "team brand product class category cat code id no plan school hospital clinic center centre door".split()
+    [
+        *(
+            "type",
+            "group",
+            "cluster",
+            "arm",
+            "site",
+            "room",
+            "ward",
+            "zone",
+            "region",
+            "district",
+            "batch",
+        ),
+        *(
+            "model",
+            "route",
+            "line",
+            "store",
+            "shop",
+            "branch",
+            "team",
+            "brand",
+            "product",
+            "class",
+            "code",
+        ),
+        *(
+            "category",
+            "cat",
+            "id",
+            "no",
+            "plan",
+            "school",
+            "hospital",
+            "clinic",
+            "center",
+            "centre",
+            "door",
+        ),
+    ]
 )
 
 
@@ -141,17 +180,14 @@ def _rank_by_noun(levels: list[str]) -> Order | None:
         return None
     words = {level: words[0] for level, words in rest.items()}
     nouns = {*prefix, *suffix}
-    for parse in (_parse_ordinal_number, _parse_number if nouns else None, _parse_roman):
-        ranks = {
-            level: rank for level, word in words.items() if parse and (rank := parse(word)) is not None
-        }
-        if len(ranks) == len(levels) == len(set(ranks.values())) and len(levels) > 1:
-            is_ordinal = parse is _parse_ordinal_number
-            if is_ordinal or not nouns & _NOMINAL_NOUNS:
-                return Order(ranks, is_numbered=not is_ordinal)
-            return None
-    ranks = _rank_words(list(words.values())) if nouns else None
-    return Order({level: ranks[word] for level, word in words.items()}) if ranks else None
+    for parse in (_parse_ordinal_number, _parse_number, _parse_roman):
+        ranks = {level: rank for level, word in words.items() if (rank := parse(word)) is not None}
+        if len(ranks) == len(levels) == len(set(ranks.values())):
+            is_numbered = parse is not _parse_ordinal_number
+            is_nominal = is_numbered and not nouns.isdisjoint(_NOMINAL_NOUNS)
+            return None if is_nominal else Order(ranks, is_numbered=is_numbered)
+    by_word = _rank_words(list(words.values())) if nouns else None
+    return Order({level: by_word[word] for level, word in words.items()}) if by_word else None
 
 
 def _common_words(labels: list[list[str]]) -> tuple[list[str], list[str]]:

@@ -138,7 +138,8 @@ def _as_category(column: Column, levels: list[str]) -> Guess:
     guess = column.as_levels(Kind.CATEGORY, levels)
     if len(levels) > MAX_FREQUENT_LEVELS:
         return guess.check(
-            f"{len(levels)} different texts, read as levels. If they are free text, move the column to [ignored]."
+            f"{len(levels)} different texts, read as levels. "
+            "If they are free text, move the column to [ignored]."
         )
     if column.hint is NameHint.NOMINAL:
         return guess
@@ -157,7 +158,7 @@ def _check_partial_order(column: Column, guess: Guess, order: Order, others: lis
     if all(is_missing_word(level) or is_declined_word(level) for level in others):
         return guess  # the codes are proposed, together with the order, by `missing_codes`
     listed = format_list([repr(level) for level in others])
-    message = f"steps of a scale, except for {listed}. If all levels have an order, list them in ascending order:"
+    message = f"steps of a scale, except for {listed}. If all have an order, list them in this order:"
     return guess.check(message, Variable(column.name, Kind.ORDINAL, (*others, *ordered)))
 
 

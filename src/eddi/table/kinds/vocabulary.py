@@ -55,8 +55,8 @@ none, preschool, kindergarten, elementary, primary, middle school, less than hs,
   some high school, hs grad, hs, high school, high school graduate, secondary, ged, vocational, trade school,
   some college, junior college, associate, associates, associate's, associate's degree, assoc voc, assoc acdm,
   college, bachelor, bachelors, bachelor's, bachelor's degree, undergraduate, graduate, postgraduate, master,
-  masters, master's, master's degree, prof school, professional, professional degree, phd, doctorate, doctoral,
-  doctoral degree;
+  masters, master's, master's degree, prof school, professional, professional degree, phd, doctorate,
+  doctoral, doctoral degree;
 beginner, novice, intermediate, proficient, advanced, expert;
 intern, junior, mid, middle, senior, lead, principal, executive;
 freshman, sophomore, junior, senior;
@@ -124,7 +124,8 @@ DATE_OR_TIME = rf"^(({_DATE})([T ]{_TIME})?|{_TIME})$"
 _AMOUNT = r"(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s*-?\d+(?:[.,]\d+)*\s*(?:[kKM](?![a-z]))?"
 _BELOW = r"<=?|≤|(?:under|below|less than|fewer than|up to|younger than|at most)\s"
 _ABOVE = r">=?|≥|(?:over|above|more than|older than|at least|from)\s"
-_UNIT = r"(?:\s*%|\s*[€£$]|(?<=[\d)\]kKM])\s*[a-z]+/[a-z]+|\s*g|(?:\s+[a-z]+){1,3})?"  # '5 years', but not the code '5a'
+# '5 years', but not the code '5a'
+_UNIT = r"(?:\s*%|\s*[€£$]|(?<=[\d)\]kKM])\s*[a-z]+/[a-z]+|\s*g|(?:\s+[a-z]+){1,3})?"
 _RANGE = re.compile(
     rf"(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))?\s*[\[(]?(?P<low>{_AMOUNT})"
     rf"(?:{_UNIT}\s*(?:-|\u2013|\u2014|to|,|\.\.)\s*(?P<high>{_AMOUNT})[\])]?"

@@ -12,11 +12,11 @@ from eddi.errors import EddiError, SchemaError, TableError
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.table.cells.number_format import NumberFormat, detect_format
 from eddi.table.columns import clean, column_to_numbers, is_text
+from eddi.table.kinds.vocabulary import natural_sort_key
 from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_value, parse_scalar
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.kinds.vocabulary import natural_sort_key
 
 ROLES = {
     "ask": "Ask",
