@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddi.errors import SchemaError
-from eddi.table.cells.number_format import NumberFormat, detect_format, detect_partial_format
+from eddi.table.cells.number_format import (
+    NumberFormat,
+    detect_format,
+    detect_partial_format,
+    find_other_reading,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +31,8 @@ from eddi.table.cells.number_format import NumberFormat, detect_format, detect_p
         (["CHF 79'124.83", "CHF 80.00"], [79124.83, 80], "CHF 1'234.56"),
         (["5\u202f969,52 €", "667,28 €"], [5969.52, 667.28], "1 234,56 €"),
         (["1.200.000", "3.000"], [1200000, 3000], "1.234"),
+        (["1.200 €", "80 €", "12.000 €"], [1200, 80, 12000], "1.234 €"),
+        (["1.200 kg", "2.512 kg"], [1.2, 2.512], "1234.567 kg"),
         (["12,34,567", "1,000"], [1234567, 1000], "1,234"),
         (["$350K", "$1.2M", "$40"], [350e3, 1.2e6, 40], "$1234.5"),
         (["1 year", "2 years"], [1, 2], "1234 year"),
@@ -63,6 +70,18 @@ def test_a_column_of_numbers_with_other_texts_has_a_partial_format():
     partial = detect_partial_format(["$5", "$1,200", "refused", "$12"])
     assert (partial.format.example, partial.others) == ("$1,234", ("refused",))
     assert detect_partial_format(["$5", "red", "green", "blue"]) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "reading", "other"),
+    [(["1.200 kg", "2.512 kg"], 1.2, 1200), (["1,200", "2,512"], 1200, 1.2)],
+)
+def test_a_mark_before_three_digits_has_two_readings(texts, reading, other):
+    detected = detect_format(texts)
+    other_format = find_other_reading(texts, detected)
+    assert (detected.parse(texts[0]), other_format.parse(texts[0])) == (reading, other)
+    assert NumberFormat.from_example(other_format.example) == other_format
+    assert find_other_reading([*texts, "900"], detected) is None
 
 
 def test_a_cell_may_lack_the_affix_but_not_have_another():

@@ -129,6 +129,13 @@ def test_numbers_with_affixes_are_real_with_a_unit(values, unit, low, high):
     assert (variable.low, variable.high) == (low, high)
 
 
+def test_a_number_with_two_readings_is_flagged():
+    variable, (note,) = guess("v", ["1,200", "2,512", "7,001"] * 9)
+    assert variable.format.example == "1,234"
+    assert note.message == "'1,200' is read as 1200. If it is 1.2, use:"
+    assert note.alternative.format.example == "1234,567"
+
+
 def test_numbers_with_a_few_other_texts_are_reported_to_look_like_numbers():
     values = [*(f"{n}.5 kg" for n in range(40, 90)), "too heavy"]
     schema = infer(formats.read({"weight": values, "x": np.arange(51) + 0.5}))

@@ -43,6 +43,8 @@ _FEET = re.compile(
 _ORDINAL_WORD = re.compile(r"(?:st|nd|rd|th|and|or|to|or more|and over|plus)\b", re.IGNORECASE)
 # Decimal mark and separator of thousands, in order of preference.
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"), (",", "'"))
+_WHOLE_AMOUNT = re.compile(r"\d{1,3}(?:\.\d{3})*")  # 1.200 €: no currency has three decimals in use
+_THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 _TEMPLATE = re.compile(
     r"(?P<prefix>\D*)1(?P<thousands>[.,' ]?)234(?:(?P<decimal>[.,])(?P<digits>\d+))?(?P<suffix>\D.*)?"
 )
@@ -186,6 +188,20 @@ def _match(value: str, *, is_feet: bool) -> re.Match[str] | None:
     return None if _ORDINAL_WORD.match(_normalize_affix(match["suffix"])) else match
 
 
+def find_other_reading(values: Sequence[str], number_format: NumberFormat) -> NumberFormat | None:
+    """Return a format in which the values are other numbers, or None if there is only one reading.
+
+    If every number is like 1.200 or 1,200, its mark may separate decimals or thousands.
+    """
+    bodies = [match["body"] for value in values if (match := _match(value, is_feet=False)) is not None]
+    if not bodies or not all(_THOUSANDS_OR_DECIMALS.fullmatch(body) for body in bodies):
+        return None
+    mark = "." if "." in bodies[0] else ","
+    if number_format.thousands:
+        return replace(number_format, decimal=mark, thousands="", digits=3)
+    return replace(number_format, decimal="," if mark == "." else ".", thousands=mark, digits=0)
+
+
 def _detect_marks(values: Sequence[str]) -> NumberFormat | None:
     matches = [match for value in values if (match := _match(value, is_feet=False)) is not None]
     prefix = _most_frequent(match["prefix"] for match in matches)
@@ -193,7 +209,9 @@ def _detect_marks(values: Sequence[str]) -> NumberFormat | None:
     own = {"", _normalize_affix(prefix), _normalize_affix(suffix)}
     bodies = [_normalize_spaces(match["body"]) for match in matches if _find_affixes(match) <= own]
     separator = _prefix_separator(matches) if prefix else ""
-    for decimal, thousands in _MARKS:
+    is_amount = any(re.fullmatch(_CURRENCY, affix.strip()) for affix in (prefix, suffix))
+    has_thousands = is_amount and all(_WHOLE_AMOUNT.fullmatch(body) for body in bodies)
+    for decimal, thousands in ((",", "."), *_MARKS) if has_thousands else _MARKS:
         pattern = _body_pattern(decimal, thousands)
         if bodies and all(pattern.fullmatch(body) for body in bodies):
             n_digits = max(len(body.partition(decimal)[2]) for body in bodies)

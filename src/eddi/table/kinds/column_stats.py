@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from eddi.table.cells.missing import NONE_MARKER
+from eddi.table.cells.missing import NONE_MARKER, is_missing_number
 from eddi.table.columns import clean, factorize, is_text
 from eddi.table.variable import Level
 
@@ -37,12 +37,14 @@ class ColumnStats:
     ordered_levels: tuple[object, ...] | None = None  # of an ordered categorical, including unused ones
     n_none: int = 0  # cells with the word "None", which count as missing
     _values: pa.Array | None = None
+    _clean_values: pa.ChunkedArray | None = None  # cache of `values`
     _counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     _has_text: bool = False  # whether some observed cell is not a number
-    _extremes: dict[float, int] = field(default_factory=dict)  # of a column of numbers
+    _extremes: dict[float, int] = field(default_factory=dict)  # among the numbers that are not counted
 
     def update(self, column: pa.ChunkedArray) -> None:
         """Add the cells of the next batch."""
+        self._clean_values = None
         self.n_rows += len(column)
         if is_text(column.type) or pa.types.is_dictionary(column.type):
             self._update_text(column)
@@ -52,10 +54,11 @@ class ColumnStats:
         if len(observed) and not pa.types.is_boolean(observed.type):
             numbers = np.asarray(observed.to_numpy())
             self._update_range(numbers)
-            self._update_extremes(numbers)
             if self.has_fractions and ((numbers != self.low) & (numbers != self.high)).any():
                 # Three or more values with fractions are a quantity, so counting them is pointless.
                 self.is_complete = False
+            if not self.is_complete:
+                self._update_extremes(numbers)
         if len(observed) and self.is_complete:
             value_counts = observed.value_counts()
             self._update_counts(value_counts.field("values"), value_counts.field("counts").to_numpy())
@@ -63,8 +66,10 @@ class ColumnStats:
     @property
     def values(self) -> pa.ChunkedArray:
         """The distinct observed values, clean, in order of first appearance."""
-        values = pa.chunked_array([pa.array([]) if self._values is None else self._values])
-        return values.cast(pa.large_string()) if self._has_text else clean(values)
+        if self._clean_values is None:
+            values = pa.chunked_array([pa.array([]) if self._values is None else self._values])
+            self._clean_values = values.cast(pa.large_string()) if self._has_text else clean(values)
+        return self._clean_values
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -84,10 +89,9 @@ class ColumnStats:
     @property
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The smallest and the largest numbers in ascending order, and how often they occur."""
-        counts = self._extremes
-        if not counts and len(self._counts):
-            numbers = np.asarray(self.values.to_numpy(), dtype=np.float64).tolist()
-            counts = dict(zip(numbers, self._counts.tolist(), strict=True))
+        counts = Counter(self._extremes)
+        numbers = np.asarray(self.values.to_numpy(), dtype=np.float64).tolist()
+        counts.update(dict(zip(numbers, self._counts.tolist(), strict=True)))
         values = sorted(counts)
         return np.array(values, dtype=np.float64), np.array(
             [counts[value] for value in values], np.int64
@@ -150,7 +154,11 @@ class ColumnStats:
             self.has_fractions = self.has_fractions or bool((numbers % 1 != 0).any())
 
     def _update_extremes(self, numbers: NDArray[np.generic]) -> None:
-        values, counts = np.unique(numbers, return_counts=True)
+        low, high = numbers.min(), numbers.max()
+        if is_missing_number(low) or is_missing_number(high):
+            values, counts = np.unique(numbers, return_counts=True)
+        else:  # sorting takes long; without a code, only the range matters
+            values, counts = np.array([low, high]), np.ones(2, np.int64)
         merged = Counter(self._extremes)
         for index in _ends(len(values)):
             merged[values[index].item()] += int(counts[index])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from eddi.table.kinds.column_stats import ColumnStats
@@ -27,7 +28,7 @@ class Column:
     is_target: bool = False
     is_battery: bool = False  # whether other columns have the same whole numbers as their values
 
-    @property
+    @cached_property
     def hint(self) -> NameHint:
         """What the name suggests."""
         return read_name(self.name)

@@ -8,7 +8,12 @@ import pyarrow.compute as pc
 
 from eddi.table.cells.missing import is_declined_word, is_missing_word
 from eddi.table.cells.multi_select import NO, YES, MultiSelect, detect_multi_select
-from eddi.table.cells.number_format import NumberFormat, PartialFormat, detect_partial_format
+from eddi.table.cells.number_format import (
+    NumberFormat,
+    PartialFormat,
+    detect_partial_format,
+    find_other_reading,
+)
 from eddi.table.columns import LEADING_ZERO
 from eddi.table.kinds.column_stats import ColumnStats
 from eddi.table.kinds.guess import (
@@ -58,7 +63,13 @@ def _guess_formatted(column: Column) -> Guess | None:
     has_hidden_text = partial.format.is_plain and not column.stats.is_complete
     if has_hidden_text or numbers.low == numbers.high:
         return None
-    return Guess((_as_quantity(column, partial.format, numbers),))
+    guess = Guess((_as_quantity(column, partial.format, numbers),))
+    other = find_other_reading(values, partial.format)
+    if other is None:
+        return guess
+    readings = [f"{number_format.parse(values[0]):g}" for number_format in (partial.format, other)]
+    message = f"{values[0]!r} is read as {readings[0]}. If it is {readings[1]}, use:"
+    return guess.check(message, _as_quantity(column, other, column.stats.as_numbers(other.parse)))
 
 
 def _as_quantity(column: Column, number_format: NumberFormat, numbers: ColumnStats) -> Variable:
