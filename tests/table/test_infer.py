@@ -391,6 +391,14 @@ def test_a_path_and_pandas_give_the_same_schema_for_the_word_none(tmp_path):
     assert schema["alley"].levels == ("Grvl", "other", "Pave")
 
 
+def test_a_file_with_the_index_of_pandas_has_the_same_schema_as_its_data_frame(tmp_path):
+    frame = pd.DataFrame({"age": RNG.normal(40, 9, 30), "smoker": ["no", "yes", None] * 10})
+    frame.to_csv(tmp_path / "t.csv")
+    schema = Schema.infer(tmp_path / "t.csv")
+    assert Schema.infer(pd.read_csv(tmp_path / "t.csv")) == schema
+    assert [column.name for column in schema.set_aside] == ["Unnamed: 0"]
+
+
 mixed_values = st.lists(
     st.none()
     | st.booleans()

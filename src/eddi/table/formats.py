@@ -136,7 +136,8 @@ def _expand_string_views(array: Any) -> Any:
 
 def _make_unique_names(labels: Iterable[object], *, warn: bool = False) -> list[str]:
     """Return column labels as unique texts: a second 'age' becomes 'age (2)'."""
-    texts = [_label_to_text(label) or f"column {n}" for n, label in enumerate(labels, start=1)]
+    # A column without a name gets the one that pandas would give it.
+    texts = [_label_to_text(label) or f"Unnamed: {n}" for n, label in enumerate(labels)]
     reserved = set(texts)
     names: dict[str, None] = {}  # an ordered set
     for text in texts:

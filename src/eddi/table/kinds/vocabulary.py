@@ -111,7 +111,7 @@ IDENTIFIER_NAME = re.compile(
     r"(?:^|[^a-z])ids?(?:$|[^a-z])"  # id, patient_id, id_number
     r"|(?-i:[a-z]I[Dd]s?(?![a-z]))"  # patientId, RecordID
     rf"|^(?:{_ENTITIES})_?(?:id|no|nr|num|number|idnum|key)$"  # patientid, pidnum, case_no
-    r"|^(?:seqn|uuid|guid|index|idx|mrn|ssn|idnum|rownames?|unnamed.*|level_0|\.\.\.1)$",
+    r"|^(?:seqn|uuid|guid|index|idx|mrn|ssn|idnum|rownames?|unnamed: ?0(?:\.\d+)?|level_0|\.\.\.1)$",
     re.IGNORECASE,
 )
 """Matches names of columns that identify rows."""
