@@ -32,6 +32,7 @@ from eddi.table.cells.number_format import (
         (["5\u202f969,52 €", "667,28 €"], [5969.52, 667.28], "1 234,56 €"),
         (["1.200.000", "3.000"], [1200000, 3000], "1.234"),
         (["1.200 €", "80 €", "12.000 €"], [1200, 80, 12000], "1.234 €"),
+        (["$5", "$7"], [5, 7], "$1234"),
         (["1.200 kg", "2.512 kg"], [1.2, 2.512], "1234.567 kg"),
         (["12,34,567", "1,000"], [1234567, 1000], "1,234"),
         (["$350K", "$1.2M", "$40"], [350e3, 1.2e6, 40], "$1234.5"),
@@ -92,8 +93,9 @@ def test_a_cell_may_lack_the_affix_but_not_have_another():
 
 
 def test_a_decimal_point_is_read_even_where_the_comma_is_the_decimal_mark():
-    comma = NumberFormat.from_example("1.234,5")
+    comma = NumberFormat.from_example("1.234,5 €")
     assert (comma.parse("36.6"), comma.parse("36,6"), comma.parse("1.200")) == (36.6, 36.6, 1200)
+    assert comma.parse("-36.6 €") == -36.6
 
 
 def test_an_example_need_not_be_the_number_1234():

@@ -43,7 +43,7 @@ _FEET = re.compile(
 _ORDINAL_WORD = re.compile(r"(?:st|nd|rd|th|and|or|to|or more|and over|plus)\b", re.IGNORECASE)
 # Decimal mark and separator of thousands, in order of preference.
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"), (",", "'"))
-_WHOLE_AMOUNT = re.compile(r"\d{1,3}(?:\.\d{3})*")  # 1.200 €: no currency has three decimals in use
+_WHOLE_AMOUNT = re.compile(r"\d{1,3}(?:\.\d{3})*")  # as in 1.200 €
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 _TEMPLATE = re.compile(
     r"(?P<prefix>\D*)1(?P<thousands>[.,' ]?)234(?:(?P<decimal>[.,])(?P<digits>\d+))?(?P<suffix>\D.*)?"
@@ -121,11 +121,10 @@ class NumberFormat:
         if match is None or not self._has_known_affixes(match):
             return math.nan
         body = _normalize_spaces(match["body"])
-        if not self._body.fullmatch(body):
-            return _parse_plain(text)
-        if self.thousands:
-            body = body.replace(self.thousands, "")
-        number = float(body.replace(self.decimal, ".")) * _multiplier(match)
+        if self._body.fullmatch(body):  # otherwise a plain number such as 36.6 is still unambiguous
+            body = body.replace(self.thousands, "") if self.thousands else body
+            body = body.replace(self.decimal, ".")
+        number = _parse_plain(body) * _multiplier(match)
         n_minus = sum((match[group] or "+") in "-\u2212" for group in ("sign", "inner_sign"))
         is_negative = n_minus == 1 or bool(match["open"] and match["close"])
         return -number if is_negative else number
@@ -191,8 +190,11 @@ def _match(value: str, *, is_feet: bool) -> re.Match[str] | None:
 def find_other_reading(values: Sequence[str], number_format: NumberFormat) -> NumberFormat | None:
     """Return a format in which the values are other numbers, or None if there is only one reading.
 
-    If every number is like 1.200 or 1,200, its mark may separate decimals or thousands.
+    If every number is like 1.200 or 1,200, its mark may separate decimals or thousands. It separates
+    thousands in amounts, which do not have three decimals.
     """
+    if _is_amount(number_format.prefix, number_format.suffix):
+        return None
     bodies = [match["body"] for value in values if (match := _match(value, is_feet=False)) is not None]
     if not bodies or not all(_THOUSANDS_OR_DECIMALS.fullmatch(body) for body in bodies):
         return None
@@ -209,9 +211,10 @@ def _detect_marks(values: Sequence[str]) -> NumberFormat | None:
     own = {"", _normalize_affix(prefix), _normalize_affix(suffix)}
     bodies = [_normalize_spaces(match["body"]) for match in matches if _find_affixes(match) <= own]
     separator = _prefix_separator(matches) if prefix else ""
-    is_amount = any(re.fullmatch(_CURRENCY, affix.strip()) for affix in (prefix, suffix))
-    has_thousands = is_amount and all(_WHOLE_AMOUNT.fullmatch(body) for body in bodies)
-    for decimal, thousands in ((",", "."), *_MARKS) if has_thousands else _MARKS:
+    are_whole = any("." in body for body in bodies) and all(map(_WHOLE_AMOUNT.fullmatch, bodies))
+    for decimal, thousands in (
+        ((",", "."), *_MARKS) if are_whole and _is_amount(prefix, suffix) else _MARKS
+    ):
         pattern = _body_pattern(decimal, thousands)
         if bodies and all(pattern.fullmatch(body) for body in bodies):
             n_digits = max(len(body.partition(decimal)[2]) for body in bodies)
@@ -219,6 +222,10 @@ def _detect_marks(values: Sequence[str]) -> NumberFormat | None:
             digits = MAX_DIGITS if is_scientific else min(MAX_DIGITS, n_digits)
             return NumberFormat(decimal, thousands, prefix + separator, suffix, digits)
     return None
+
+
+def _is_amount(*affixes: str) -> bool:
+    return any(re.fullmatch(_CURRENCY, affix.strip()) for affix in affixes)
 
 
 def _prefix_separator(matches: Iterable[re.Match[str]]) -> str:
