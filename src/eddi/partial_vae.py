@@ -32,7 +32,7 @@ from eddi.model.training.cross_validation import train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
-from eddi.table import columns, formats
+from eddi.table import fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -170,7 +170,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The result has the type of ``X``. Columns that are not modelled are passed through.
         """
         table, evidence = self._table_and_evidence(X)
-        filled = columns.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
+        filled = fill.fill_missing(table, self.schema_, self.model_.best_guesses(evidence))
         library = _get_output_config("transform", self)["dense"]
         if library == "default":
             return formats.convert_like(filled, X)
@@ -183,9 +183,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table, evidence = self._table_and_evidence(X)
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
-        return [
-            formats.convert_like(columns.fill_missing(table, self.schema_, draw), X) for draw in draws
-        ]
+        return [formats.convert_like(fill.fill_missing(table, self.schema_, draw), X) for draw in draws]
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:
         """Predict the target from the rest of each row.

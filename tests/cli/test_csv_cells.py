@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from eddi.cli.csv_cells import restore_observed_text, to_csv
 from eddi.table import formats
+from eddi.table.fill import fill_missing
+from eddi.table.schema import Schema
+from eddi.table.variable import Kind, Variable
 
 
 def impute(path: Path, **columns: list[object]) -> list[str]:
@@ -31,14 +35,28 @@ def test_empty_lines_of_a_single_column_are_missing_values(tmp_path: Path) -> No
     assert impute(path, x=[1.0, 2.0, 3.5]) == ["x", "1.0", "2", "3.50"]
 
 
-def test_a_file_with_decimal_commas_is_rewritten_completely(tmp_path: Path) -> None:
+def test_numbers_with_decimal_commas_keep_them(tmp_path: Path) -> None:
     path = tmp_path / "comma.csv"
     path.write_text("x;y\n1,50;a\n;b\n")
-    assert impute(path, x=[1.5, 2.25]) == ["x,y", "1.5,a", "2.25,b"]
+    assert impute(path, x=["1,5", "2,25"]) == ["x,y", '"1,50",a', '"2,25",b']
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
-@pytest.mark.filterwarnings("ignore:.*Latin-1")
+def test_codes_for_missing_values_are_replaced_and_declined_answers_kept(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("x\n1.50\n-99\n-98\n")
+    table = formats.read(path)
+    schema = Schema((Variable("x", Kind.REAL, missing=(-99,), declined=(-98,)),))
+    filled = fill_missing(table, schema, np.full((3, 1), 2.25))
+    assert to_csv(restore_observed_text(path, table, filled, schema)).split() == [
+        "x",
+        "1.50",
+        "2.25",
+        "-98",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.filterwarnings("ignore:.*Windows-1252")
 def test_cells_are_read_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "encoded.csv"
     path.write_text("où,x\né,1.0\nè,\n", encoding=encoding)

@@ -52,3 +52,11 @@ def test_a_table_is_described_column_by_column(people, tmp_path: Path) -> None:
     assert columns["smoker"]["values"] == "no, yes"
     assert 0.05 < columns["age"]["missing"] < 0.4
     assert columns["name"]["kind"] == "set aside"
+
+
+def test_a_column_that_lists_options_is_described_by_them(tmp_path: Path) -> None:
+    tools = ["R", "Excel; R", "Excel", "Stata; R"]
+    lines = [f"{tools[n % 4]},{n}.5" for n in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["tools,x", *lines]))
+    columns = json.loads(describe(tmp_path / "t.csv", "--json"))["columns"]
+    assert (columns[0]["kind"], columns[0]["values"]) == ("options", "Excel, R, Stata")

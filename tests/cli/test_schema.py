@@ -34,3 +34,20 @@ def test_the_output_is_the_inferred_schema_as_toml(table_file: Path, tmp_path: P
 def test_the_output_may_be_json(table_file: Path) -> None:
     document = json.loads(run(table_file, "--json").stdout)
     assert Schema.from_document(document) == Schema.infer(table_file)
+
+
+def test_uncertain_guesses_are_listed_first_with_the_line_to_use_instead(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,cp\n" + "".join(f"{n}.5,{n % 4}\n" for n in range(40)))
+    result = run(path)
+    assert result.stderr.startswith("check  cp")
+    assert 'cp = { kind = "category", levels = [0, 1, 2, 3] }' in result.stderr
+    assert '#   cp = { kind = "category", levels = [0, 1, 2, 3] }' in result.stdout
+
+
+def test_codes_for_missing_values_are_applied_only_if_they_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "".join(f"{n}.5\n-99\n" for n in range(40)))
+    assert "-99 (40 cells) may mean that the value is missing" in run(path).stderr
+    document = json.loads(run(path, "--missing", "-99", "--json").stdout)
+    assert (document["missing"], document["variables"]["x"]["low"]) == ([-99], 0)

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 
 from eddi.errors import TableError
 from eddi.table import formats
-from eddi.table.columns import (
-    MISSING_MARKERS,
-    clean,
-    column_to_numbers,
-    fill_missing,
-    round_to_valid,
-    table_to_numbers,
-)
+from eddi.table.cells.missing import MISSING_MARKERS
+from eddi.table.cells.multi_select import OptionSource
+from eddi.table.cells.number_format import NumberFormat
+from eddi.table.columns import clean, column_to_numbers, table_to_numbers
+from eddi.table.fill import fill_missing, round_to_valid
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
@@ -47,9 +44,16 @@ def test_every_missing_marker_becomes_null(marker):
     assert clean(column([marker, f" {marker} ", "a"])).to_pylist() == [None, None, "a"]
 
 
-@pytest.mark.parametrize("word", ["None", "none", "-", "unknown"])
+@pytest.mark.parametrize("word", ["none", "-", "unknown", "-99", "refused"])
 def test_text_that_may_be_an_answer_is_kept(word):
     assert clean(column([word, "a"])).to_pylist() == [word, "a"]
+
+
+def test_the_word_none_is_missing_unless_it_is_a_level():
+    cells = column(["None", "Open", None])
+    assert clean(cells).to_pylist() == [None, "Open", None]
+    eyes = Variable("eyes", Kind.BINARY, ("None", "Open"))
+    assert column_to_numbers(cells, eyes).tolist()[:2] == [0.0, 1.0]
 
 
 def test_text_becomes_integers_if_every_value_is_a_whole_number():
@@ -370,3 +374,69 @@ def test_numbers_are_rounded_to_whole_counts_and_existing_levels():
     )
     values = np.array([[1.4, -0.7, 2.6], [-1.4, 7.6, -1.0]])
     assert round_to_valid(values, schema).tolist() == [[1.4, 0, 2], [-1.4, 8, 0]]
+
+
+def test_text_is_read_in_the_number_format_of_its_variable():
+    pay = Variable("pay", Kind.REAL, format=NumberFormat.from_example("$1,234.56"))
+    numbers = column_to_numbers(column(["$1,200", "(30)", "", None, "4e3"]), pay)
+    assert numbers.tolist()[:2] == [1200, -30]
+    assert np.isnan(numbers[2:4]).all()
+    assert numbers[4] == 4000
+
+
+def test_text_without_a_declared_format_is_read_in_the_format_that_it_has():
+    assert column_to_numbers(column(["1,75", "1,80"]), Variable("m", Kind.REAL)).tolist() == [1.75, 1.8]
+
+
+def test_a_cell_that_is_not_in_the_format_is_rejected_with_an_example():
+    pay = Variable("pay", Kind.REAL, format=NumberFormat.from_example("$1,234.56"))
+    with pytest.raises(
+        TableError, match=r"must hold numbers such as \$1,234.56, got '5 EUR'.*missing = \['5 EUR'\]"
+    ):
+        column_to_numbers(column(["$1", "5 EUR"]), pay)
+
+
+def test_codes_are_missing_in_text_numbers_and_levels():
+    real = Variable("v", Kind.REAL, missing=(-99,), declined=("refused",))
+    expected = [1.5, NAN, NAN]
+    for cells in (["1.5", "-99", "Refused"], [1.5, -99, None], [1.5, -99.0, NAN]):
+        np.testing.assert_array_equal(column_to_numbers(column(cells), real), expected)
+    yes = Variable("v", Kind.BINARY, ("no", "yes"), missing=(9, "unknown"))
+    np.testing.assert_array_equal(column_to_numbers(column(["yes", "9", "UNKNOWN"]), yes), [1, NAN, NAN])
+
+
+def test_an_option_is_one_where_the_cell_lists_it_and_missing_where_the_cell_is():
+    option = Variable("tools: R", Kind.BINARY, ("no", "yes"), source=OptionSource("tools", "R"))
+    table = pa.table({"tools": ["Excel; R", "Ruby", None, "r"]})
+    np.testing.assert_array_equal(table_to_numbers(table, Schema((option,)))[:, 0], [1, 0, NAN, 1])
+
+
+def test_a_missing_column_of_options_is_named_once():
+    options = [
+        Variable(f"tools: {name}", Kind.BINARY, ("no", "yes"), source=OptionSource("tools", name))
+        for name in ("R", "Excel")
+    ]
+    with pytest.raises(TableError, match=r"has no column 'tools', which"):
+        table_to_numbers(pa.table({"x": [1]}), Schema(tuple(options)))
+
+
+def test_filled_cells_are_written_like_the_observed_ones():
+    pay = Variable("pay", Kind.REAL, format=NumberFormat.from_example("$1,234.56"))
+    assert fill(["$5", None], pay, 1234.5).to_pylist() == ["$5", "$1,234.50"]
+    assert fill([5.0, None], pay, 1234.5).to_pylist() == [5.0, 1234.5]
+
+
+def test_codes_for_missing_values_are_filled_and_declined_answers_are_kept():
+    variable = Variable("v", Kind.REAL, missing=(-99,), declined=(-98,))
+    assert fill([1.5, -99, -98, None], variable, 7.0).to_pylist() == [1.5, 7.0, -98, 7.0]
+
+
+def test_a_missing_cell_of_options_is_filled_with_those_that_are_predicted():
+    options = tuple(
+        Variable(f"tools: {name}", Kind.BINARY, ("no", "yes"), source=OptionSource("tools", name))
+        for name in ("Excel", "R", "Stata")
+    )
+    table = pa.table({"tools": ["R", None, None]})
+    numbers = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0]])
+    filled = fill_missing(table, Schema(options), numbers)
+    assert filled["tools"].to_pylist() == ["R", "Excel; R", None]

@@ -7,6 +7,8 @@ import pytest
 
 from eddi.errors import EddiWarning, TableError
 from eddi.table import formats
+from eddi.table.columns import table_to_numbers
+from eddi.table.schema import Schema
 
 
 def test_a_csv_file_has_typed_columns_with_null_for_missing_values(file):
@@ -46,9 +48,22 @@ def test_a_line_break_inside_quotes_is_text(file):
     assert table["note"].to_pylist() == ["two\nlines", "x"]
 
 
-def test_a_decimal_comma_is_detected(file):
-    table = formats.read(file("t.csv", "height;age\n1,75;61\n1,80;\n"))
-    assert table.to_pydict() == {"height": [1.75, 1.8], "age": [61, None]}
+def test_a_number_with_a_decimal_comma_remains_text_for_the_number_format_of_its_variable(file):
+    path = file("t.csv", "height;age\n1,75;61\n1,80;\n1,62;50\n")
+    assert formats.read(path).to_pydict() == {"height": ["1,75", "1,80", "1,62"], "age": [61, None, 50]}
+    schema = Schema.infer(path)
+    assert table_to_numbers(formats.read(path), schema)[:, 0].tolist() == [1.75, 1.8, 1.62]
+
+
+def test_codes_with_leading_zeros_remain_text(file):
+    table = formats.read(file("t.csv", "zip,n\n02139,1\n10001,2\n"))
+    assert table.to_pydict() == {"zip": ["02139", "10001"], "n": [1, 2]}
+
+
+@pytest.mark.parametrize("values", [("true", "false"), ("True", "False"), ("TRUE", "FALSE")])
+def test_true_and_false_are_booleans(file, values):
+    table = formats.read(file("t.csv", "a,b\n{},1\n{},2\n,3\n".format(*values)))
+    assert table["a"].to_pylist() == [True, False, None]
 
 
 def test_a_tsv_file_is_split_only_at_tabs(file):
@@ -71,11 +86,17 @@ def test_a_utf16_file_is_read(file):
     ]
 
 
-def test_a_latin1_file_is_read_with_a_warning(file):
-    path = file("old.csv", "name,age\nJosé,5\n".encode("latin-1"))
-    with pytest.warns(EddiWarning, match=r"'old.csv' is not UTF-8; read as Latin-1"):
+def test_a_windows_file_is_read_with_a_warning(file):
+    path = file("old.csv", "name,fee\nJosé,5 €\n“Bo”,7 €\n".encode("cp1252"))
+    with pytest.warns(EddiWarning, match=r"'old.csv' is not UTF-8; read as Windows-1252"):
         table = formats.read(path)
-    assert table["name"].to_pylist() == ["José"]
+    assert table.to_pydict() == {"name": ["José", "“Bo”"], "fee": ["5 €", "7 €"]}
+
+
+def test_a_byte_without_a_character_in_windows_1252_does_not_stop_the_reader(file):
+    with pytest.warns(EddiWarning, match="read as Windows-1252"):
+        table = formats.read(file("t.csv", b"a,b\n\x81\xe9,1\n"))
+    assert table["a"].to_pylist() == ["\x81é"]
 
 
 def test_empty_lines_before_the_header_are_skipped(file):

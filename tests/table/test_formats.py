@@ -120,12 +120,12 @@ def test_a_repeated_name_gets_a_number_with_a_warning():
 
 
 def test_a_column_without_a_name_is_named_by_its_number(file):
-    assert formats.read(file("t.csv", "a,,b\n1,2,3\n")).column_names == ["a", "column 2", "b"]
+    assert formats.read(file("t.csv", "a,,b\n1,2,3\n")).column_names == ["a", "Unnamed: 1", "b"]
 
 
 @pytest.mark.parametrize("label", [None, np.nan, pd.NA, pd.NaT, ""])
-def test_a_missing_label_is_replaced_by_the_number_of_the_column(label):
-    assert formats.read(pd.DataFrame([[1]], columns=[label])).column_names == ["column 1"]
+def test_a_missing_label_is_replaced_by_the_name_that_pandas_gives(label):
+    assert formats.read(pd.DataFrame([[1]], columns=[label])).column_names == ["Unnamed: 0"]
 
 
 def test_a_pandas_column_of_mixed_types_becomes_text():

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from eddi.errors import EddiError, TableError, TargetError
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
-from eddi.table.infer import MAX_LEVELS, infer
+from eddi.table.infer import infer
+from eddi.table.kinds.guess import MAX_LEVELS
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
@@ -198,8 +199,12 @@ def test_ranges_with_the_same_start_are_a_category():
     assert infer_column(["1-2", "1-3", "2-3"] * 3).kind is Kind.CATEGORY
 
 
-def test_the_text_none_is_a_level():
-    assert "None" in infer_levels(["None", "To Speech", "Spontaneously"] * 2)
+def test_the_word_none_is_missing_as_in_pandas_and_proposed_as_a_level():
+    schema = infer(formats.read({"eyes": ["None", "To Speech", "To Pain", "Open"] * 2}))
+    assert schema["eyes"].levels == ("Open", "To Pain", "To Speech")
+    (note,) = schema.notes
+    assert "'None' (2 cells) is read as missing, as in pandas. If it is a level, use:" in note.message
+    assert note.alternative.levels == ("None", "Open", "To Pain", "To Speech")
 
 
 def test_codes_that_differ_by_a_leading_zero_are_different_levels():
@@ -375,6 +380,23 @@ def test_a_schema_is_inferred_from_a_file(tmp_path):
     schema = Schema.infer(path, targets=["smoker"])
     assert [variable.kind for variable in schema.variables] == [Kind.REAL, Kind.BINARY]
     assert schema.targets == ("smoker",)
+
+
+def test_a_path_and_pandas_give_the_same_schema_for_the_word_none(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("alley,n\nNone,1.5\nGrvl,None\nPave,3\nGrvl,2.25\nother,7\n")
+    schema = Schema.infer(path)
+    assert Schema.infer(pd.read_csv(path)) == schema
+    assert schema["n"].kind is Kind.REAL
+    assert schema["alley"].levels == ("Grvl", "other", "Pave")
+
+
+def test_a_file_with_the_index_of_pandas_has_the_same_schema_as_its_data_frame(tmp_path):
+    frame = pd.DataFrame({"age": RNG.normal(40, 9, 30), "smoker": ["no", "yes", None] * 10})
+    frame.to_csv(tmp_path / "t.csv")
+    schema = Schema.infer(tmp_path / "t.csv")
+    assert Schema.infer(pd.read_csv(tmp_path / "t.csv")) == schema
+    assert [column.name for column in schema.set_aside] == ["Unnamed: 0"]
 
 
 mixed_values = st.lists(

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from eddi.errors import SchemaError
 from eddi.table import schema_file
+from eddi.table.cells.multi_select import OptionSource
+from eddi.table.cells.number_format import NumberFormat
 from eddi.table.question import Question
-from eddi.table.schema import Schema, SetAside
+from eddi.table.schema import Note, Schema, SetAside
 from eddi.table.variable import Kind, Variable
 
 PEOPLE = Schema(
@@ -102,6 +104,7 @@ def test_numpy_levels_become_python_values():
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
+FORMATS = ("$1,234.56", "1.234,5 €", "1234%", "5'11\"", "1234.5 °C", "1 234")
 levels = st.lists(st.booleans() | st.integers() | numbers | names, min_size=2, max_size=4, unique_by=str)
 
 
@@ -113,7 +116,18 @@ def variables(draw, name):
         return Variable(name, kind, tuple(chosen[:2] if kind is Kind.BINARY else chosen))
     bounds = sorted(draw(st.tuples(numbers, numbers)))
     low, high = (draw(st.none() | st.just(bound)) for bound in bounds)
-    return Variable(name, kind, low=low, high=high, unit=draw(names))
+    codes = draw(st.lists(st.integers() | names, max_size=3, unique_by=str))
+    number_format = draw(st.none() | st.sampled_from(FORMATS).map(NumberFormat.from_example))
+    return Variable(
+        name,
+        kind,
+        low=low,
+        high=high,
+        unit=draw(names),
+        format=number_format,
+        missing=tuple(codes[:2]),
+        declined=tuple(codes[2:]),
+    )
 
 
 @st.composite
@@ -132,6 +146,60 @@ def schemas(draw):
         name = draw(names.filter(lambda name: name not in columns))
         questions.append(Question(name, tuple(revealed), draw(names), draw(cost)))
     return Schema(modelled, tuple(questions), tuple(targets), set_aside)
+
+
+CODED = Schema(
+    variables=(
+        Variable(
+            "pay", Kind.REAL, unit="$", format=NumberFormat.from_example("$1,234"), missing=(-99, 0)
+        ),
+        Variable("tools: R", Kind.BINARY, ("no", "yes"), source=OptionSource("tools", "R", "|")),
+    ),
+    explicit_questions=(Question("tools", ("tools: R",)),),
+    missing=(-99,),
+    declined=("refused",),
+)
+
+
+def test_formats_codes_and_options_have_keys_of_their_own():
+    text = schema_file.write(CODED)
+    assert 'missing = [-99]\ndeclined = ["refused"]\n' in text
+    assert 'pay = { kind = "real", unit = "$", format = "$1,234", missing = [0] }' in text
+    assert 'column = "tools", option = "R", separator = "|" }' in text
+    assert schema_file.read(text) == CODED
+
+
+def test_codes_of_the_table_apply_to_every_variable():
+    restored = schema_file.read(schema_file.write(CODED))
+    assert restored["pay"].missing == (0, -99)
+    assert [variable.declined for variable in restored.variables] == [("refused",), ("refused",)]
+
+
+def test_notes_are_comments_next_to_their_lines():
+    note = Note("stage", "may be codes. If so, use:", Variable("stage", Kind.CATEGORY, (1, 2, 3)))
+    schema = Schema((Variable("stage", Kind.ORDINAL, (1, 2, 3)),), notes=(note,))
+    lines = schema_file.write(schema).splitlines()
+    assert "# Check these guesses; the comments below say what to change: 'stage'." in lines
+    position = lines.index("# Check stage: may be codes. If so, use:")
+    assert lines[position + 1 : position + 3] == [
+        '#   stage = { kind = "category", levels = [1, 2, 3] }',
+        'stage = { kind = "ordinal", levels = [1, 2, 3] }',
+    ]
+    assert schema_file.read(schema_file.write(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('{ kind = "real", format = "lots" }', "the format 'lots' is not an example of a number"),
+        ('{ kind = "binary", levels = [0, 9], missing = [9] }', "9 both as a level and as a code"),
+        ('{ kind = "binary", levels = [0, 1], option = "R" }', "must have both a column and an option"),
+        ('{ kind = "binary", levels = [0, 1], format = "1,234" }', "cannot have a number format"),
+    ],
+)
+def test_a_mistake_in_formats_codes_or_options_is_explained(entry, message):
+    with pytest.raises(SchemaError, match=message):
+        schema_file.read(f"[variables]\nx = {entry}\n")
 
 
 def exact_levels(schema):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddi.errors import AnswerError, SchemaError
+from eddi.table.cells.number_format import NumberFormat
 from eddi.table.variable import Kind, Variable, level_position
 
 AGE = Variable("age", Kind.REAL, low=18, high=90)
@@ -115,3 +116,10 @@ def test_number_inverts_answer(position):
 
 def test_binary_ordinal_and_category_have_levels():
     assert [kind for kind in Kind if kind.has_levels] == ["binary", "ordinal", "category"]
+
+
+def test_an_answer_is_read_in_the_number_format_of_the_variable():
+    pay = Variable("pay", Kind.REAL, low=0, format=NumberFormat.from_example("1.234,5 €"))
+    assert [pay.number(raw) for raw in ("1.200,5 €", "1200,5", 1200.5)] == [1200.5] * 3
+    with pytest.raises(AnswerError, match="'pay' must be a number, got 'lots'"):
+        pay.number("lots")

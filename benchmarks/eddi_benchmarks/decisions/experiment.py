@@ -118,7 +118,6 @@ def fit(problem: Problem, settings: Settings) -> PartialVAE:
     model = PartialVAE(
         problem.schema,
         problem.target,
-        recipe="paper" if is_paper else "default",
         max_steps=n_steps or None,  # 0 means the steps of the recipe
         random_state=int(settings["seed"]),
         device=str(settings.get("device", "auto")),

@@ -5,16 +5,19 @@ A user who imputes a table expects the observed cells back as they were, so thei
 the file.
 """
 
-import codecs
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from eddi.table.columns import find_missing
-from eddi.table.delimited import DELIMITERS
+from eddi.table.delimited import DELIMITERS, decode
+from eddi.table.schema import Schema
 from eddi.table.text import format_value
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -22,13 +25,16 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 Cells = list[list[str]]  # [rows][columns]
 
 
-def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.Table:
+def restore_observed_text(
+    path: Path, table: pa.Table, filled: pa.Table, schema: Schema | None = None
+) -> pa.Table:
     """Return ``filled`` with the text of every observed cell as in the file at ``path``.
 
     Args:
         path: the file that ``table`` was read from. If it is not a text file, ``filled`` is returned.
         table: the table with missing values.
         filled: the same table without missing values.
+        schema: declares the codes for missing values, which are replaced, too.
     """
     rows = _read_cells(path, table)
     if rows is None:
@@ -37,20 +43,20 @@ def restore_observed_text(path: Path, table: pa.Table, filled: pa.Table) -> pa.T
     for index, name in enumerate(table.column_names):
         original = table.column(index)
         texts = [row[index] for row in rows]
-        if pa.types.is_floating(original.type) and any("," in text for text in texts):
-            return filled  # the file has decimal commas, but imputed cells would have points
-        columns.append(_fill_missing(texts, original, filled.column(name)))
+        variable = next((v for v in schema.variables if v.column == name), None) if schema else None
+        filled_codes = replace(variable, declined=()) if variable is not None else None
+        is_missing = find_missing(original, filled_codes)
+        columns.append(_fill_missing(texts, is_missing, filled.column(name)))
     return pa.Table.from_arrays(
         [pa.array(column, pa.string()) for column in columns], table.column_names
     )
 
 
-def _fill_missing(texts: list[str], original: pa.ChunkedArray, filled: pa.ChunkedArray) -> list[str]:
-    """Return the cell texts with imputed values in place of missing ones.
+def _fill_missing(texts: list[str], is_missing: NDArray[np.bool_], filled: pa.ChunkedArray) -> list[str]:
+    """Return the cell texts with imputed values in place of missing ones and of their codes.
 
     An imputed value that also occurs among the observed cells is spelled as it is there.
     """
-    is_missing = find_missing(original)
     if not is_missing.any():
         return texts
     observed = (text for text, missing in zip(texts, is_missing, strict=True) if not missing)
@@ -67,7 +73,7 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
     if not set(TEXT_SUFFIXES) & {suffix.lower() for suffix in path.suffixes}:
         return None
     with pa.input_stream(path, compression="detect") as stream:
-        text = _decode(stream.read())
+        text, _ = decode(stream.read())
     for delimiter in DELIMITERS:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         # In a file with a single column, an empty line is a missing value.
@@ -75,15 +81,6 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
         if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
             return rows[1:]
     return None
-
-
-def _decode(content: bytes) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return content.decode("utf-16")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
 
 
 def to_csv(table: pa.Table) -> str:

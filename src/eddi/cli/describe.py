@@ -88,16 +88,18 @@ def _summarize_columns(table: "pa.Table") -> list[dict[str, Any]]:
     from eddi.table.schema import Schema
 
     schema = Schema.infer(table)
-    variables = {variable.name: variable for variable in schema.variables}
-    reasons = {column.name: column.reason for column in schema.set_aside}
+    descriptions = {column.name: ("set aside", column.reason) for column in schema.set_aside}
+    for variable in schema.variables:
+        descriptions[variable.name] = (str(variable.kind), terminal.describe_values(variable))
+    for question in schema.explicit_questions:  # the columns whose cells list options
+        options = [source.option for name in question.reveals if (source := schema[name].source)]
+        descriptions[question.name] = ("options", terminal.join_names(options))
     return [
         {
             "name": name,
-            "kind": str(variables[name].kind) if name in variables else "set aside",
+            "kind": descriptions[name][0],
             "missing": round(float(find_missing(table.column(name)).mean()), 4),
-            "values": (
-                terminal.describe_values(variables[name]) if name in variables else reasons[name]
-            ),
+            "values": descriptions[name][1],
         }
         for name in table.column_names
     ]

@@ -119,6 +119,9 @@ def _read_table(
     schema = Schema.infer(rows, targets=target or ())
     terminal.print_message("no --schema was given; inferred this one:")
     terminal.open_console(stderr=True).print(terminal.build_schema_table(schema))
+    if uncertain := list(dict.fromkeys(note.column for note in schema.notes)):
+        names = terminal.join_names(uncertain)
+        terminal.print_message(f"check {names}: `eddi schema {table}` says why, and what to change.")
     return rows, schema
 
 

@@ -59,7 +59,7 @@ def impute(
             return imputation.fill_file(rows, _require_parquet(rows, outputs))
         tables = imputation.fill_table(rows)
     for path, filled in zip(outputs, tables, strict=True):
-        _write_table(restore_observed_text(table, rows, filled), path)
+        _write_table(restore_observed_text(table, rows, filled, imputation.schema), path)
     return None
 
 

@@ -1,16 +1,64 @@
 """`eddi schema`: infer a schema from a table."""
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
 from eddi.cli import terminal
 from eddi.cli.options import Json, TablePath, Targets
 
+if TYPE_CHECKING:
+    from eddi.table.schema import Schema
 
-def schema(table: TablePath, target: Targets = None, json: Json = False) -> None:
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CODE", help="Code for a missing value, such as -99. May be repeated."),
+]
+Declined = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CODE", help="Code for a declined answer, such as refused. May be repeated."),
+]
+
+
+def schema(
+    table: TablePath,
+    target: Targets = None,
+    missing: Missing = None,
+    declined: Declined = None,
+    json: Json = False,
+) -> None:
     """Infer the kind of each column of a table and print a schema as TOML to edit by hand.
+
+    Uncertain guesses are listed first, each with the line to use instead.
 
     For example: eddi schema people.csv > people.toml
     """
     from eddi.table.schema import Schema
+    from eddi.table.text import parse_scalar
 
-    inferred = Schema.infer(table, targets=target or ())
+    inferred = Schema.infer(
+        table,
+        targets=target or (),
+        missing=map(parse_scalar, missing or ()),
+        declined=map(parse_scalar, declined or ()),
+    )
     terminal.print_data(terminal.to_json(inferred.to_document()) if json else inferred.to_toml())
-    terminal.open_console(stderr=True).print(terminal.build_schema_table(inferred))
+    console = terminal.open_console(stderr=True)
+    if inferred.notes:
+        console.print(_build_notes_table(inferred))
+    console.print(terminal.build_schema_table(inferred))
+
+
+def _build_notes_table(schema: "Schema") -> Table:
+    """Return what to check: the column, the doubt, and the line to use instead."""
+    from eddi.table.schema_file import format_variable_line
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title_justify="left")
+    for note in schema.notes:
+        text = Text(note.message)
+        if note.alternative is not None:
+            text.append(f"\n{format_variable_line(note.alternative)}", "dim")
+        table.add_row(Text("check", "bold yellow"), Text(note.column), text)
+    return table

@@ -154,7 +154,7 @@ def build_schema_table(schema: "Schema") -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for kind, n_variables in count_kinds(schema).items():
         names = [variable.name for variable in schema.variables if str(variable.kind) == kind]
-        table.add_row(Text(str(n_variables), "bold"), Text(kind, "green"), Text(_join_names(names)))
+        table.add_row(Text(str(n_variables), "bold"), Text(kind, "green"), Text(join_names(names)))
     for column in schema.set_aside:
         table.add_row("", Text("set aside", "yellow"), Text(f"{column.name}: {column.reason}"))
     return table
@@ -176,7 +176,7 @@ def build_columns_table(columns: Sequence[dict[str, Any]]) -> Table:
 def describe_values(variable: "Variable") -> str:
     """Return the possible values of a variable: its levels, or its range and unit."""
     if variable.kind.has_levels:
-        return _join_names([str(level) for level in variable.levels])
+        return join_names([str(level) for level in variable.levels])
     low, high = variable.low, variable.high
     if low is None:
         numbers = "any number" if high is None else f"up to {high:g}"
@@ -185,7 +185,8 @@ def describe_values(variable: "Variable") -> str:
     return f"{numbers} {variable.unit}".strip()
 
 
-def _join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
     n_hidden = len(names) - MAX_NAMES_SHOWN
     more = f" and {n_hidden} more" if n_hidden > 0 else ""
     return ", ".join(names[:MAX_NAMES_SHOWN]) + more

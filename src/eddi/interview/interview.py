@@ -16,9 +16,11 @@ from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
+from eddi.table.cells.missing import has_code
+from eddi.table.cells.multi_select import split_options
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
-from eddi.table.variable import Level
+from eddi.table.variable import Level, Variable, level_position
 
 
 class Interview:
@@ -80,7 +82,9 @@ class Interview:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
         Give one value for each variable that the question reveals, in order, or a mapping of those that
-        are known. UNKNOWN or DECLINED stands for any of them, or for all.
+        are known. UNKNOWN or DECLINED stands for any of them, or for all, and so does a code that the
+        schema declares for it. If the question reveals the options of one column, give the options as in
+        the table ("Excel; R"), or as a list.
 
         Raises:
             AnswerError: the answer is not valid; nothing is recorded.
@@ -90,8 +94,10 @@ class Interview:
         answered = self.record.answered_variables()
         if name in self.record.answered_questions() or set(reveals) <= answered:
             raise AnswerError(f"{name!r} was already answered. Undo that answer to change it.")
-        given = _by_variable(name, reveals, values, answered=answered)
         schema = self.model.schema
+        values = _split_options([schema[variable] for variable in reveals], values)
+        given = _by_variable(name, reveals, values, answered=answered)
+        given = {key: _read_code(schema[key], value) for key, value in given.items()}
         levels: dict[str, Level] = {
             variable: schema[variable].answer(schema[variable].number(value))
             for variable, value in given.items()
@@ -174,6 +180,40 @@ def answers_to_evidence(model: Model, interviews: Sequence[Sequence[Answer]]) ->
             for name, value in answer.values.items():
                 numbers[row, schema.position(name)] = schema[name].number(value)
     return model.coding.encode(numbers)
+
+
+def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) -> tuple[object, ...]:
+    """Return one value per option if the answer lists the options of a column, else the values."""
+    sources = [variable.source for variable in variables if variable.source is not None]
+    if len(values) != 1 or not sources or len(sources) < len(variables):
+        return values
+    (answer,) = values
+    is_text = isinstance(answer, str) and not isinstance(answer, NoAnswer)
+    if is_text and level_position(variables[0].levels, answer) is not None and len(variables) == 1:
+        return values
+    if is_text and not has_code(variables[0].codes, answer):
+        answer = split_options(str(answer), sources[0].separator)
+    if not isinstance(answer, list | tuple | set):
+        return values
+    known = {source.option.casefold() for source in sources}
+    for option in answer:
+        if str(option).casefold() not in known:
+            options = ", ".join(source.option for source in sources)
+            raise AnswerError(f"{sources[0].column!r} has no option {option!r}. Options are: {options}.")
+    listed = {str(option).casefold() for option in answer}
+    return tuple(
+        variable.levels[source.option.casefold() in listed]
+        for variable, source in zip(variables, sources, strict=True)
+    )
+
+
+def _read_code(variable: Variable, value: object) -> object:
+    """Return UNKNOWN or DECLINED for a code of the variable, and any other value unchanged."""
+    if isinstance(value, NoAnswer):
+        return value
+    if has_code(variable.declined, value):
+        return NoAnswer.DECLINED
+    return NoAnswer.UNKNOWN if has_code(variable.missing, value) else value
 
 
 def _by_variable(

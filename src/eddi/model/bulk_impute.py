@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from eddi.engine import Engine, map_shards
 from eddi.model.files.archive import load_cached
 from eddi.model.fitted import FittedModel
-from eddi.table.columns import fill_missing, table_to_numbers, types_after_filling
+from eddi.table.columns import table_to_numbers
+from eddi.table.fill import fill_missing, types_after_filling
+from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream, iter_batches, open_writer
 
 SHARD_CELLS = 200_000  # per shard; larger ones are not faster, and take memory
@@ -76,6 +78,11 @@ class BulkImputation:
 
         for part in map_shards(_fill_shard, shards(), engine=self.engine, on_done=report):
             yield pending.pop(0), part
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the model."""
+        return self._fitted.schema
 
     @property
     def _fitted(self) -> FittedModel:

@@ -25,7 +25,7 @@ from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
 from eddi.model.prediction import Predictions
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training.checkpoint import Progress
-from eddi.table import columns, formats
+from eddi.table import columns, fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -191,7 +191,7 @@ class FittedModel:
         positions = self.schema.positions(names)
         if not evidence.observed[:, positions].any():
             return predictions
-        numbers = columns.round_to_valid(self.coding.decode(evidence.values), self.schema)
+        numbers = fill.round_to_valid(self.coding.decode(evidence.values), self.schema)
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
 
     def predictive_distributions(
@@ -238,7 +238,7 @@ class FittedModel:
             with torch.inference_mode():
                 drawn = self._draw_missing(chunk, level.to(self.frozen.device), random)
                 parts.append(drawn.cpu().numpy())
-        return columns.round_to_valid(self.coding.decode(np.concatenate(parts, axis=1)), self.schema)
+        return fill.round_to_valid(self.coding.decode(np.concatenate(parts, axis=1)), self.schema)
 
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
@@ -257,7 +257,7 @@ class FittedModel:
             for variable, probabilities in chunk.probabilities():
                 guess[:, variable] = probabilities.argmax(-1).to(guess.dtype)
             parts.append(guess.cpu().numpy())
-        return columns.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema)
+        return fill.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema)
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(spec.kind is Kind.COUNT for spec in self.network.specs)

@@ -1,8 +1,8 @@
-"""Clean Arrow columns, convert them to numbers, and fill missing values with numbers."""
+"""Clean Arrow columns and convert them to numbers."""
 
 import math
-from collections.abc import Callable, Collection
-from typing import Any, NoReturn
+from collections.abc import Collection
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -10,59 +10,68 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
+from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER, has_code
+from eddi.table.cells.number_format import detect_format
 from eddi.table.schema import Schema
 from eddi.table.text import format_list, format_names, format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
 
-# "None" and "none" are not in the list: they are real levels in medical data (no eye response, no
-# pain). Neither are "-" (a negative test), "unknown" (an answer people give) and codes such as 99.
-MISSING_MARKERS = frozenset(
-    [
-        *["", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN", "NaT"],
-        *["null", "NULL", "Null", "?", "<NA>", "#N/A", "#NA", "#N/A N/A"],
-        *["1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND"],  # how old Windows programs print NaN
-        ".",  # how SAS and Stata write a missing value
-    ]
-)
+LEADING_ZERO = r"^[+-]?0[0-9]"
+"""Pattern of a text such as 007 or 02139, which is a code and not a number."""
 
 
-def clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def clean(column: pa.ChunkedArray, *, codes: tuple[Level, ...] = ()) -> pa.ChunkedArray:
     """Return the column with stripped text, null for missing values, and numbers for numeric text.
 
-    Whole numbers become int64, other numbers float64, and dictionaries their values. Dates and nested
-    values are returned unchanged.
+    Whole numbers become int64, other numbers float64, and dictionaries their values. Text with leading
+    zeros remains text. Dates and nested values are returned unchanged.
+
+    Args:
+        column: the column.
+        codes: values that mean "missing" in addition to the usual markers.
     """
     if is_text(column.type) or pa.types.is_dictionary(column.type):
-        codes, values = factorize(column)
-        cells = _parse_numbers(values).take(pa.array(codes, mask=codes < 0))
+        indices, values = factorize(column, codes=codes)
+        cells = _parse_plain_numbers(values).take(pa.array(indices, mask=indices < 0))
         return _nan_to_null(pa.chunked_array([cells]))
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
-        return column.cast(pa.int64())
-    if _is_numeric(column.type):
-        return _nan_to_null(column.cast(pa.float64(), safe=False))
+        return _codes_to_null(column.cast(pa.int64()), codes)
+    if is_numeric(column.type):
+        return _codes_to_null(_nan_to_null(column.cast(pa.float64(), safe=False)), codes)
     return column
 
 
-def factorize(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+def factorize(
+    column: pa.ChunkedArray, *, levels: tuple[Level, ...] = (), codes: tuple[Level, ...] = ()
+) -> tuple[NDArray[np.int64], pa.Array]:
     """Return each row's index into the distinct values, -1 = missing, and these values, stripped.
 
     Two values may become equal when they are stripped. They keep their two indices.
+
+    Args:
+        column: the column.
+        levels: the levels of the variable. A marker such as "None" that is a level is not missing.
+        codes: values that mean "missing" in addition to the usual markers.
     """
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     if not encoded.num_chunks:
-        return np.zeros(0, np.int64), pa.array([], _value_type(column.type))
+        return np.zeros(0, np.int64), pa.array([], value_type(column.type))
     array = pa.concat_arrays(encoded.unify_dictionaries().chunks)
-    values, missing = _strip_and_find_missing(array.dictionary)
-    codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    values, missing = _strip_and_find_missing(array.dictionary, levels)
+    if codes:
+        missing |= np.array([has_code(codes, value) for value in values.to_pylist()], dtype=np.bool_)
+    indices = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     lookup = np.append(np.where(missing, -1, np.arange(len(values))), -1)  # the last entry is for -1
-    return lookup[codes], values
+    return lookup[indices], values
 
 
-def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Return a mask of the missing cells: null, NaN, or text such as "NA" [rows]."""
+def find_missing(column: pa.ChunkedArray, variable: Variable | None = None) -> NDArray[np.bool_]:
+    """Return a mask of the missing cells: null, NaN, text such as "NA", or a code of the variable [rows]."""
+    levels, codes = (variable.levels, variable.codes) if variable is not None else ((), ())
     if is_text(column.type) or pa.types.is_dictionary(column.type):
-        return factorize(column)[0] < 0
-    return np.asarray(column.is_null(nan_is_null=True).to_numpy(), dtype=np.bool_)
+        return factorize(column, levels=levels, codes=codes)[0] < 0
+    numbers = _codes_to_null(column, codes)
+    return np.asarray(numbers.is_null(nan_is_null=True).to_numpy(), dtype=np.bool_)
 
 
 def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
@@ -71,6 +80,8 @@ def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np
     Raises:
         TableError: a value is infinite, is not a number, or is not one of the levels.
     """
+    if variable.source is not None:
+        return _find_options(column, variable)
     if variable.kind.has_levels:
         return _find_level_positions(column, variable)
     quantities = _parse_quantities(column, variable)  # [rows]
@@ -95,67 +106,18 @@ def table_to_numbers(
         TableError: a column is absent, or a value does not fit its variable.
     """
     indices = {name: index for index, name in enumerate(table.column_names)}
-    absent = [name for name in schema.names if name not in indices and name not in optional]
+    absent = [v.column for v in schema.variables if v.column not in indices and v.name not in optional]
     if absent:
         raise TableError(
-            f"the table has no column {format_names(absent)}, which the schema expects. Its columns "
-            f"are: {format_names(table.column_names)}. Is this the wrong schema for the table?"
+            f"the table has no column {format_names(list(dict.fromkeys(absent)))}, which the schema "
+            f"expects. Its columns are: {format_names(table.column_names)}. "
+            "Is this the wrong schema for the table?"
         )
     numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
     for row, variable in zip(numbers, schema.variables, strict=True):
-        if variable.name in indices:
-            row[:] = column_to_numbers(table.column(indices[variable.name]), variable)
+        if variable.column in indices:
+            row[:] = column_to_numbers(table.column(indices[variable.column]), variable)
     return np.ascontiguousarray(numbers.T)  # [rows, variables]
-
-
-def fill_missing(table: pa.Table, schema: Schema, numbers: NDArray[np.float64]) -> pa.Table:
-    """Return the table with its missing values filled. Observed cells and other columns are unchanged.
-
-    Args:
-        table: as `formats.read` returns it. Variables without a column are ignored.
-        schema: the variables to fill.
-        numbers: one number per row and variable, of which only those for missing cells are used. A NaN
-            leaves the cell missing.
-    """
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    for variable, values in zip(schema.variables, numbers.T, strict=True):
-        if variable.name in columns:
-            columns[variable.name] = _fill_column(columns[variable.name], variable, values)
-    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
-
-
-def types_after_filling(
-    columns: pa.Schema, schema: Schema, has_missing: Callable[[str], bool]
-) -> pa.Schema:
-    """Return the column types that `fill_missing` produces, given the types but not the table.
-
-    Args:
-        columns: names and types of the columns.
-        schema: the variables to fill.
-        has_missing: whether the column of this name has missing values.
-    """
-    fields = []
-    for field in columns:
-        is_filled = field.name in schema.names and not pa.types.is_dictionary(field.type)
-        new_type = _filled_type(field.type, schema[field.name]) if is_filled else field.type
-        changes = new_type != field.type and has_missing(field.name)
-        fields.append(pa.field(field.name, new_type) if changes else field)
-    return pa.schema(fields)
-
-
-def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
-    """Return the nearest numbers a table can hold: whole counts and existing level positions.
-
-    Args:
-        numbers: predicted numbers [..., variables].
-        schema: the variables.
-    """
-    numbers = numbers.copy()
-    for position, variable in enumerate(schema.variables):
-        if variable.kind is not Kind.REAL:
-            highest = variable.n_levels - 1 if variable.kind.has_levels else np.inf
-            numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, highest)
-    return numbers
 
 
 def raise_infinite(name: str) -> NoReturn:
@@ -172,12 +134,14 @@ def is_text(data_type: pa.DataType) -> bool:
     return bool(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or is_view)
 
 
-def _is_numeric(data_type: pa.DataType) -> bool:
+def is_numeric(data_type: pa.DataType) -> bool:
+    """Whether an Arrow type holds numbers; booleans are not numbers."""
     checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     return any(check(data_type) for check in checks)
 
 
-def _value_type(data_type: pa.DataType) -> pa.DataType:
+def value_type(data_type: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a dictionary, or the type itself."""
     return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
 
 
@@ -187,23 +151,44 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
 
 
-def _strip_and_find_missing(values: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _codes_to_null(column: pa.ChunkedArray, codes: tuple[Level, ...]) -> pa.ChunkedArray:
+    """Return numbers with null for those that are a code."""
+    numbers = [number for code in codes if math.isfinite(number := _to_number(code))]
+    if not numbers or not is_numeric(column.type):
+        return column
+    is_code = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64()))
+    return pc.if_else(is_code, pa.scalar(None, column.type), column)
+
+
+def _to_number(level: object) -> float:
+    try:
+        return float(level)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _strip_and_find_missing(
+    values: pa.Array, levels: tuple[Level, ...] = ()
+) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Return the values with stripped text, and a mask of those that mean "missing"."""
     if is_text(values.type):
         values = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
-        markers = pa.array(sorted(MISSING_MARKERS), values.type)
+        listed = {level for level in levels if isinstance(level, str)}
+        markers = pa.array(sorted({*MISSING_MARKERS, NONE_MARKER} - listed), values.type)
         missing = pc.or_(values.is_null(), pc.is_in(values, value_set=markers))
     else:
         missing = values.is_null(nan_is_null=True)
     return values, np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _parse_numbers(values: pa.Array) -> pa.Array:
-    """Return text as int64 or float64 if every value that is not missing is a number."""
+def _parse_plain_numbers(values: pa.Array) -> pa.Array:
+    """Return text as int64 or float64 if every value that is not missing is a plain number."""
     if not is_text(values.type):
-        return pa.concat_arrays(clean(pa.chunked_array([values])).chunks or [values])
+        return values
     missing = pa.array(_strip_and_find_missing(values)[1])
     observed = pc.if_else(missing, pa.scalar(None, values.type), values)
+    if pc.any(pc.match_substring_regex(observed, LEADING_ZERO)).as_py():
+        return values
     for number_type in (pa.int64(), pa.float64()):
         try:
             return observed.cast(number_type)
@@ -212,9 +197,21 @@ def _parse_numbers(values: pa.Array) -> pa.Array:
     return values
 
 
+def _find_options(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+    """Return 1 where a cell lists the option of the variable, 0 where it lists others [rows]."""
+    if variable.source is None or not is_text(value_type(column.type)):
+        raise TableError(
+            f"{variable.column!r} must hold text that lists options, got {column.type}. "
+            f"Set {variable.name!r} aside in the schema."
+        )
+    indices, values = factorize(column, codes=variable.codes)
+    lookup = [float(variable.source.is_listed(value)) for value in values.to_pylist()]
+    return np.array([*lookup, np.nan])[indices]
+
+
 def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
     try:
-        codes, values = factorize(column)
+        indices, values = factorize(column, levels=variable.levels, codes=variable.codes)
     except pa.ArrowNotImplementedError:
         raise TableError(
             f"{variable.name!r} holds {column.type}, which cannot be levels of a variable. "
@@ -222,12 +219,12 @@ def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArra
         ) from None
     # Only the values that occur: unused categories need not be levels.
     is_used = np.zeros(len(values) + 1, np.bool_)
-    is_used[codes] = True
+    is_used[indices] = True
     exact = {str(level): position for position, level in enumerate(variable.levels)}
     lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
-    for code in np.flatnonzero(is_used[:-1]).tolist():
-        lookup[code] = _find_level(values[code].as_py(), variable, exact)
-    return lookup[codes]
+    for index in np.flatnonzero(is_used[:-1]).tolist():
+        lookup[index] = _find_level(values[index].as_py(), variable, exact)
+    return lookup[indices]
 
 
 def _find_level(value: object, variable: Variable, exact: dict[str, int]) -> float:
@@ -245,28 +242,50 @@ def _find_level(value: object, variable: Variable, exact: dict[str, int]) -> flo
 
 
 def _parse_quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
-    cleaned = clean(column)
+    if is_text(value_type(column.type)):
+        indices, values = factorize(column, codes=variable.codes)
+        numbers = _parse_texts(values.take(pa.array(np.unique(indices[indices >= 0]))), variable)
+        lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
+        lookup[np.unique(indices[indices >= 0])] = numbers
+        return lookup[indices]
+    cleaned = clean(column, codes=variable.codes)
     data_type = cleaned.type
-    if not (_is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type)):
-        raise TableError(
-            f"{variable.name!r} is {variable.kind} and must hold numbers, got "
-            f"{_first_non_number(cleaned)!r}. Correct it, or make {variable.name!r} a category "
-            "in the schema."
-        )
+    if not (is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type)):
+        _raise_non_number(variable, next(iter(cleaned.drop_null().to_pylist()), data_type))
     if pa.types.is_boolean(data_type):
         cleaned = cleaned.cast(pa.int64())
     floats = cleaned.cast(pa.float64(), safe=False)  # integers beyond 2**53 are rounded
     return np.array(floats.to_numpy(), dtype=np.float64)
 
 
-def _first_non_number(column: pa.ChunkedArray) -> str:
-    """Return the first value that is not a number, for an error message."""
-    for value in column.drop_null().unique().to_pylist():
+def _parse_texts(values: pa.Array, variable: Variable) -> NDArray[np.float64]:
+    """Return distinct texts as numbers, in the format of the variable or in the one they have."""
+    number_format = variable.format
+    if number_format is None:
         try:
-            float(value)
-        except (TypeError, ValueError):
-            return str(value)
-    return str(column.type)
+            return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        except pa.ArrowInvalid:
+            number_format = detect_format(values.to_pylist())
+    texts = values.to_pylist()
+    parse = number_format.parse if number_format is not None else _to_number
+    numbers = np.array([parse(text) for text in texts], dtype=np.float64)
+    is_invalid = np.isnan(numbers)
+    if is_invalid.any():
+        _raise_non_number(variable, texts[int(is_invalid.argmax())])
+    return numbers
+
+
+def _raise_non_number(variable: Variable, value: object) -> NoReturn:
+    if variable.format is None:
+        expected, format_hint = "numbers", ""
+    else:
+        expected = f"numbers such as {variable.format.example}"
+        format_hint = ' Another notation needs another format, such as format = "1.234,5 kg".'
+    raise TableError(
+        f"{variable.name!r} is {variable.kind} and must hold {expected}, got {str(value)!r}. Correct it, "
+        f"or make {variable.name!r} a category in the schema. If it means that the value is missing, add "
+        f"missing = [{value!r}] to the variable.{format_hint}"
+    )
 
 
 def _check_counts(quantities: NDArray[np.float64], variable: Variable) -> None:
@@ -276,87 +295,3 @@ def _check_counts(quantities: NDArray[np.float64], variable: Variable) -> None:
             f"{variable.name!r} is count and must hold whole numbers from 0 up, got "
             f"{quantities[invalid][0]:g}. Correct it, or make {variable.name!r} real in the schema."
         )
-
-
-def _fill_column(
-    column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]
-) -> pa.ChunkedArray:
-    """Return the column with its missing cells filled, or the same object if there are none."""
-    is_filled = find_missing(column) & ~np.isnan(values)
-    if not is_filled.any():
-        return column
-    new_type = _filled_type(_value_type(column.type), variable)
-    cells = _numbers_to_cells(np.where(is_filled, values, 0.0), variable, new_type)
-    observed = column.cast(_value_type(column.type)).cast(new_type, safe=False)
-    filled = pc.if_else(pa.array(is_filled), cells, observed)
-    return _encode_like(filled, column) if pa.types.is_dictionary(column.type) else filled
-
-
-def _filled_type(data_type: pa.DataType, variable: Variable) -> pa.DataType:
-    """Return the column's own type if it can hold the variable's values, else the nearest that can."""
-    types = pa.types
-    if types.is_null(data_type):
-        return _default_type(variable)
-    has_levels = variable.kind.has_levels
-    has_fractions = variable.kind is Kind.REAL or (
-        has_levels and not all(_is_whole(level) for level in variable.levels)
-    )
-    if types.is_decimal(data_type) or (types.is_integer(data_type) and has_fractions):
-        return pa.float64()
-    if types.is_boolean(data_type) and not has_levels:
-        return pa.float64()
-    return pa.large_string() if is_text(data_type) and data_type != pa.string() else data_type
-
-
-def _default_type(variable: Variable) -> pa.DataType:
-    """Return the Arrow type for a variable whose column has no type of its own."""
-    if not variable.kind.has_levels:
-        return pa.int64() if variable.kind is Kind.COUNT else pa.float64()
-    types = {type(level) for level in variable.levels}
-    if types == {bool}:
-        return pa.bool_()
-    if types <= {int, float}:
-        return pa.int64() if types == {int} else pa.float64()
-    return pa.string()
-
-
-def _is_whole(level: Level) -> bool:
-    try:
-        return float(level).is_integer()
-    except ValueError:
-        return False
-
-
-def _numbers_to_cells(
-    numbers: NDArray[np.float64], variable: Variable, data_type: pa.DataType
-) -> pa.Array:
-    """Return the numbers of a variable as cells of an Arrow type."""
-    if variable.kind.has_levels:
-        cells = pa.array([_level_to_cell(level, data_type) for level in variable.levels], data_type)
-        highest = variable.n_levels - 1
-        return cells.take(pa.array(np.clip(np.rint(numbers), 0, highest).astype(np.int64)))
-    quantities = np.rint(numbers) if variable.kind is Kind.COUNT else numbers
-    if is_text(data_type):
-        return pa.array([format_value(float(quantity)) for quantity in quantities], data_type)
-    return pa.array(quantities).cast(data_type, safe=False)
-
-
-def _level_to_cell(level: Level, data_type: pa.DataType) -> Any:
-    if is_text(data_type):
-        return str(level)
-    if pa.types.is_boolean(data_type):
-        return level_position((False, True), level) == 1
-    if _is_numeric(data_type):
-        number = float(level)
-        return int(number) if pa.types.is_integer(data_type) and math.isfinite(number) else number
-    return level
-
-
-def _encode_like(column: pa.ChunkedArray, original: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column as a dictionary in the order of the original's, with new values at the end."""
-    old = original.unify_dictionaries().chunk(0).dictionary.cast(column.type, safe=False)
-    new = [value for value in column.unique().drop_null() if not pc.is_in(value, old).as_py()]
-    values = pa.concat_arrays([old, pa.array(new, column.type)])
-    codes = pa.concat_arrays(pc.index_in(column, value_set=values).chunks)
-    ordered = original.type.ordered
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, values, ordered=ordered)])

@@ -3,27 +3,29 @@
 import codecs
 import csv
 import io
-import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from eddi.errors import EddiWarning, TableError
-from eddi.table.columns import MISSING_MARKERS
+from eddi.table.cells.missing import MISSING_MARKERS
+from eddi.table.columns import clean, is_text
 
 DELIMITERS = ",;\t|"
 N_SNIFFED_LINES = 50  # lines from which the delimiter is detected
 N_SNIFFED_CHARACTERS = 1_000_000  # upper limit, in case the lines are very long
-
-_DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?=;|$)", re.MULTILINE)
-_DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?=;|$)", re.MULTILINE)
+BOOLEANS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
 def read(path: Path, delimiter: str | None = None) -> pa.Table:
-    """Read a text file. A column is typed if all its cells agree. An empty file has no columns.
+    """Read a text file. An empty file has no columns.
+
+    A column of plain numbers or of true and false is typed. Other columns remain text: their numbers
+    are read by the number format of the variable.
 
     Args:
         path: the file, compressed or not.
@@ -33,15 +35,17 @@ def read(path: Path, delimiter: str | None = None) -> pa.Table:
         TableError: a line has more or fewer cells than the header.
     """
     with pa.input_stream(path, compression="detect") as stream:
-        text, raw = _decode(path, stream.read())
+        text, encoding = decode(stream.read())
+    if encoding == "cp1252":
+        message = f"{path.name!r} is not UTF-8; read as Windows-1252. Save it as UTF-8 to be sure."
+        warnings.warn(message, EddiWarning, stacklevel=5)
     lines = list(io.StringIO(text[:N_SNIFFED_CHARACTERS], newline=""))[:N_SNIFFED_LINES]
     delimiter = delimiter or _detect_delimiter(lines)
     header = next(filter(None, csv.reader(lines, delimiter=delimiter)), [])
     if not header:
         return pa.table({})
-    decimal_mark = _detect_decimal_mark("".join(lines), delimiter)
     try:
-        return _parse(raw, delimiter, decimal_mark=decimal_mark, has_one_column=len(header) == 1)
+        return _parse(text.encode(), delimiter, header)
     except pa.ArrowInvalid:
         _check_line_lengths(path, text, delimiter)
         raise
@@ -71,18 +75,27 @@ def _decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if is_dictionary else column
 
 
-def _decode(path: Path, raw: bytes) -> tuple[str, bytes]:
-    """Return a file's content as text and as UTF-8 without a byte-order mark."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        text = raw.decode("utf-16")
-        return text, text.encode()
+def decode(content: bytes) -> tuple[str, str]:
+    """Return the content of a file as text without a byte-order mark, and its encoding.
+
+    The encoding is UTF-16 if there is a mark, UTF-8 if possible, and otherwise Windows-1252.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16"), "utf-16"
     try:
-        return raw.decode("utf-8-sig"), raw.removeprefix(codecs.BOM_UTF8)
+        return content.decode("utf-8-sig"), "utf-8"
     except UnicodeDecodeError:
-        message = f"{path.name!r} is not UTF-8; read as Latin-1. Save it as UTF-8 to be sure."
-        warnings.warn(message, EddiWarning, stacklevel=6)
-        text = raw.decode("latin-1")
-        return text, text.encode()
+        # Five bytes have no character in Windows-1252. They become the control characters of Latin-1.
+        return content.decode("cp1252", "eddi.latin1"), "cp1252"
+
+
+def _decode_latin1(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("eddi.latin1", _decode_latin1)
 
 
 def _detect_delimiter(lines: Sequence[str]) -> str:
@@ -96,25 +109,37 @@ def _detect_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=rank)
 
 
-def _detect_decimal_mark(sample: str, delimiter: str) -> str:
-    """Return "," if numbers look like 3,14, as in countries where ";" separates cells; else "."."""
-    has_commas = _DECIMAL_COMMA.search(sample) and not _DECIMAL_POINT.search(sample)
-    return "," if delimiter == ";" and has_commas else "."
-
-
-def _parse(raw: bytes, delimiter: str, *, decimal_mark: str, has_one_column: bool) -> pa.Table:
-    return pa_csv.read_csv(
+def _parse(raw: bytes, delimiter: str, header: Sequence[str]) -> pa.Table:
+    # Arrow would guess types from the first rows only, and read the code 02139 as a number.
+    names = [f"{index}" for index in range(len(header))]
+    table = pa_csv.read_csv(
         pa.BufferReader(raw.lstrip(b"\r\n")),
         # One thread: Arrow's thread pool can abort a short process that exits while the pool stops.
-        read_options=pa_csv.ReadOptions(use_threads=False),
+        read_options=pa_csv.ReadOptions(use_threads=False, column_names=names, skip_rows=0),
         # In a file with one column, an empty line is a missing value.
         parse_options=pa_csv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not has_one_column
+            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(header) > 1
         ),
         convert_options=pa_csv.ConvertOptions(
-            null_values=sorted(MISSING_MARKERS), strings_can_be_null=True, decimal_point=decimal_mark
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=sorted(MISSING_MARKERS),
+            strings_can_be_null=True,
         ),
-    )
+    ).slice(1)
+    return pa.Table.from_arrays([_type_column(column) for column in table.columns], list(header))
+
+
+def _type_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a text column as numbers or booleans if all its cells are."""
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))])
+    cleaned = clean(column)
+    if not is_text(cleaned.type):
+        return cleaned
+    distinct = cleaned.unique().drop_null()
+    if pc.all(pc.is_in(distinct, value_set=pa.array(BOOLEANS, distinct.type))).as_py():
+        return pc.equal(pc.utf8_lower(cleaned), "true")
+    return column
 
 
 def _check_line_lengths(path: Path, text: str, delimiter: str) -> None:

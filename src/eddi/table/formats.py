@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from eddi.errors import EddiWarning, MissingExtraError, TableError
-from eddi.table import delimited
+from eddi.errors import EddiWarning, TableError
+from eddi.table import delimited, spreadsheet
 
 SUPPORTED_FORMATS = "CSV, TSV, Parquet or Excel (.csv, .tsv, .txt, .parquet, .xlsx, .xls; .gz too)"
 
@@ -136,7 +136,8 @@ def _expand_string_views(array: Any) -> Any:
 
 def _make_unique_names(labels: Iterable[object], *, warn: bool = False) -> list[str]:
     """Return column labels as unique texts: a second 'age' becomes 'age (2)'."""
-    texts = [_label_to_text(label) or f"column {n}" for n, label in enumerate(labels, start=1)]
+    # A column without a name gets the one that pandas would give it.
+    texts = [_label_to_text(label) or f"Unnamed: {n}" for n, label in enumerate(labels)]
     reserved = set(texts)
     names: dict[str, None] = {}  # an ordered set
     for text in texts:
@@ -292,20 +293,7 @@ def _read_parquet(path: Path) -> pa.Table:
 
 
 def _read_excel(path: Path) -> pa.Table:
-    try:
-        import python_calamine
-    except ImportError:
-        raise MissingExtraError(
-            f"reading {path.name!r} needs python-calamine. Install it with `pip install "
-            "eddi-ml[excel]`, or save the sheet as CSV."
-        ) from None
-    try:
-        sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
-        rows = [[None if cell == "" else cell for cell in row] for row in sheet.to_python()]
-    except python_calamine.CalamineError as error:
-        raise TableError(f"{path.name!r} cannot be read as Excel: {summarize_error(error)}") from None
-    header, *body = rows or [[]]
-    body = [row for row in body if any(cell is not None for cell in row)]
+    header, body = spreadsheet.read(path)
     _check_not_empty(path, header, body)
     return _make_table([_cells_to_array(list(column)) for column in zip(*body, strict=True)], header)
 

@@ -1,7 +1,7 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.cells.missing import has_code
 from eddi.table.question import Question
 from eddi.table.text import format_names
 from eddi.table.variable import Level, Variable, level_position
@@ -25,6 +26,21 @@ class SetAside:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something to check in an inferred schema.
+
+    Args:
+        column: the column that it is about.
+        message: what was guessed, and what it may be instead.
+        alternative: the variable to use in that case, if it can be named.
+    """
+
+    column: str
+    message: str
+    alternative: Variable | None = None
+
+
+@dataclass(frozen=True)
 class Schema:
     """The variables of a table in order, the questions that reveal them, and the targets.
 
@@ -34,16 +50,33 @@ class Schema:
             that none of them reveals has a question of the same name; see `questions`.
         targets: names of variables that one may want to predict.
         set_aside: the columns that are not modelled.
+        missing: codes that mean "missing" in every column, such as -99.
+        declined: codes that mean "declined to answer" in every column, such as "refused".
+        notes: what to check in an inferred schema. They do not affect how a table is read.
     """
 
     variables: tuple[Variable, ...]
     explicit_questions: tuple[Question, ...] = ()
     targets: tuple[str, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    missing: tuple[Level, ...] = ()
+    declined: tuple[Level, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        for field in ("variables", "explicit_questions", "targets", "set_aside"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+        fields = (
+            "variables",
+            "explicit_questions",
+            "targets",
+            "set_aside",
+            "missing",
+            "declined",
+            "notes",
+        )
+        for name in fields:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
+        object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
         object.__setattr__(self, "set_aside", tuple(set_aside))
@@ -60,21 +93,37 @@ class Schema:
             self._check_variable(name, "targets contain")
 
     @classmethod
-    def infer(cls, table: Any, *, targets: Iterable[str] = ()) -> "Schema":
-        """Infer the kind, levels and range of every column from its values.
+    def infer(
+        cls,
+        table: Any,
+        *,
+        targets: Iterable[str] = (),
+        missing: Iterable[Level] = (),
+        declined: Iterable[Level] = (),
+    ) -> "Schema":
+        """Infer the kind, levels and range of every column from its name and its values.
+
+        The schema's `notes` say which guesses are uncertain, and which values may be codes for missing
+        values. Such codes are only proposed: name them here, or in the schema, to read them as missing.
 
         Args:
             table: a pandas, polars or Arrow table, a NumPy array, or the path of a CSV, TSV, Parquet or
                 Excel file. A large Parquet file is read in one pass and never as a whole.
             targets: variables that one may want to predict. They are modelled even if they look like
                 an identifier.
+            missing: codes that mean "missing" in every column, such as -99.
+            declined: codes that mean "declined to answer" in every column, such as "refused".
         """
         from eddi.table import infer, streaming
 
         rows = streaming.open_table(table)
+        names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
         if isinstance(rows, streaming.ParquetStream):
-            return infer.infer_stream(rows.columns, rows.iter_batches(), targets=tuple(targets))
-        return infer.infer(rows, targets=tuple(targets))
+            batches = rows.iter_batches()
+            return infer.infer_stream(
+                rows.columns, batches, targets=names, missing=missing, declined=declined
+            )
+        return infer.infer(rows, targets=names, missing=missing, declined=declined)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
@@ -189,7 +238,8 @@ class Schema:
             variables = tuple(variable if v.name == variable.name else v for v in self.variables)
         else:
             variables = (*self.variables, variable)
-        return replace(self, variables=variables, set_aside=set_aside)
+        notes = tuple(note for note in self.notes if note.column != variable.column)
+        return replace(self, variables=variables, set_aside=set_aside, notes=notes)
 
     def without(
         self,
@@ -209,6 +259,9 @@ class Schema:
             ),
             targets=tuple(name for name in self.targets if name not in names),
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
+            missing=self.missing,
+            declined=self.declined,
+            notes=tuple(note for note in self.notes if note.column not in names),
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:
@@ -224,6 +277,21 @@ class Schema:
                     "Give it a kind in the schema to model it."
                 )
         return f"not a variable of this schema. Variables are: {format_names(self.names)}."
+
+
+def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
+    """Return the variable with its own codes, then those of the whole table."""
+    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
+    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
+    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+    if not (missing or declined):
+        return variable
+    return replace(
+        variable,
+        missing=(*own_missing, *table_missing),
+        declined=(*own_declined, *table_declined),
+    )
 
 
 def _check_required_level(question: str, variable: Variable, level: Level) -> None:

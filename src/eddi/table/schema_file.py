@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from eddi.errors import SchemaError
+from eddi.table.cells.multi_select import OptionSource
+from eddi.table.cells.number_format import NumberFormat
 from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
+from eddi.table.text import format_names
 from eddi.table.variable import Kind, Level, Variable
 
 # The fingerprint of a training table is a hash that includes these comments. Changing one of them
@@ -26,7 +29,18 @@ SECTIONS = {
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 MAX_WHOLE = 1e15  # a larger whole number is more readable as 1e+20 than as many digits
 
-_VARIABLE_KEYS = ("kind", "levels", "low", "high", "unit")
+_OPTION_KEYS = ("column", "option", "separator")
+_VARIABLE_KEYS = (
+    "kind",
+    "levels",
+    "low",
+    "high",
+    "unit",
+    "format",
+    "missing",
+    "declined",
+    *_OPTION_KEYS,
+)
 _QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
 
 
@@ -69,7 +83,7 @@ def to_document(schema: Schema) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> Schema:
     """Return the schema that `to_document` describes."""
-    _check_keys("the schema", document, ("targets", *SECTIONS))
+    _check_keys("the schema", document, ("targets", "missing", "declined", *SECTIONS))
     variables = _parse_section(document, "variables")
     questions = _parse_section(document, "questions")
     return Schema(
@@ -79,35 +93,69 @@ def from_document(document: dict[str, Any]) -> Schema:
         ),
         targets=_parse_names("targets", document.get("targets", [])),
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
+        missing=_parse_levels("missing", document.get("missing", [])),
+        declined=_parse_levels("declined", document.get("declined", [])),
     )
+
+
+def format_variable_line(variable: Variable) -> str:
+    """Return the line of a variable in a schema file, for a message that proposes it."""
+    return f"{_format_key(variable.name)} = {_format_variable(variable)}"
 
 
 def _format_schema(schema: Schema) -> Iterator[str]:
     yield HEADING
+    if schema.notes:
+        names = format_names(list(dict.fromkeys(note.column for note in schema.notes)))
+        yield f"# Check these guesses; the comments below say what to change: {names}."
     yield f"targets = {_format_value(schema.targets)}"
-    variables = ((v.name, _format_variable(v)) for v in schema.variables)
-    yield from _format_section("variables", variables)
+    for name in ("missing", "declined"):
+        if codes := getattr(schema, name):
+            yield f"{name} = {_format_value(codes)}"
+    variables = ((v.name, _format_variable(v, schema)) for v in schema.variables)
+    yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
-    yield from _format_section("questions", questions)
+    yield from _format_section("questions", questions, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)
-        yield from _format_section(section, reasons)
+        yield from _format_section(section, reasons, schema)
 
 
-def _format_section(name: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
-    lines = [f"{_format_key(key)} = {value}" for key, value in entries]
+def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
+    lines: list[str] = []
+    for key, value in entries:
+        if name != "questions" or key not in schema.names:
+            lines.extend(_format_notes(key, schema))
+        lines.append(f"{_format_key(key)} = {value}")
     if lines or name == "variables":
         yield from ("", SECTIONS[name], f"[{name}]", *lines)
 
 
-def _format_variable(variable: Variable) -> str:
+def _format_notes(column: str, schema: Schema) -> Iterator[str]:
+    """Yield what to check about a column as comments, with the line to use instead."""
+    for note in schema.notes:
+        if note.column == column:
+            yield f"# Check {_format_key(column)}: {' '.join(note.message.split())}"
+            if note.alternative is not None:
+                yield f"#   {format_variable_line(note.alternative)}"
+
+
+def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
+    missing, declined = (schema.missing, schema.declined) if schema is not None else ((), ())
+    source = variable.source
     return _format_inline_table(
         kind=str(variable.kind),
         levels=variable.levels or None,
         low=_to_int_if_whole(variable.low),
         high=_to_int_if_whole(variable.high),
         unit=variable.unit or None,
+        format=None if variable.format is None else variable.format.example,
+        missing=tuple(code for code in variable.missing if code not in missing) or None,
+        declined=tuple(code for code in variable.declined if code not in declined) or None,
+        column=None if source is None else source.column,
+        option=None if source is None else source.option,
+        separator=None if source is None else source.separator,
     )
 
 
@@ -178,7 +226,27 @@ def _parse_variable(name: str, entry: Any) -> Variable:
         low=_parse_number(f"{where}: low", entry["low"]) if "low" in entry else None,
         high=_parse_number(f"{where}: high", entry["high"]) if "high" in entry else None,
         unit=_parse_text(f"{where}: unit", entry.get("unit", "")),
+        format=_parse_format(f"{where}: format", entry["format"]) if "format" in entry else None,
+        missing=_parse_levels(f"{where}: missing", entry.get("missing", [])),
+        declined=_parse_levels(f"{where}: declined", entry.get("declined", [])),
+        source=_parse_source(where, entry),
     )
+
+
+def _parse_format(where: str, value: Any) -> NumberFormat:
+    return NumberFormat.from_example(_parse_text(where, value))
+
+
+def _parse_source(where: str, entry: dict[str, Any]) -> OptionSource | None:
+    given = {key: _parse_text(f"{where}: {key}", entry[key]) for key in _OPTION_KEYS if key in entry}
+    if not given:
+        return None
+    if not {"column", "option"} <= given.keys():
+        raise SchemaError(
+            f"{where} must have both a column and an option, got {', '.join(given)}. They name a column "
+            "whose cells list several options, and one of these."
+        )
+    return OptionSource(**given)
 
 
 def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Question:

@@ -110,7 +110,8 @@ class ParquetStream:
         self, schema: Schema, *, row_groups: Sequence[int] | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Yield the numbers of the schema's variables in batches, NaN = missing [rows, variables]."""
-        for batch in self.iter_batches(row_groups=row_groups, names=schema.names):
+        names = [variable.column for variable in schema.variables]
+        for batch in self.iter_batches(row_groups=row_groups, names=names):
             yield table_to_numbers(batch, schema)
 
     def has_missing(self, name: str) -> bool:

@@ -20,3 +20,13 @@ def format_list(values: Sequence[object]) -> str:
 def format_names(names: Sequence[str]) -> str:
     """Return the first few names in quotes and how many more there are, for an error message."""
     return format_list([repr(name) for name in names])
+
+
+def parse_scalar(text: str) -> str | int | float:
+    """Return a text that a person typed as a whole number or a number, if it is one."""
+    for parse in (int, float):
+        try:
+            return parse(text)
+        except ValueError:
+            continue
+    return text

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from eddi.errors import AnswerError, SchemaError
-
-Level = str | int | float | bool
+from eddi.table.cells.levels import Level as Level
+from eddi.table.cells.levels import level_position as level_position
+from eddi.table.cells.missing import has_code
+from eddi.table.cells.multi_select import OptionSource
+from eddi.table.cells.number_format import NumberFormat
 
 
 class Kind(StrEnum):
@@ -39,6 +42,10 @@ class Variable:
         low: the smallest answer that is accepted, if there is a limit.
         high: the largest answer that is accepted, if there is a limit.
         unit: unit of measurement, shown to respondents.
+        format: how the column writes its numbers; None for plain numbers such as 1234.5.
+        missing: codes that mean "missing", such as -99 or "unknown".
+        declined: codes that mean "declined to answer", such as "refused".
+        source: the option that the variable stands for, if the cells of its column list several.
     """
 
     name: str
@@ -47,10 +54,16 @@ class Variable:
     low: float | None = None
     high: float | None = None
     unit: str = ""
+    format: NumberFormat | None = None
+    missing: tuple[Level, ...] = ()
+    declined: tuple[Level, ...] = ()
+    source: OptionSource | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
-        object.__setattr__(self, "levels", tuple(self.levels))
+        for field in ("levels", "missing", "declined"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        self._check_codes()
         if self.kind.has_levels:
             self._check_levels()
         elif self.levels:
@@ -74,9 +87,31 @@ class Variable:
                 f"{self.name!r} is {self.kind} and needs at least two levels, got {list(self.levels)}."
             )
 
+    def _check_codes(self) -> None:
+        for code in (*self.missing, *self.declined):
+            if has_code(self.levels, code):
+                raise SchemaError(
+                    f"{self.name!r} lists {code!r} both as a level and as a code for a missing value. "
+                    "Remove it from the levels."
+                )
+        if self.format is not None and self.kind.has_levels:
+            raise SchemaError(
+                f"{self.name!r} is {self.kind} and cannot have a number format. Remove it."
+            )
+
     @property
     def n_levels(self) -> int:
         return len(self.levels)
+
+    @property
+    def column(self) -> str:
+        """The column of a table that holds the values."""
+        return self.name if self.source is None else self.source.column
+
+    @property
+    def codes(self) -> tuple[Level, ...]:
+        """All codes that stand for no value."""
+        return (*self.missing, *self.declined)
 
     def number(self, raw: object) -> float:
         """Return an answer, as given by a person or a program, as a number.
@@ -102,7 +137,8 @@ class Variable:
 
     def _parse_quantity(self, raw: object) -> float:
         try:
-            value = float(raw.strip() if isinstance(raw, str) else raw)  # type: ignore[arg-type]
+            has_format = self.format is not None and isinstance(raw, str)
+            value = self.format.parse(raw) if has_format else float(raw)  # type: ignore[union-attr,arg-type]
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not math.isfinite(value):
@@ -123,27 +159,6 @@ class Variable:
                 f"{self.name!r} must be between {low:g} and {high:g}, got {value:g}. "
                 "Widen the range in the schema if this is a real value."
             )
-
-
-def level_position(levels: tuple[Level, ...], raw: object) -> int | None:
-    """Return the position of ``raw`` in ``levels``, or None if it is not one of them.
-
-    Different spellings of a level match: True, 1, 1.0 and "1" are the same level.
-    """
-    text = str(raw).strip()
-    spellings = [str(level) for level in levels]
-    if text in spellings:  # an exact match comes first, so that "01" and "1" can both be levels
-        return spellings.index(text)
-    normalized = [_normalize(level) for level in levels]
-    return normalized.index(_normalize(raw)) if _normalize(raw) in normalized else None
-
-
-def _normalize(level: object) -> str:
-    text = str(level).strip()
-    try:
-        return f"{float(text) + 0.0:.15g}"  # adding 0.0 turns -0.0 into 0.0
-    except ValueError:
-        return {"true": "1", "false": "0"}.get(text.lower(), text.lower())
 
 
 def _parse_kind(name: str, kind: str) -> Kind:

@@ -6,6 +6,7 @@ from eddi import Schema, Variable
 from eddi.errors import AnswerError
 from eddi.interview.record import UNKNOWN, Answer
 from eddi.service.web.answer_form import FormInput, build_fields, parse_form, parse_value
+from eddi.table.cells.number_format import NumberFormat
 from eddi.table.question import Question
 
 AGE = Variable("age", "count", low=18, high=90, unit="years")
@@ -111,6 +112,15 @@ def test_a_whole_question_can_be_declined():
 
 
 def test_an_earlier_answer_fills_the_form():
-    form_input = FormInput.from_answer(Answer("body", {"weight": 70.5}, {"smoker": UNKNOWN}))
+    form_input = FormInput.from_answer(Answer("body", {"weight": 70.5}, {"smoker": UNKNOWN}), SCHEMA)
     weight, smoker = build_fields(BODY, SCHEMA, form_input=form_input)
     assert (weight.typed, smoker.typed, smoker.is_unknown) == ("70.5", "", True)
+
+
+def test_a_number_is_typed_and_shown_in_the_format_of_its_variable():
+    pay = Variable("pay", "real", format=NumberFormat.from_example("1.234,5 €"))
+    assert [parse_value(pay, typed) for typed in ("1.200 €", "36,6", "36.6")] == [1200, 36.6, 36.6]
+    schema = Schema((pay,))
+    form_input = FormInput.from_answer(Answer("pay", {"pay": 33.125}), schema)
+    assert form_input.typed == {"pay": "33,125"}
+    assert parse_value(pay, form_input.typed["pay"]) == 33.125

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def prepare(
 
 
 def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:
-    digest = hashlib.sha256(schema.to_toml().encode())
+    digest = hashlib.sha256(replace(schema, notes=()).to_toml().encode())
     is_logarithmic = find_logarithmic(schema, recipe.scaling)
     stats = RunningStats.from_numbers(np.zeros((0, len(schema.variables))), is_logarithmic)
     for numbers in stream.iter_numbers(schema):
@@ -127,7 +127,7 @@ def check_observed(schema: Schema, n_rows: int, n_observed: NDArray[np.int64]) -
 
 def fingerprint(schema: Schema, evidence: Evidence) -> str:
     """SHA-256 of a schema and a coded table."""
-    digest = hashlib.sha256(schema.to_toml().encode())
+    digest = hashlib.sha256(replace(schema, notes=()).to_toml().encode())
     digest.update(evidence.values.tobytes())
     digest.update(np.packbits(evidence.observed).tobytes())
     return digest.hexdigest()

@@ -73,9 +73,9 @@ class FormInput:
     errors: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def from_answer(cls, answer: Answer) -> "FormInput":
+    def from_answer(cls, answer: Answer, schema: Schema) -> "FormInput":
         """Return the input that gives an earlier answer."""
-        typed = {name: format_value(value) for name, value in answer.values.items()}
+        typed = {name: _type_value(schema[name], value) for name, value in answer.values.items()}
         unknown = [name for name, reason in answer.without.items() if reason is NoAnswer.UNKNOWN]
         return cls(answer.values, typed, frozenset(unknown))
 
@@ -140,7 +140,8 @@ def parse_value(variable: Variable, typed: str) -> Level:
         AnswerError: the input is not valid; the message tells the respondent what is expected.
     """
     text = typed
-    if not variable.kind.has_levels and typed.count(",") == 1 and "." not in typed:
+    is_plain = not variable.kind.has_levels and variable.format is None
+    if is_plain and typed.count(",") == 1 and "." not in typed:
         text = typed.replace(",", ".")  # the decimal comma of many languages
     try:
         if text == "":
@@ -153,6 +154,12 @@ def parse_value(variable: Variable, typed: str) -> Level:
         if typed == "":
             raise AnswerError(f"{expected}, or say that you don't know.") from None
         raise AnswerError(f"{expected}. You typed “{typed[:MAX_QUOTED]}”.") from None
+
+
+def _type_value(variable: Variable, value: Level) -> str:
+    """Return a value as a respondent would type it, in the number format of the variable."""
+    text = format_value(value)
+    return text if variable.format is None else text.replace(".", variable.format.decimal)
 
 
 def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]:

@@ -100,7 +100,7 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         question,
         schema,
         answered=variables_of_other_answers(interview, answer),
-        form_input=form_input or FormInput.from_answer(answer),
+        form_input=form_input or FormInput.from_answer(answer, schema),
     )
     given = wording.describe_answer(answer, schema)
     return {

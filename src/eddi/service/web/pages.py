@@ -284,7 +284,7 @@ class Pages:
         answer = answers[place - 1]
         other_variables = page_context.variables_of_other_answers(view.interview, answer)
         form_input = parse_form(question, schema, form, answered=other_variables)
-        if dict(FormInput.from_answer(answer).values) == dict(form_input.values):
+        if dict(FormInput.from_answer(answer, schema).values) == dict(form_input.values):
             return _redirect(f"/i/{view.key}")
         context = page_context.change_page(view, place, form_input)
         given = wording.describe_answer(answer, schema)

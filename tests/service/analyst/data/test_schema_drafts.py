@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from eddi.service.analyst.data import schema_drafts
+from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.schema_drafts import DraftError
 
 
@@ -139,3 +140,47 @@ def test_text_and_cost_of_a_question_appear_once_and_are_changed_there(table, ro
     number = next(row.number for row in draft if row.name == "weight")
     changed = schema_drafts.apply_form(draft, {f"cost-{number}": "3"})
     assert schema_drafts.parse_draft(grouped, changed, rows).question("body").cost == 3
+
+
+@pytest.fixture
+def messy(workshop, tmp_path):
+    """A table with prices, options, and codes for missing values."""
+    lines = ["price,tools,sbp"]
+    tools = ["Excel", "R; Excel", "R", "Stata; R"]
+    lines += [f'"${n},200",{tools[n % 4]},{-99 if n % 5 == 0 else 100 + n}' for n in range(1, 121)]
+    path = tmp_path / "messy.csv"
+    path.write_text("\n".join(lines))
+    return workshop.tables.add("messy.csv", path)
+
+
+def test_each_option_of_a_column_has_a_row_and_survives_the_round_trip(workshop, messy):
+    names = [row.name for row in schema_drafts.make_draft(messy)]
+    assert names == ["price", "tools: Excel", "tools: R", "tools: Stata", "sbp"]
+    rows = workshop.tables.rows(messy.digest)
+    assert schema_drafts.parse_draft(messy, schema_drafts.make_draft(messy), rows) == messy.schema
+    assert messy.schema["price"].format.example == "$1,234"
+
+
+def test_codes_for_missing_values_can_be_entered(workshop, messy):
+    draft = schema_drafts.make_draft(messy)
+    number = next(row.number for row in draft if row.name == "sbp")
+    form = {f"missing-{number}": "-99, unknown", f"declined-{number}": "refused"}
+    rows = workshop.tables.rows(messy.digest)
+    schema = schema_drafts.parse_draft(messy, schema_drafts.apply_form(draft, form), rows)
+    assert (schema["sbp"].missing, schema["sbp"].declined) == ((-99, "unknown"), ("refused",))
+    corrected = workshop.tables.correct(messy.key, schema)
+    assert schema_drafts.make_draft(corrected)[number - 1].missing == "-99, unknown"
+
+
+def test_a_check_is_shown_until_the_column_is_changed(workshop, messy):
+    rows = workshop.tables.rows(messy.digest)
+    (check,) = [warning for warning in find_warnings(messy, rows) if warning.kind == "check"]
+    assert check.column == "sbp"
+    assert "-99 (24 cells) may mean that the value is missing. If so, use: sbp = {" in check.message
+    changed = messy.schema.with_variable(replace(messy.schema["sbp"], missing=(-99,)))
+    corrected = workshop.tables.correct(messy.key, changed)
+    assert all(warning.kind != "check" for warning in find_warnings(corrected, rows))
+
+
+def test_numbers_with_a_format_are_described_as_numbers(messy):
+    assert (messy.profile("price")["low"], messy.profile("price")["high"]) == (1200, 120_200)

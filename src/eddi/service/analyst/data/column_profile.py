@@ -7,7 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from eddi.table.columns import clean
+from eddi.table.columns import clean, column_to_numbers
+from eddi.table.schema import Schema
+from eddi.table.schema_file import format_variable_line
 from eddi.table.text import format_value
 
 N_BARS = 12  # of the small histogram beside a column
@@ -46,6 +48,33 @@ def profile_column(column: pa.ChunkedArray) -> Profile:
         return profile | _histogram(finite) if len(finite) else profile
     profile["bars"] = _relative_heights(most_frequent.field("counts").to_numpy())
     return profile
+
+
+def profile_table_column(table: pa.Table, name: str, schema: Schema) -> Profile:
+    """Summary statistics of a column, and what to check about its inferred kind.
+
+    Numbers with a number format, such as $1,200, are described as numbers. ``checks`` are messages, each
+    with the line of the schema to use instead, and ``inferred`` is the line that they are about.
+    """
+    variable = next((v for v in schema.variables if v.column == name), None)
+    column = table.column(name)
+    if variable is not None and variable.format is not None:
+        numbers = column_to_numbers(column, variable)
+        column = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+    checks = [
+        {
+            "message": note.message,
+            "line": "" if note.alternative is None else format_variable_line(note.alternative),
+        }
+        for note in schema.notes
+        if note.column == name
+    ]
+    return profile_column(column) | {"checks": checks, "inferred": describe_column(name, schema)}
+
+
+def describe_column(name: str, schema: Schema) -> str:
+    """The line of a column in its schema, by which a check knows whether the column was changed since."""
+    return format_variable_line(schema[name]) if name in schema.names else ""
 
 
 def _observed_values(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from eddi.service.analyst.data.column_profile import describe_column
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.table.columns import table_to_numbers
 from eddi.table.schema import Schema
@@ -26,7 +27,7 @@ class DataWarning:
     """A possible problem with a column, or with the whole table if ``column`` is None."""
 
     column: str | None
-    kind: str  # "leak", "missing", "identifier", "left out", "rows", "target"
+    kind: str  # "leak", "missing", "identifier", "left out", "rows", "target", "check"
     message: str
 
     @property
@@ -115,6 +116,10 @@ def _column_warnings(table: UploadedTable) -> list[DataWarning]:
             warnings.append(DataWarning(name, kind, f"Left out: {set_aside[name].reason}."))
         elif missing >= MANY_MISSING:
             warnings.append(DataWarning(name, "missing", f"{missing:.0%} of the cells are missing."))
+        if profile.get("checks") and profile["inferred"] == describe_column(name, table.schema):
+            for check in profile["checks"]:
+                message = f"Check: {check['message']} {check['line']}".strip()
+                warnings.append(DataWarning(name, "check", message))
     return warnings
 
 

@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from eddi.errors import EddiError, SchemaError, TableError
 from eddi.service.analyst.data.tables import UploadedTable
+from eddi.table.cells.number_format import NumberFormat, detect_format
 from eddi.table.columns import clean, column_to_numbers, is_text
+from eddi.table.kinds.vocabulary import natural_sort_key
 from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
-from eddi.table.text import format_value
+from eddi.table.text import format_value, parse_scalar
 from eddi.table.variable import Kind, Level, Variable
-from eddi.table.vocabulary import natural_sort_key
 
 ROLES = {
     "ask": "Ask",
@@ -24,7 +25,10 @@ ROLES = {
     "target": "Target",
     "out": "Leave out",
 }
-FIELDS = ("role", "kind", "levels", "low", "high", "unit", "question", "text", "cost", "requires")
+FIELDS = (
+    *("role", "kind", "levels", "low", "high", "unit", "missing", "declined"),
+    *("question", "text", "cost", "requires"),
+)
 MAX_INFERRED_LEVELS = 64  # that are read from the table if none are given
 LEFT_OUT_BY_HAND = "left out by hand"
 
@@ -44,16 +48,22 @@ class DraftError(EddiError, ValueError):
 
 @dataclass(frozen=True)
 class DraftRow:
-    """The text fields of one column; ``number`` counts the table's columns from 1."""
+    """The text fields of one column, or of one option of a column whose cells list several.
+
+    ``number`` counts the rows of the draft from 1, and ``column`` is the column of the table.
+    """
 
     number: int
     name: str
+    column: str
     role: str = "ask"
     kind: str = "real"
     levels: str = ""  # one per line
     low: str = ""
     high: str = ""
     unit: str = ""
+    missing: str = ""  # codes, separated by commas
+    declined: str = ""
     question: str = ""  # empty if the column has its own question
     text: str = ""
     cost: str = ""
@@ -75,7 +85,15 @@ Draft = list[DraftRow]
 
 def make_draft(table: UploadedTable) -> Draft:
     """The draft of a table's present schema."""
-    return [_make_row(number, name, table.schema) for number, name in enumerate(table.columns, start=1)]
+    options: dict[str, list[str]] = {}
+    for variable in table.schema.variables:
+        if variable.source is not None:
+            options.setdefault(variable.column, []).append(variable.name)
+    names = [(name, column) for column in table.columns for name in options.get(column, [column])]
+    return [
+        _make_row(number, name, column, table.schema)
+        for number, (name, column) in enumerate(names, start=1)
+    ]
 
 
 def apply_form(draft: Iterable[DraftRow], form: Mapping[str, str]) -> Draft:
@@ -100,14 +118,16 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
             questions,
             targets=tuple(row.name for row in draft if row.role == "target"),
             set_aside=tuple(parser.set_aside(row) for row in draft if not row.is_modelled),
+            missing=table.schema.missing,
+            declined=table.schema.declined,
         )
     except SchemaError as error:
         raise DraftError({(0, ""): f"{error}"}) from None
 
 
-def _make_row(number: int, name: str, schema: Schema) -> DraftRow:
+def _make_row(number: int, name: str, column: str, schema: Schema) -> DraftRow:
     if name not in schema.names:
-        return DraftRow(number, name, role="out", kind="")
+        return DraftRow(number, name, column, role="out", kind="")
     variable = schema[name]
     question = next(question for question in schema.questions if name in question.reveals)
     # The text, cost and prerequisites of a question appear once, at the first of its columns, so that
@@ -117,12 +137,15 @@ def _make_row(number: int, name: str, schema: Schema) -> DraftRow:
     return DraftRow(
         number,
         name,
+        column,
         role=_find_role(name, question, schema),
         kind=str(variable.kind),
         levels="\n".join(map(str, variable.levels)),
         low=_format_number(variable.low),
         high=_format_number(variable.high),
         unit=variable.unit,
+        missing=", ".join(map(format_value, variable.missing)),
+        declined=", ".join(map(format_value, variable.declined)),
         question="" if question.name == name else question.name,
         text="" if shown.text == shown.name else shown.text,
         cost="" if shown.cost == 1 else _format_number(shown.cost),
@@ -155,7 +178,7 @@ class _DraftParser:
         schema = self.table.schema
         previous = schema[row.name] if row.name in schema.names else None
         bounds = {name: self._number(row, name) for name in ("low", "high")}
-        column = self.rows.column(row.name)
+        column = self.rows.column(row.column)
         if row.role not in ROLES or row.kind not in tuple(Kind):
             self._add_error(row, "kind", f"{row.name!r} needs a kind: one of {', '.join(Kind)}.")
             return None
@@ -164,7 +187,17 @@ class _DraftParser:
             levels = _parse_levels(row, column, previous) if kind.has_levels else ()
             if kind.has_levels:
                 bounds = {"low": None, "high": None}
-            variable = Variable(row.name, kind, levels, unit=row.unit, **bounds)
+            variable = Variable(
+                row.name,
+                kind,
+                levels,
+                unit=row.unit,
+                format=None if kind.has_levels else _find_format(column, previous),
+                missing=_parse_codes(row.missing),
+                declined=_parse_codes(row.declined),
+                source=None if previous is None else previous.source,
+                **bounds,
+            )
             if variable != previous:
                 column_to_numbers(column, variable)  # raises if a value does not fit
         except (SchemaError, TableError) as error:
@@ -264,11 +297,12 @@ def _parse_levels(
 ) -> tuple[Level, ...]:
     """The levels of a row: those entered, the previous ones, or the values of the table."""
     lines = tuple(text.strip() for text in row.levels.split("\n") if text.strip())
-    if previous is not None and lines == tuple(map(str, previous.levels)):
+    if lines and previous is not None and lines == tuple(map(str, previous.levels)):
         return previous.levels  # levels that are numbers stay numbers
     if lines:
         return lines
-    distinct = clean(column).unique().drop_null()
+    codes = (*_parse_codes(row.missing), *_parse_codes(row.declined))
+    distinct = clean(column, codes=codes).unique().drop_null()
     if len(distinct) > MAX_INFERRED_LEVELS:
         raise SchemaError(
             f"{row.name!r} has {len(distinct):,} different values, too many to be levels. "
@@ -278,6 +312,21 @@ def _parse_levels(
     if is_text(distinct.type):
         return tuple(sorted(values, key=natural_sort_key))
     return tuple(int(value) if float(value).is_integer() else value for value in sorted(values))
+
+
+def _parse_codes(text: str) -> tuple[Level, ...]:
+    """The codes of a field: -99, refused."""
+    codes = (code.strip() for code in re.split(r"[,;\n]", text))
+    return tuple(dict.fromkeys(parse_scalar(code) for code in codes if code))
+
+
+def _find_format(column: pa.ChunkedArray, previous: Variable | None) -> NumberFormat | None:
+    """The number format of a column: the previous one, or the one that its texts have."""
+    if previous is not None and previous.format is not None:
+        return previous.format
+    texts = clean(column).drop_null().unique()
+    detected = detect_format(texts.to_pylist()) if is_text(texts.type) else None
+    return None if detected is None or detected.is_plain else detected
 
 
 def _is_default(question: Question) -> bool:

@@ -20,7 +20,7 @@ from starlette.datastructures import UploadFile
 
 from eddi.errors import EddiError, EddiWarning, TableError
 from eddi.service.analyst.data.blob_store import BlobStore
-from eddi.service.analyst.data.column_profile import Profile, profile_column
+from eddi.service.analyst.data.column_profile import Profile, profile_table_column
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
@@ -82,6 +82,10 @@ class UploadedTable:
         """The file's name without its extension."""
         return Path(self.name).stem
 
+    def profile(self, column: str) -> Profile:
+        """The summary statistics of a column."""
+        return self.profiles[self.columns.index(column)]
+
 
 class Tables:
     """All uploaded tables of a store."""
@@ -100,14 +104,15 @@ class Tables:
             TableError: the file is not a table, is too large, or has no usable column.
         """
         rows, notes = _read_upload(name, content)
+        schema = Schema.infer(rows)
         facts = {
             "name": _display_name(name),
             "table": self._put_rows(rows),
             "rows": rows.num_rows,
             "columns": rows.column_names,
             # As TOML text, because a store sorts the keys of a document and columns have an order.
-            "schema": Schema.infer(rows).to_toml(),
-            "profiles": [profile_column(column) for column in rows.columns],
+            "schema": schema.to_toml(),
+            "profiles": [profile_table_column(rows, name, schema) for name in rows.column_names],
             "notes": notes,
         }
         key = secrets.token_hex(6)

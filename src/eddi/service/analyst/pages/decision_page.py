@@ -134,7 +134,7 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
     form_input = (
         parse_form(question, schema, query, answered=answered_before)
         if is_submitted
-        else FormInput.from_answer(answer)
+        else FormInput.from_answer(answer, schema)
     )
     is_valid = is_submitted and not form_input.errors
     return {

@@ -113,7 +113,7 @@ class SchemaPages:
             "page": page,
             "n_pages": n_pages,
             "first_number": (page - 1) * COLUMNS_PER_PAGE + 1,
-            "rows": [_row_item(row, table, by_column.get(row.name, []), errors) for row in shown],
+            "rows": [_row_item(row, table, by_column.get(row.column, []), errors) for row in shown],
             "roles": schema_drafts.ROLES,
             "kinds": {str(kind): text for kind, text in KINDS.items()},
             "errors": [(number, capitalize(text)) for (number, _), text in errors.items()],
@@ -128,9 +128,9 @@ class SchemaPages:
 def column_items(table: UploadedTable) -> list[Context]:
     """The columns of a table with their statistics, for pages that do not change them."""
     items = []
-    for row, profile in zip(schema_drafts.make_draft(table), table.profiles, strict=True):
+    for row in schema_drafts.make_draft(table):
         kind = KINDS[Kind(row.kind)] if row.is_modelled else "left out"
-        items.append({"name": row.name, "kind": kind, **_statistics(table, profile)})
+        items.append({"name": row.name, "kind": kind, **_statistics(table, table.profile(row.column))})
     return items
 
 
@@ -144,7 +144,7 @@ def _row_item(
             field: capitalize(text) for (number, field), text in errors.items() if number == row.number
         },
         "n_levels": len([level for level in row.levels.split("\n") if level.strip()]),
-        **_statistics(table, table.profiles[row.number - 1]),
+        **_statistics(table, table.profile(row.column)),
     }
 
 

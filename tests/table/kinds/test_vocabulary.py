@@ -2,7 +2,12 @@
 
 import pytest
 
-from eddi.table.vocabulary import IDENTIFIER_NAME, ORDINAL_SCALES, natural_sort_key, parse_range_start
+from eddi.table.kinds.vocabulary import (
+    IDENTIFIER_NAME,
+    ORDINAL_SCALES,
+    natural_sort_key,
+    parse_range_start,
+)
 
 
 def test_natural_order_sorts_numbers_in_text_by_value():

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from eddi.table import formats
-from eddi.table.column_stats import ColumnStats
 from eddi.table.infer import infer, infer_stream
+from eddi.table.kinds.column_stats import ColumnStats
 
 RNG = np.random.default_rng(0)
 N_ROWS = 600

@@ -1,0 +1,1 @@
+"""How the kind of a column is guessed from its name and its values."""

@@ -1,0 +1,135 @@
+"""Excel sheets: find the header, which may have a title above it and merged cells in it."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eddi.errors import EddiWarning, MissingExtraError, TableError
+
+MAX_HEADER_ROWS = 3
+
+Row = list[Any]
+Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column)
+
+
+def read(path: Path) -> tuple[list[str | None], list[Row]]:
+    """Return the column names and the rows of the first sheet. An empty cell is None.
+
+    Raises:
+        TableError: the file is not an Excel file.
+        MissingExtraError: the library that reads Excel files is not installed.
+    """
+    try:
+        import python_calamine
+    except ImportError:
+        raise MissingExtraError(
+            f"reading {path.name!r} needs python-calamine. Install it with `pip install "
+            "eddi-ml[excel]`, or save the sheet as CSV."
+        ) from None
+    try:
+        sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
+        rows = [
+            [None if cell == "" else cell for cell in row]
+            for row in sheet.to_python(skip_empty_area=False)
+        ]
+        merged = list(sheet.merged_cell_ranges or ())
+    except python_calamine.CalamineError as error:
+        message = f"{str(error).strip().splitlines()[0].rstrip('.')}."
+        raise TableError(f"{path.name!r} cannot be read as Excel: {message}") from None
+    names, body = split_header(rows, merged)
+    if joined := _find_joined_name(rows, names):
+        message = f"the header of {path.name!r} has several rows; they are joined, as in {joined!r}."
+        warnings.warn(message, EddiWarning, stacklevel=5)
+    return names, body
+
+
+def split_header(
+    rows: Sequence[Row], merged: Sequence[Range] = ()
+) -> tuple[list[str | None], list[Row]]:
+    """Return the column names and the other rows that are not empty.
+
+    A title above the header is left out. The rows of a header with merged cells are joined: "Pressure"
+    above "systolic" and "diastolic" gives "Pressure systolic" and "Pressure diastolic".
+
+    Args:
+        rows: all rows of a sheet, with None for an empty cell.
+        merged: the merged cells.
+    """
+    rows = _fill_merged([list(row) for row in rows], merged)
+    columns = [
+        index
+        for index in range(len(rows[0]) if rows else 0)
+        if any(row[index] is not None for row in rows)
+    ]
+    first = _find_header(rows, columns)
+    n_header = _count_header_rows(rows, columns, first, merged)
+    header = rows[first : first + n_header]
+    names = [_join_labels([row[index] for row in header]) for index in columns]
+    body = [[row[index] for index in columns] for row in rows[first + n_header :]]
+    return names, [row for row in body if any(cell is not None for cell in row)]
+
+
+def _fill_merged(rows: list[Row], merged: Sequence[Range]) -> list[Row]:
+    """Return the rows with the value of merged cells in each of them."""
+    for (top, left), (bottom, right) in merged:
+        for row in range(top, min(bottom + 1, len(rows))):
+            for column in range(left, min(right + 1, len(rows[row]))):
+                rows[row][column] = rows[top][left]
+    return rows
+
+
+def _find_header(rows: list[Row], columns: list[int]) -> int:
+    """Return the first row that is neither empty nor a title, that is, a single text."""
+    for index, row in enumerate(rows):
+        labels = {str(row[column]) for column in columns if row[column] is not None}
+        if len(labels) > 1 or (labels and len(columns) == 1):
+            return index
+    return 0
+
+
+def _count_header_rows(rows: list[Row], columns: list[int], first: int, merged: Sequence[Range]) -> int:
+    """Return how many rows the header has: as many as merged cells or gaps in it show."""
+    n_rows = 1
+    while n_rows < MAX_HEADER_ROWS and first + n_rows < len(rows) - 1:
+        last = first + n_rows - 1
+        below = rows[last + 1]
+        is_merged = any(top == last and left < right for (top, left), (_, right) in merged)
+        is_merged = is_merged or any(top <= last < bottom for (top, _), (bottom, _) in merged)
+        has_gaps = _has_gaps(rows[last], below, columns) and _have_numbers(rows[last + 2 :], columns)
+        if not (is_merged or has_gaps) or not _are_labels(below, columns):
+            break
+        n_rows += 1
+    return n_rows
+
+
+def _has_gaps(row: Row, below: Row, columns: list[int]) -> bool:
+    """Whether a label is followed by empty cells, and all cells below them have labels."""
+    gaps = [column for column in columns if row[column] is None]
+    has_label_before = bool(gaps) and any(
+        row[column] is not None for column in columns if column < gaps[0]
+    )
+    return has_label_before and all(below[column] is not None for column in gaps)
+
+
+def _are_labels(row: Row, columns: list[int]) -> bool:
+    cells = [row[column] for column in columns if row[column] is not None]
+    return bool(cells) and all(isinstance(cell, str) for cell in cells)
+
+
+def _have_numbers(rows: list[Row], columns: list[int]) -> bool:
+    return any(isinstance(row[column], int | float) for row in rows for column in columns)
+
+
+def _join_labels(labels: Sequence[Any]) -> str | None:
+    """Return the labels of one column from top to bottom, without repetitions."""
+    texts = dict.fromkeys(str(label).strip() for label in labels if label is not None)
+    return " ".join(texts) or None
+
+
+def _find_joined_name(rows: Sequence[Row], names: Sequence[str | None]) -> str:
+    """Return a name that is not the text of a single cell, or '' if there is none."""
+    cells = {
+        str(cell).strip() for row in rows[: 2 * MAX_HEADER_ROWS] for cell in row if cell is not None
+    }
+    return next((name for name in names if name is not None and name not in cells), "")
