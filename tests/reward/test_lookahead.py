@@ -9,14 +9,17 @@ import torch
 
 from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
-from eddi.reward.lookahead import FIRST_QUESTION, RewardLookahead, first_question_gain
+from eddi.reward.lookahead import FIRST_QUESTION, TwoStepLookahead, first_question_gain
 from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
 NAMES = ("left", "right", "hint", "noise", "differ")
-ANY_GAIN = RewardLookahead(
-    n_candidates=9, min_gain=0.0, settings=EnumerationSettings(n_points=2, n_draws=16)
+ANY_GAIN = TwoStepLookahead(
+    n_candidates=9,
+    min_gain=0.0,
+    settings=EnumerationSettings(n_points=2, n_draws=16),
+    n_first_draws=16,
 )
 """Computes the gain of every question, however small it is."""
 
@@ -62,27 +65,23 @@ def reward_by_hand(model, answers, question):
     return total
 
 
-def sum_best_by_hand(model, answers, questions, n):
-    return sum(sorted(reward_by_hand(model, answers, name) for name in questions)[-n:])
-
-
-def gain_by_hand(model, answers, question, n_after):
+def gain_by_hand(model, answers, question):
     others = [name for name in NAMES[:-1] if name not in answers and name != question]
-    after = sum(
-        probability * sum_best_by_hand(model, {**answers, question: answer}, others, n_after)
+    best_other = max(reward_by_hand(model, answers, other) for other in others)
+    best_after = sum(
+        probability
+        * max(reward_by_hand(model, {**answers, question: answer}, other) for other in others)
         for answer, probability in enumerate(predict_probabilities(model, answers, question))
     )
-    return after - sum_best_by_hand(model, answers, others, n_after)
+    return best_after - best_other
 
 
-@pytest.mark.parametrize("n_after", [1, 2, 9])
 @pytest.mark.parametrize("answers", [{}, {"noise": 1}, {"hint": 0}])
-def test_the_gain_equals_an_enumeration_of_all_pairs_of_answers(xor, answers, n_after):
-    lookahead = dataclasses.replace(ANY_GAIN, n_after=n_after)
-    (gain,) = lookahead.gain(xor, to_evidence(answers), ["differ"])
+def test_the_gain_equals_an_enumeration_of_all_pairs_of_answers(xor, answers):
+    (gain,) = ANY_GAIN.gain(xor, to_evidence(answers), ["differ"])
     for place, name in enumerate(NAMES[:-1]):
         if name not in answers:
-            expected = max(0.0, gain_by_hand(xor, answers, name, n_after))
+            expected = max(0.0, gain_by_hand(xor, answers, name))
             assert float(gain[place]) == pytest.approx(expected, rel=1e-3, abs=1e-4), name
 
 
@@ -155,11 +154,29 @@ def test_only_candidates_have_a_gain(xor):
     assert (gain_of_all[:2] > 0).all()
 
 
+def test_more_draws_of_a_first_answer_leave_the_other_gains_unchanged():
+    model = fit(SCHEMA.with_question("first", reveals=["left", "noise"]))
+    few, many = (
+        dataclasses.replace(ANY_GAIN, n_first_draws=n).gain(model, Evidence.empty(1, 5), ["differ"])[0]
+        for n in (2, 64)
+    )
+    torch.testing.assert_close(few[1:], many[1:])  # "right", "hint", "differ" and so on: enumerated
+    assert few[0] != many[0]
+    assert float(many[0]) == pytest.approx(float(many[1]), rel=0.1)
+
+
+def test_the_first_question_needs_a_smaller_share_than_later_ones(xor):
+    assert FIRST_QUESTION.min_gain < TwoStepLookahead.min_gain
+    (gain,) = first_question_gain(xor, ["differ"])[None]
+    (later,) = TwoStepLookahead().gain(xor, Evidence.empty(1, 5), ["differ"])
+    assert (gain[:2] > later[:2]).all()
+
+
 def test_the_gain_of_the_first_question_is_computed_once_for_a_model(xor, monkeypatch):
     first = first_question_gain(xor, ["differ"])
     expected = FIRST_QUESTION.gain(xor, Evidence.empty(1, 5), ["differ"])[0]
     assert torch.equal(first, expected)
-    monkeypatch.setattr(RewardLookahead, "gain", None)
+    monkeypatch.setattr(TwoStepLookahead, "gain", None)
     assert first_question_gain(xor, ["differ"]) is first
 
 
@@ -177,8 +194,8 @@ def test_a_gain_found_with_few_answers_is_computed_with_all_answers(product):
     evidence = product.evidence(
         pd.DataFrame({"a": [np.nan, 1.2], "b": np.nan, "c": [0.1, np.nan]}), optional=["above"]
     )
-    coarse = RewardLookahead(min_gain=0.0)
-    fine = RewardLookahead(min_gain=0.0, settings=EnumerationSettings(n_draws=8))
+    coarse = TwoStepLookahead(min_gain=0.0)
+    fine = TwoStepLookahead(min_gain=0.0, settings=EnumerationSettings(n_draws=8))
     found, expected = (lookahead.gain(product, evidence, ["above"]) for lookahead in (coarse, fine))
     has_gain = found > 0
     assert has_gain[0, 0]
@@ -187,32 +204,3 @@ def test_a_gain_found_with_few_answers_is_computed_with_all_answers(product):
 
 def test_an_empty_batch_has_an_empty_gain(xor):
     assert ANY_GAIN.gain(xor, Evidence.empty(0, 5), ["differ"]).shape == (0, 5)
-
-
-@pytest.fixture(scope="module")
-def context_table():
-    """A context that says which of two blocks of three weak signals is about the target."""
-    random = np.random.default_rng(0)
-    table = pd.DataFrame({"context": random.integers(2, size=3000)})
-    target = random.integers(2, size=3000)
-    for place in range(6):
-        is_signal = (table.context == place // 3) & (random.random(3000) < 0.4)
-        table[f"bit{place}"] = np.where(is_signal, target, random.integers(2, size=3000))
-    return table.assign(target=target)
-
-
-def test_the_gain_of_a_context_grows_with_the_number_of_questions_after_it(context_table):
-    model = PartialVAE(target="target", recipe=RECIPE, max_steps=500, random_state=0)
-    fitted = model.fit(context_table).fitted()
-    shares = []
-    for n_after in (1, 3):
-        lookahead = dataclasses.replace(ANY_GAIN, n_after=n_after)
-        (gain,) = lookahead.gain(fitted, Evidence.empty(1, 8), ["target"])
-        (reduced,) = dataclasses.replace(lookahead, min_gain=0.1).gain(
-            fitted, Evidence.empty(1, 8), ["target"]
-        )
-        shares.append(float(gain[0] / (gain[0] - reduced[0]) * 0.1))  # of the greedy questions
-    assert shares[1] > 1.2 * shares[0]
-    (gain,) = first_question_gain(fitted, ["target"])[None]
-    assert gain[0] > 0
-    assert (gain[1:] == 0).all()

@@ -9,6 +9,7 @@ from Yoon et al. (INVASE, 2019) with the switch and the signs of Norcliffe et al
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +90,12 @@ def context(n_contexts: int = 4) -> GaussianMixture:
     return GaussianMixture(classes, mean, sd, _context_question(n_contexts))
 
 
-MIXTURES = {"cube": cube, "cube_nm": cube_nm, "xor": xor, "context": context}
+MIXTURES: dict[str, Callable[[], GaussianMixture]] = {
+    "cube": cube,
+    "cube_nm": cube_nm,
+    "xor": xor,
+    "context": context,
+}
 SYN = {"syn1": (0, 1), "syn2": (0, 2), "syn3": (1, 2)}
 """Which of the three functions applies if the last variable is negative, and if it is not."""
 

@@ -160,7 +160,8 @@ def _read_arrays(
     is_numeric = array.dtype.kind in "biuf"
     cells = array.astype(np.float64 if is_numeric else object)
     _check_not_missing(cells, mask)
-    return model.evidence(np.where(mask, cells, np.nan if is_numeric else None), optional=target)
+    cells[~mask] = np.nan
+    return model.evidence(cells, optional=target)
 
 
 def _read_closed(schema: Schema, closed: Any, n_rows: int) -> Mask:

@@ -1,16 +1,12 @@
-"""Lookahead: how much an answer is expected to improve the best questions after it.
+"""Lookahead: how much an answer is expected to improve the best question after it.
 
-G(i, x_O) = sum over answers a of p(x_i = a | x_O) S_n(x_O and x_i = a) - S_n(x_O without question i)
+G(i, x_O) = sum over answers a of p(x_i = a | x_O) max over j of R(j, x_O and x_i = a)
+            - max over j other than i of R(j, x_O)
 
-where S_n is the sum of the n largest rewards R(j, x_O) of `mutual_information`. For n = 1, R(i) + G(i) +
-max over j other than i of R(j) is the value of two questions, the second chosen in the light of the first
-answer (Heckerman, Horvitz and Middleton 1993). A question that carries no information about the target by
-itself, but determines what to ask next, has all of its value in G. If answers are independent, G is 0; if
-one repeats the other, it is negative.
-
-A larger n finds such a question with less data. If the context improves every question after it, G grows
-with n, while the errors of the estimated rewards average out. S_n ignores that the n questions may repeat
-each other. So G is used only where it is large.
+with R of `mutual_information`. R(i) + G(i) + max over j other than i of R(j) is the value of two
+questions, the second chosen in the light of the first answer (Heckerman, Horvitz and Middleton 1993). A
+question that carries no information about the target by itself, but determines what to ask next, has all
+of its value in G. If answers are independent, G is 0; if one repeats the other, it is negative.
 """
 
 from collections.abc import Sequence
@@ -36,27 +32,27 @@ BATCH_FIRST_ANSWERS = 512  # first answers per pass: each becomes a row with all
 
 
 @dataclass(frozen=True)
-class RewardLookahead:
-    """Computes the rewards after each answer to the most promising questions.
+class TwoStepLookahead:
+    """Looks one question further after the most promising questions.
 
     Args:
         n_candidates: number of questions per row whose gain is computed: half of them those with the
             highest reward, half those with the most information about all other variables. The gain of
             the other questions is taken to be 0.
-        min_gain: share of the information of the greedy question and the best ones after it that is
+        min_gain: share of the information of the greedy question and the best one after it that is
             subtracted from every gain. The best of many questions is in part the most overestimated one.
         settings: how coarsely answers are enumerated to find candidates with a gain. Their gain is then
             computed again with all answers: the mean of several answers need not be a possible answer.
-        n_after: number of questions after an answer whose rewards are added up.
+        n_first_draws: number of draws of a first answer that reveals several variables at once.
     """
 
     n_candidates: int = 12
     min_gain: float = 0.5
     settings: EnumerationSettings = COARSE
-    n_after: int = 1
+    n_first_draws: int = COARSE.n_draws
 
     def gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        """Expected improvement of the best questions after an answer, in nats [rows, questions].
+        """Expected improvement of the best next question, in nats [rows, questions].
 
         The share `min_gain` is subtracted, and the result is never below 0. The model must have marginal
         predictions.
@@ -98,19 +94,19 @@ class RewardLookahead:
     ) -> Tensor:
         askable = _unconditional_questions(context.model).to(context.first_layer.device)
         rewards = context.rewards(settings) * askable  # [rows, questions]
-        best_other = _sum_best_others(rewards, self.n_after)
+        best_other = _best_other_reward(rewards)
         greedy = rewards.argmax(1, keepdim=True)
         if candidates is None:
             candidates = self._choose_candidates(context, rewards, settings)
         evaluated = candidates.scatter(1, greedy, True)
         best_after = best_other.masked_fill(evaluated, 0.0)
-        for answers in context.candidate_answers(settings):
+        for answers in context.candidate_answers(replace(settings, n_draws=self.n_first_draws)):
             subset = answers.where(evaluated[answers.rows, answers.questions])
             if len(subset.rows):
                 observed = _observed_after(context, subset)
                 rewards_after = context.after(subset, observed).rewards(settings) * askable
-                subset.add_expectation(_sum_best(rewards_after, self.n_after), best_after)
-        greedy_value = (rewards + best_after).gather(1, greedy)  # nats of n_after + 1 questions
+                subset.add_expectation(rewards_after.amax(1), best_after)
+        greedy_value = (rewards + best_after).gather(1, greedy)  # nats of two greedy questions
         gain = (best_after - best_other - self.min_gain * greedy_value).clamp_min(0)
         return gain * candidates
 
@@ -130,12 +126,10 @@ class RewardLookahead:
         return chosen
 
 
-FIRST_QUESTION = RewardLookahead(min_gain=0.3, n_after=3)
-"""For the first question, which is the same for everybody.
-
-On 20 tables without a context the largest gain was at most 0.22 of the greedy value; that of CUBE-NM's
-context was 0.40 to 0.81 with 2,000 noisy rows (docs/results/lookahead.md).
-"""
+FIRST_QUESTION = TwoStepLookahead(min_gain=0.3, n_first_draws=64)
+"""For the first question, which is the same for everybody. It is computed once, so it may take more draws,
+and it is one chance of an error instead of one at every question. docs/results/lookahead.md has the gains
+behind this share."""
 
 
 def first_question_gain(model: Model, target: Sequence[str]) -> Tensor:
@@ -165,19 +159,11 @@ def information_about_others(context: RewardContext, settings: EnumerationSettin
     return total
 
 
-def _sum_best(rewards: Tensor, n: int) -> Tensor:
-    """The sum of the n largest rewards of each row [rows]."""
-    return rewards.topk(min(n, rewards.shape[1]), dim=1).values.sum(1)
-
-
-def _sum_best_others(rewards: Tensor, n: int) -> Tensor:
-    """The sum of the n largest rewards of the row's other questions [rows, questions]."""
-    padded = torch.nn.functional.pad(rewards, (0, n + 1))  # there may be fewer questions
-    top = padded.topk(n + 1, dim=1).values
-    is_among_best = rewards >= top[:, n - 1 : n]  # then the next one takes its place
-    return torch.where(
-        is_among_best, top.sum(1, keepdim=True) - rewards, top[:, :n].sum(1, keepdim=True)
-    )
+def _best_other_reward(rewards: Tensor) -> Tensor:
+    """The largest reward of the row's other questions [rows, questions]."""
+    top = torch.cat([rewards, torch.zeros_like(rewards[:, :1])], dim=1).topk(2, dim=1)
+    best = top.values[:, :1].repeat(1, rewards.shape[1] + 1)
+    return best.scatter(1, top.indices[:, :1], top.values[:, 1:])[:, :-1]
 
 
 def _observed_after(context: RewardContext, answers: CandidateAnswers) -> NDArray[np.bool_]:

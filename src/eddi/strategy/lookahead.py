@@ -7,7 +7,7 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
-from eddi.reward.lookahead import COARSE, RewardLookahead
+from eddi.reward.lookahead import COARSE, TwoStepLookahead
 from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
 
@@ -25,14 +25,14 @@ class Lookahead:
 
     Args:
         doubt: subtracted from every gain, as a share of the information of two greedy questions.
-        n_candidates: number of questions per row whose gain is computed; see `RewardLookahead`.
+        n_candidates: number of questions per row whose gain is computed; see `TwoStepLookahead`.
         n_points: answers to a quantity that are enumerated at either question to find candidates.
         n_draws: number of draws of answers that reveal several variables at once.
         seed: of those draws.
     """
 
-    doubt: float = RewardLookahead.min_gain
-    n_candidates: int = RewardLookahead.n_candidates
+    doubt: float = TwoStepLookahead.min_gain
+    n_candidates: int = TwoStepLookahead.n_candidates
     n_points: int = COARSE.n_points
     n_draws: int = COARSE.n_draws
     seed: int = 0
@@ -58,5 +58,5 @@ class Lookahead:
             return self.score(model, evidence[:1], target).repeat(len(evidence), 1)
         rewards = mutual_information(model, evidence, target, n_draws=N_DRAWS, seed=self.seed)
         settings = EnumerationSettings(self.n_points, self.n_draws, self.seed)
-        lookahead = RewardLookahead(self.n_candidates, self.doubt, settings)
+        lookahead = TwoStepLookahead(self.n_candidates, self.doubt, settings, self.n_draws)
         return (rewards + lookahead.gain(model, evidence, target)).cpu()
