@@ -58,3 +58,11 @@ def test_the_last_variable_of_syn_determines_which_others_matter():
 def test_equal_seeds_give_equal_rows():
     first, second = (synthetic.draw_syn_rows("syn2", 50, np.random.default_rng(3)) for _ in range(2))
     assert first.equals(second)
+
+
+def test_the_noise_of_the_bits_can_be_that_of_afabench():
+    noisy = synthetic.cube_nm(5, signal_sd=0.3)
+    assert set(noisy.sd[:, 5:].ravel()) == {0.3}
+    assert set(noisy.sd[:, :5].ravel()) == {0.1}  # the context stays clear
+    np.testing.assert_array_equal(noisy.mean, synthetic.cube_nm(5).mean)
+    assert set(synthetic.cube(signal_sd=0.3).sd.ravel()) == {0.3}
