@@ -9,13 +9,11 @@ from eddi.errors import AnswerError, TargetError
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.record import Answer, NoAnswer, Record
-from eddi.interview.risk_control import resolve_risk
-from eddi.interview.rules import InterviewRules
+from eddi.interview.risk_control import resolve_rules
 from eddi.model.base import Model, ModelSource
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
-from eddi.strategy.stopping import Stop, StoppingRule
+from eddi.strategy.stopping import StoppingRule
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import split_options
 from eddi.table.evidence import Evidence
@@ -56,9 +54,7 @@ class Interview:
                 f"this record is of an interview about {', '.join(record.target)}, "
                 f"not about {', '.join(names)}."
             )
-        strategy = strategy or Information()
-        rule = resolve_risk(stop or Stop(), fitted, names, strategy)
-        self.rules = InterviewRules(fitted, names, strategy, rule)
+        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=stop)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
             self.tell(answer.question, {**answer.values, **answer.without})

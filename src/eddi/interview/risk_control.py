@@ -96,6 +96,18 @@ def resolve_risk(
     return RiskControlledStop(rule, resolver.resolve)
 
 
+def resolve_rules(
+    model: Model,
+    target: tuple[str, ...],
+    *,
+    strategy: Strategy | None = None,
+    stop: StoppingRule | None = None,
+) -> InterviewRules:
+    """The rules of interviews: EDDI without a stopping rule, unless given, and every risk resolved."""
+    strategy = strategy or Information()
+    return InterviewRules(model, target, strategy, resolve_risk(stop or Stop(), model, target, strategy))
+
+
 @dataclass(frozen=True)
 class RiskResolver:
     """Finds the threshold that controls a risk for one model, target and strategy."""
