@@ -34,6 +34,7 @@ class Fold:
     """A network that does not see the rows of its fold, and the validation on these rows."""
 
     network: Network
+    training_rows: Evidence
     validation: Validation
 
 
@@ -55,15 +56,15 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
-    held_out = split_folds(len(evidence), recipe.folds, seed)
-    folds, training_rows = [], [evidence]
-    for rows in held_out:
-        training_rows.append(evidence[np.setdiff1d(np.arange(len(evidence)), rows)])
-        validation = Validation(evidence[rows], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), validation))
+    folds = []
+    for held_out in split_folds(len(evidence), recipe.folds, seed):
+        rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
+        validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
+        folds.append(Fold(copy.deepcopy(network), rows, validation))
     networks = [network, *(fold.network for fold in folds)]
-    for own_network, own_rows in zip(networks, training_rows, strict=True):
-        own_network.fit_factors(own_rows)
+    training_rows = [evidence, *(fold.training_rows for fold in folds)]
+    for own_network, rows in zip(networks, training_rows, strict=True):
+        own_network.fit_factors(rows)
     samplers = [
         BatchSampler(
             rows, recipe, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU, targets=targets
@@ -72,6 +73,7 @@ def train_cross_validated(
     ]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
+    writable = checkpoint if context.is_first else None
     if not state.history:  # the initial weights are a candidate, too
         first_score = _score(folds)
         state.best = state.best if first_score is None else first_score
@@ -86,17 +88,15 @@ def train_cross_validated(
         state.history.append(progress)
         if on_progress and context.is_first:
             on_progress(progress)
-        is_last = state.n_stale > recipe.patience
-        is_due = is_last or time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES
-        if checkpoint and context.is_first and is_due:
-            checkpoint.save(weights, state)
+        if writable and time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES:
+            writable.save(weights, state)
             saved_at = time.monotonic()
-        if is_last:
+        if state.n_stale > recipe.patience:
             break
+    if writable:
+        writable.save(weights, state)
     weights.use_best()
-    if network.marginals is not None:
-        data = [fold.validation.calibration_data(fold.network) for fold in folds]
-        calibrate(network.marginals, CalibrationData.concatenate(data))
+    _calibrate(network, folds)
     network.to(device)
     return state.history
 
@@ -106,6 +106,14 @@ def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]
     random = torch.Generator().manual_seed(mix_seed(seed, -1))
     order = torch.randperm(n_rows, generator=random).numpy()
     return [np.sort(rows) for rows in np.array_split(order, min(n_folds, n_rows))]
+
+
+def _calibrate(network: Network, folds: Sequence[Fold]) -> None:
+    """Calibrate the network of all rows with the folds' predictions of their held-out rows."""
+    if network.marginals is not None:
+        share = 1 / len(folds)
+        data = [fold.validation.calibration_data(fold.network, share=share) for fold in folds]
+        calibrate(network.marginals, CalibrationData.concatenate(data))
 
 
 def _score(folds: Sequence[Fold]) -> float | None:
