@@ -90,7 +90,7 @@ def test_an_interrupted_run_resumes_with_the_same_result(tmp_path):
     settings = {"checkpoint": tmp_path / "run.partial", "max_steps": 300}
     expected = fit(draw_table(), max_steps=300)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("eddi.model.training.cross_validation.SECONDS_BETWEEN_SAVES", 0.0)
+        patch.setattr("eddi.model.training.loop.SECONDS_BETWEEN_SAVES", 0.0)
         with pytest.raises(KeyboardInterrupt):
             fit(draw_table(), on_progress=interrupt, **settings)
     resumed = fit(draw_table(), **settings)

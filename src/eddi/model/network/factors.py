@@ -261,7 +261,8 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
     inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
-    return inverse.mT @ inverse
+    covariance: Tensor = inverse.mT @ inverse
+    return covariance
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:

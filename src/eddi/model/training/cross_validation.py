@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
+from eddi.model.training import loop
 from eddi.model.training.batched_training import CPU, BatchedStep, StackedWeights, train_rounds
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler, mix_seed
 from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
-from eddi.model.training.loop import SECONDS_BETWEEN_SAVES, OnProgress, advance
+from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation
 from eddi.table.evidence import Evidence
@@ -56,11 +57,7 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
-    folds = []
-    for held_out in split_folds(len(evidence), recipe.folds, seed):
-        rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
-        validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), rows, validation))
+    folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
     for own_network, rows in zip(networks, training_rows, strict=True):
@@ -80,7 +77,8 @@ def train_cross_validated(
     step = BatchedStep(weights, networks, recipe, torch.stack([s.loss_weights for s in samplers]))
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
-    for losses in train_rounds(step, samplers, recipe, first=state.round * ROUND_STEPS):
+    rounds = train_rounds(step, samplers, recipe, first=state.round * ROUND_STEPS)
+    while state.n_stale <= recipe.patience and (losses := next(rounds, None)) is not None:
         with weights.averaged():
             score = _score(folds)
         progress = advance(state, weights, recipe, float(losses[0]), score)
@@ -88,17 +86,27 @@ def train_cross_validated(
         state.history.append(progress)
         if on_progress and context.is_first:
             on_progress(progress)
-        if writable and time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES:
+        if writable and time.monotonic() - saved_at > loop.SECONDS_BETWEEN_SAVES:
             writable.save(weights, state)
             saved_at = time.monotonic()
-        if state.n_stale > recipe.patience:
-            break
     if writable:
         writable.save(weights, state)
     weights.use_best()
     _calibrate(network, folds)
     network.to(device)
     return state.history
+
+
+def _make_folds(
+    network: Network, evidence: Evidence, recipe: Recipe, seed: int, targets: Sequence[int]
+) -> list[Fold]:
+    """Copies of an untrained network, each with the rows of all folds but one."""
+    folds = []
+    for held_out in split_folds(len(evidence), recipe.folds, seed):
+        rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
+        validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
+        folds.append(Fold(copy.deepcopy(network), rows, validation))
+    return folds
 
 
 def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
