@@ -1,5 +1,6 @@
 """Options and arguments that several commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
     from eddi.strategy.stopping import Stop
 
 MAX_SEED = 2**32 - 1
+
+
+class UnknownRule(StrEnum):
+    """What happens to values that a model does not know."""
+
+    IGNORE = "ignore"
+    ERROR = "error"
+
 
 TablePath = Annotated[
     Path, typer.Argument(help="A CSV, TSV, Parquet or Excel file. Empty cells are missing values.")
@@ -36,6 +45,13 @@ Within = Annotated[
 ]
 Seed = Annotated[
     int, typer.Option(metavar="N", min=0, max=MAX_SEED, help="Random seed, for reproducible results.")
+]
+UnknownOption = Annotated[
+    UnknownRule,
+    typer.Option(
+        "--unknown",
+        help="Unknown levels and absent columns: treat as not observed, or stop with an error.",
+    ),
 ]
 EngineOption = Annotated[
     EngineName,

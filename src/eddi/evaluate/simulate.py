@@ -17,6 +17,7 @@ from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Unknown
 
 OnProgress = Callable[[int, int], None]
 
@@ -30,6 +31,7 @@ def simulate(
     stop: StoppingRule | None = None,
     max_steps: int | None = None,
     on_progress: OnProgress | None = None,
+    unknown: Unknown = "ignore",
 ) -> Curves:
     """Interview every row of ``table`` and record the prediction of the target after each answer.
 
@@ -45,13 +47,15 @@ def simulate(
         stop: ends an interview; None means once no question is left.
         max_steps: maximum number of questions per row.
         on_progress: called with the number of finished steps and the maximum number of steps.
+        unknown: "ignore" treats unknown levels and absent columns as not observed, with one warning;
+            "error" raises an error.
 
     Raises:
         TargetError: there is not exactly one target, or no row of the table has a value of it.
     """
     fitted = model.fitted()
     name = resolve_target(fitted, target)
-    truth = read_truth(fitted, table, name)
+    truth = read_truth(fitted, table, name, unknown=unknown)
     return simulate_evidence(
         fitted, truth, name, strategy=strategy, stop=stop, max_steps=max_steps, on_progress=on_progress
     )
@@ -95,9 +99,9 @@ def resolve_target(model: Model, target: str | None) -> str:
     return names[0]
 
 
-def read_truth(model: Model, table: Any, target: str) -> Evidence:
+def read_truth(model: Model, table: Any, target: str, *, unknown: Unknown = "ignore") -> Evidence:
     """Read the rows of a table. At least one of them must have a value of the target."""
-    truth = model.evidence(table, optional=(target,))
+    truth = model.evidence(table, optional=(target,), unknown=unknown)
     check_target_observed(target, int(truth.observed[:, model.schema.position(target)].sum()))
     return truth
 

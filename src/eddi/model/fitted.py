@@ -28,6 +28,7 @@ from eddi.model.training.checkpoint import Progress
 from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Mismatches, Unknown
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 
@@ -113,10 +114,24 @@ class FittedModel:
         """Results that depend on the model alone; freed with it."""
         return Cache()
 
-    def evidence(self, table: Any, *, optional: Sequence[str] = ()) -> Evidence:
-        """The rows of a table as evidence; columns in ``optional`` may be absent.
+    def evidence(
+        self,
+        table: Any,
+        *,
+        optional: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        unknown: Unknown = "ignore",
+    ) -> Evidence:
+        """The rows of a table as evidence.
 
         An array has no column names: its columns are those of the training table, in order.
+
+        Args:
+            table: rows that may differ from the training table.
+            optional: columns that may be absent.
+            hidden: columns that are not read, whatever they contain.
+            unknown: "ignore" treats unknown levels, values that are not numbers and absent columns as
+                not observed, with one warning; "error" raises a `TableError`.
         """
         rows = formats.read(table)
         if formats.is_array(table):
@@ -127,11 +142,18 @@ class FittedModel:
                     f"{len(names)} columns. Give the same columns in the same order."
                 )
             rows = rows.rename_columns(list(names))
-        return self.coding.encode(columns.table_to_numbers(rows, self.schema, optional=optional))
+        rows = rows.drop_columns([name for name in rows.column_names if name in hidden])
+        mismatches = Mismatches.collect(unknown)
+        numbers = columns.table_to_numbers(
+            rows, self.schema, optional=(*optional, *hidden), mismatches=mismatches
+        )
+        if mismatches is not None:
+            mismatches.warn()
+        return self.coding.encode(numbers)
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
-        return self.frozen.code(*self._tensors(evidence))
+        return self.frozen.code(*self._inputs(evidence))
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
@@ -243,7 +265,7 @@ class FittedModel:
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
         if self.marginal_predictor is not None:
-            return sample_missing(self.marginal_predictor, *self._tensors(evidence), level)
+            return sample_missing(self.marginal_predictor, *self._inputs(evidence), level)
         noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
         posterior = self.posterior(self.code(evidence))
         outputs = self.network.decode(posterior.draw(noise.to(level.device)))
@@ -265,6 +287,10 @@ class FittedModel:
         n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
         starts = range(0, max(len(evidence), 1), n_rows)  # an empty table is one empty chunk
         return (evidence[start : start + n_rows] for start in starts)
+
+    def _inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        """What the network sees of the evidence; see `Coding.limit`."""
+        return self._tensors(self.coding.limit(evidence))
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)

@@ -1,6 +1,7 @@
 """Clean Arrow columns, convert them to numbers, and fill missing values with numbers."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
@@ -10,8 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
+from eddi.table.mismatches import Mismatches
 from eddi.table.schema import Schema
-from eddi.table.text import format_list, format_names, format_value
+from eddi.table.text import format_list, format_names, format_value, parse_number
 from eddi.table.variable import Kind, Level, Variable, level_position
 
 # "None" and "none" are not in the list: they are real levels in medical data (no eye response, no
@@ -65,14 +67,20 @@ def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(column.is_null(nan_is_null=True).to_numpy(), dtype=np.bool_)
 
 
-def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def column_to_numbers(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None = None
+) -> NDArray[np.float64]:
     """Return the column as numbers, NaN = missing: quantities, or positions in the levels [rows].
+
+    With ``mismatches``, a value that does not fit is counted there, and its number is NaN.
 
     Raises:
         TableError: a value is infinite, is not a number, or is not one of the levels.
     """
     if variable.kind.has_levels:
-        return _find_level_positions(column, variable)
+        return _find_level_positions(column, variable, mismatches)
+    if mismatches is not None:
+        return _read_quantities(column, variable, mismatches)
     quantities = _parse_quantities(column, variable)  # [rows]
     if np.isinf(quantities).any():
         raise_infinite(variable.name)
@@ -82,7 +90,11 @@ def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np
 
 
 def table_to_numbers(
-    table: pa.Table, schema: Schema, *, optional: Collection[str] = ()
+    table: pa.Table,
+    schema: Schema,
+    *,
+    optional: Collection[str] = (),
+    mismatches: Mismatches | None = None,
 ) -> NDArray[np.float64]:
     """Return the columns of the schema, in its order, as numbers, NaN = missing [rows, variables].
 
@@ -90,13 +102,17 @@ def table_to_numbers(
         table: as `formats.read` returns it.
         schema: the variables to read; other columns are ignored.
         optional: columns that may be absent from the table; their values are then missing.
+        mismatches: counts what does not fit, which is then missing, too; None if it is an error.
 
     Raises:
-        TableError: a column is absent, or a value does not fit its variable.
+        TableError: a column is absent, or a value does not fit its variable; with ``mismatches``, no
+            variable has a column.
     """
     indices = {name: index for index, name in enumerate(table.column_names)}
     absent = [name for name in schema.names if name not in indices and name not in optional]
-    if absent:
+    if mismatches is not None and not indices.keys().isdisjoint(schema.names):
+        mismatches.absent.update(absent)
+    elif absent:
         raise TableError(
             f"the table has no column {format_names(absent)}, which the schema expects. Its columns "
             f"are: {format_names(table.column_names)}. Is this the wrong schema for the table?"
@@ -104,7 +120,7 @@ def table_to_numbers(
     numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
     for row, variable in zip(numbers, schema.variables, strict=True):
         if variable.name in indices:
-            row[:] = column_to_numbers(table.column(indices[variable.name]), variable)
+            row[:] = column_to_numbers(table.column(indices[variable.name]), variable, mismatches)
     return np.ascontiguousarray(numbers.T)  # [rows, variables]
 
 
@@ -212,7 +228,9 @@ def _parse_numbers(values: pa.Array) -> pa.Array:
     return values
 
 
-def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def _find_level_positions(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None
+) -> NDArray[np.float64]:
     try:
         codes, values = factorize(column)
     except pa.ArrowNotImplementedError:
@@ -225,23 +243,46 @@ def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArra
     is_used[codes] = True
     exact = {str(level): position for position, level in enumerate(variable.levels)}
     lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
+    unknown: dict[object, int] = {}
     for code in np.flatnonzero(is_used[:-1]).tolist():
-        lookup[code] = _find_level(values[code].as_py(), variable, exact)
+        value = values[code].as_py()
+        position = exact.get(str(value))  # exact spellings first, for speed
+        if position is None:
+            position = level_position(variable.levels, value)
+        if position is not None:
+            lookup[code] = position
+        elif mismatches is None:
+            _raise_unknown_level(value, variable)
+        else:
+            unknown[value] = int((codes == code).sum())
+    if mismatches is not None and unknown:
+        mismatches.add_unknown(variable, unknown)
     return lookup[codes]
 
 
-def _find_level(value: object, variable: Variable, exact: dict[str, int]) -> float:
-    """Return the position of a level. ``exact`` maps exact spellings to positions, for speed."""
-    position = exact.get(str(value))
-    if position is None:
-        position = level_position(variable.levels, value)
-    if position is None:
-        raise TableError(
-            f"{variable.name!r} has the level {format_value(value)!r}, which is not in the schema "
-            f"(levels: {format_list(variable.levels)}). A model knows only the levels it was trained "
-            "with: correct the value, or make it missing."
-        )
-    return float(position)
+def _raise_unknown_level(value: object, variable: Variable) -> NoReturn:
+    raise TableError(
+        f"{variable.name!r} has the level {format_value(value)!r}, which is not in the schema "
+        f"(levels: {format_list(variable.levels)}). A model knows only the levels it was trained "
+        "with: correct the value, or make it missing."
+    )
+
+
+def _read_quantities(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches
+) -> NDArray[np.float64]:
+    """Return quantities; values that are not numbers are counted, and become NaN."""
+    try:
+        quantities = _parse_quantities(column, variable)
+    except TableError:
+        codes, values = factorize(column)
+        numbers = [*map(parse_number, values.to_pylist()), math.nan]  # the last one is for -1, missing
+        quantities = np.array(numbers)[codes]
+        unknown = codes[(codes >= 0) & np.isnan(quantities)].tolist()
+        mismatches.add_unknown(variable, Counter(str(values[code]) for code in unknown))
+    if np.isinf(quantities).any():
+        raise_infinite(variable.name)
+    return mismatches.check_quantities(variable, quantities)
 
 
 def _parse_quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
@@ -261,12 +302,8 @@ def _parse_quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np
 
 def _first_non_number(column: pa.ChunkedArray) -> str:
     """Return the first value that is not a number, for an error message."""
-    for value in column.drop_null().unique().to_pylist():
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return str(value)
-    return str(column.type)
+    values = column.drop_null().unique().to_pylist()
+    return next((str(value) for value in values if math.isnan(parse_number(value))), str(column.type))
 
 
 def _check_counts(quantities: NDArray[np.float64], variable: Variable) -> None:

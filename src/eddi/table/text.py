@@ -1,6 +1,8 @@
-"""Values and lists of values as text for people."""
+"""Values and lists of values as text for people, and text as numbers."""
 
+import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 MAX_LISTED = 12  # names or levels in an error message: enough to recognise, few enough to read
 
@@ -20,3 +22,18 @@ def format_list(values: Sequence[object]) -> str:
 def format_names(names: Sequence[str]) -> str:
     """Return the first few names in quotes and how many more there are, for an error message."""
     return format_list([repr(name) for name in names])
+
+
+def parse_number(value: object) -> float:
+    """Return a value as a number, or NaN if it is not a number."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def suggest_name(name: str, names: Sequence[str]) -> str:
+    """Return a hint for a misspelled name, such as " Did you mean 'age'?", or an empty text."""
+    by_folded = {str(known).casefold(): str(known) for known in names}
+    found = get_close_matches(name.casefold(), by_folded, n=1)
+    return f" Did you mean {by_folded[found[0]]!r}?" if found else ""

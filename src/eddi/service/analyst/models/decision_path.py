@@ -18,6 +18,7 @@ from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop
 from eddi.table import columns
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Mismatches
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Variable
 
@@ -52,7 +53,9 @@ class DecisionPath:
     def from_row(cls, model: FittedModel, row: pa.Table, target: str) -> "DecisionPath":
         """The decision path of the only row of a table."""
         path, _ = trace_decisions(model, row, target, n_steps=MAX_STEPS)
-        numbers = columns.table_to_numbers(row, model.schema, optional=(target,))[0]
+        numbers = columns.table_to_numbers(
+            row, model.schema, optional=(target,), mismatches=Mismatches()
+        )[0]
         # A 32-bit column contains 106.5999985 for 106.6.
         rounded = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
         return cls(model, target, rounded, tuple(path))
