@@ -12,12 +12,12 @@ from rich.text import Text
 
 from eddi.cli import terminal
 from eddi.cli.prediction_bars import PredictionBars
-from eddi.errors import AnswerError
+from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.model.prediction import Prediction
 from eddi.table.question import Question
-from eddi.table.variable import Kind, Level, Variable, level_position
+from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
 
 MAX_REWARDS_SHOWN = 5
 BAR_WIDTH = 20
@@ -96,7 +96,7 @@ class Conversation:
                 values.popitem()
             else:
                 values[variable.name] = reply
-        self.interview.tell(question, values)
+        self.interview.tell(question, values, confirm=True)  # each value was checked above
         self.save(self.interview.record)
         self._print_predictions()
         return True
@@ -119,11 +119,23 @@ class Conversation:
                 self._explain_question()
             elif command is not None:
                 return NO_ANSWERS.get(command, command)
-            else:
-                try:
-                    return variable.answer(variable.number(match_level(variable, line)))
-                except AnswerError:
-                    self._reject_line(line, variable)
+            elif (value := self._parse_line(line, variable)) is not None:
+                return value
+
+    def _parse_line(self, line: str, variable: Variable) -> Level | None:
+        """Return the answer in a line; None if it is not valid, or not confirmed."""
+        try:
+            return self.interview.parse(variable.name, match_level(variable, line))
+        except OutOfRangeError as error:
+            question = f"The usual values are {describe_range(*error.ranges[variable.name])}."
+            self.out.print(Text(f"   {question} Is {line} correct? (y/n)", "yellow"))
+            if (self._read_line() or "").lower() not in ("y", "yes"):
+                self.out.print(Text(f"   Type {describe_expected(variable)}.", "yellow"))
+                return None
+            return self.interview.parse(variable.name, line, confirm=True)
+        except AnswerError:
+            self._reject_line(line, variable)
+            return None
 
     def _read_line(self) -> str | None:
         """Return the next line of input, or None at its end."""

@@ -18,6 +18,8 @@ SHAPE = (
     "or the record of an interview."
 )
 
+DOCUMENT_KEYS = {"key", "target", "answers", "confirm"}
+
 
 def resume(
     model: ModelSource,
@@ -33,7 +35,8 @@ def resume(
         model: a fitted `PartialVAE`, or its fitted model.
         document: ``{"answers": {question or variable: answer}}``. An answer is a value; null if it is
             not known; ``{"without": "declined"}``; or, for a question that reveals several variables, an
-            object of these by variable. The output of `Record.to_document` works, too.
+            object of these by variable. ``"confirm": true`` says that values outside their range are
+            correct. The output of `Record.to_document` works, too.
         target: what to predict; the document's target, then the model's, if None.
         strategy: how questions are chosen; EDDI (`Information`) if None.
         stop: when the interview ends; after the last question if None.
@@ -41,7 +44,7 @@ def resume(
     Raises:
         AnswerError: the document does not have this shape, or an answer is not valid.
     """
-    if not isinstance(document, Mapping) or not set(document) <= {"key", "target", "answers"}:
+    if not isinstance(document, Mapping) or not set(document) <= DOCUMENT_KEYS:
         raise AnswerError(
             f"the document must be an object of answers, got {_shorten(document)}. {SHAPE}"
         )
@@ -54,7 +57,7 @@ def resume(
     requested = document.get("target") if target is None else target
     interview = Interview(model, requested, strategy=strategy, stop=stop)
     for name, answer in answers.items():
-        interview.tell(name, parse_answer(answer))
+        interview.tell(name, parse_answer(answer), confirm=document.get("confirm") is True)
     return interview
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eddi.errors import AnswerError, TargetError
+from eddi.errors import AnswerError, OutOfRangeError, TargetError
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.record import Answer, NoAnswer, Record
@@ -18,6 +18,7 @@ from eddi.strategy.information import Information
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
+from eddi.table.text import format_names, is_missing, suggest_name
 from eddi.table.variable import Level
 
 
@@ -59,7 +60,7 @@ class Interview:
         self.rules = InterviewRules(fitted, names, strategy, rule)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
-            self.tell(answer.question, {**answer.values, **answer.without})
+            self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)
 
     @property
     def model(self) -> Model:
@@ -76,29 +77,61 @@ class Interview:
         chosen = int(self._next_steps().chosen[0])
         return None if chosen < 0 else self.model.schema.questions[chosen]
 
-    def tell(self, question: Question | str, *values: object) -> None:
+    def tell(self, question: Question | str, *values: object, confirm: bool = False) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
         Give one value for each variable that the question reveals, in order, or a mapping of those that
-        are known. UNKNOWN or DECLINED stands for any of them, or for all.
+        are known. UNKNOWN or DECLINED stands for any of them, or for all. None and NaN mean UNKNOWN.
+
+        Args:
+            question: the question, its name, or the name of a variable.
+            values: the answer.
+            confirm: whether values outside their range are known to be correct.
 
         Raises:
             AnswerError: the answer is not valid; nothing is recorded.
+            OutOfRangeError: a value is outside its range and not confirmed; nothing is recorded.
         """
         name = question.name if isinstance(question, Question) else question
         reveals = self._revealed_variables(name)
         answered = self.record.answered_variables()
         if name in self.record.answered_questions() or set(reveals) <= answered:
             raise AnswerError(f"{name!r} was already answered. Undo that answer to change it.")
-        given = _by_variable(name, reveals, values, answered=answered)
-        schema = self.model.schema
-        levels: dict[str, Level] = {
-            variable: schema[variable].answer(schema[variable].number(value))
-            for variable, value in given.items()
-            if not isinstance(value, NoAnswer)
-        }
+        given = _by_variable(name, reveals, tuple(map(_as_answer, values)), answered=answered)
         without = {key: value for key, value in given.items() if isinstance(value, NoAnswer)}
+        levels = self._parse_values({k: v for k, v in given.items() if k not in without}, confirm)
         self.record = self.record.plus(Answer(name, levels, without))
+
+    def parse(self, variable: str, value: object, *, confirm: bool = False) -> Level:
+        """The value of a variable as it is recorded.
+
+        Raises:
+            AnswerError: the value is not valid.
+            OutOfRangeError: it is outside the range of the schema, or so far outside the range of the
+                training values that the model cannot use it, and it is not confirmed.
+        """
+        schema, coding = self.model.schema, self.model.coding
+        described, position = schema[variable], schema.position(variable)
+        number = described.number(value, confirm=confirm)
+        if not confirm:
+            row = np.full((1, len(schema.variables)), np.nan)
+            row[0, position] = number
+            if not coding.limit(coding.encode(row)).observed[0, position]:
+                raise described.out_of_range(number, *coding.training_range(position))
+        return described.answer(number)
+
+    def _parse_values(self, given: Mapping[str, object], confirm: bool) -> dict[str, Level]:
+        values: dict[str, Level] = {}
+        errors: dict[str, OutOfRangeError] = {}
+        for name, value in given.items():
+            try:
+                values[name] = self.parse(name, value, confirm=confirm)
+            except OutOfRangeError as error:
+                errors[name] = error
+        if errors:
+            ranges = {name: error.ranges[name] for name, error in errors.items()}
+            raise OutOfRangeError(" ".join(map(str, errors.values())), ranges)
+        return values
 
     def undo(self) -> None:
         """Remove the last answer."""
@@ -154,8 +187,9 @@ class Interview:
         schema = self.model.schema
         by_name = {question.name: question.reveals for question in schema.questions}
         if name not in by_name and name not in schema.names:
-            first_names = ", ".join(map(repr, list(by_name)[:12]))
-            raise AnswerError(f"there is no question {name!r}. Questions are: {first_names}.")
+            hint = suggest_name(name, [*by_name, *schema.names])
+            names = format_names(list(by_name))
+            raise AnswerError(f"there is no question {name!r}.{hint} Questions are: {names}.")
         reveals = by_name.get(name, (name,))
         if set(reveals) & set(self.target):
             raise AnswerError(
@@ -172,8 +206,15 @@ def answers_to_evidence(model: Model, interviews: Sequence[Sequence[Answer]]) ->
     for row, answers in enumerate(interviews):
         for answer in answers:
             for name, value in answer.values.items():
-                numbers[row, schema.position(name)] = schema[name].number(value)
+                numbers[row, schema.position(name)] = schema[name].number(value, confirm=True)
     return model.coding.encode(numbers)
+
+
+def _as_answer(value: object) -> object:
+    """The value of an answer; None and NaN, alone or in a mapping, mean unknown."""
+    if isinstance(value, Mapping):
+        return {name: _as_answer(part) for name, part in value.items()}
+    return NoAnswer.UNKNOWN if is_missing(value) else value
 
 
 def _by_variable(

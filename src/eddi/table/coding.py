@@ -122,12 +122,20 @@ class Coding:
         if self.low is None or self.high is None:
             return evidence
         values = np.clip(evidence.values, self.low, self.high)
-        if not (values != evidence.values).any():
+        is_changed = evidence.observed & (values != evidence.values)
+        if not is_changed.any():
             return evidence
-        with np.errstate(over="ignore", invalid="ignore"):  # a distance, or an unknown range
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite distances and ranges
             distance = np.abs(evidence.values - values)
-            is_near = ~(distance > MAX_DISTANCE * (self.high - self.low))
-        return Evidence(values, evidence.observed & is_near)
+            is_far = is_changed & (distance > MAX_DISTANCE * (self.high - self.low))
+        return Evidence(values, evidence.observed & ~is_far)
+
+    def training_range(self, position: int) -> tuple[float, float]:
+        """Return the range of the training values of a variable, in its own units."""
+        if self.low is None or self.high is None:
+            return -np.inf, np.inf
+        low, high = self.decode(np.stack([self.low, self.high]))[:, position]
+        return float(low), float(high)
 
     def decode(self, coded: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return coded values as the numbers of a table: the inverse of `encode`."""

@@ -53,9 +53,9 @@ class Mismatches:
         impossible = quantities[~is_valid & ~np.isnan(quantities)]
         if len(impossible):
             self.add_unknown(variable, Counter(impossible.tolist()))
-        low = -np.inf if variable.low is None else variable.low
-        high = np.inf if variable.high is None else variable.high
-        n_outside = int((is_valid & ((quantities < low) | (quantities > high))).sum())
+        is_below = quantities < variable.low_or_infinite
+        is_above = quantities > variable.high_or_infinite
+        n_outside = int((is_valid & (is_below | is_above)).sum())
         if n_outside:
             self.out_of_range[variable.name] += n_outside
         return np.where(is_valid, quantities, np.nan)

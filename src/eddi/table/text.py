@@ -37,3 +37,12 @@ def suggest_name(name: str, names: Sequence[str]) -> str:
     by_folded = {str(known).casefold(): str(known) for known in names}
     found = get_close_matches(name.casefold(), by_folded, n=1)
     return f" Did you mean {by_folded[found[0]]!r}?" if found else ""
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or those of pandas (NA, NaT)."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    )

@@ -21,6 +21,11 @@ TARGET = Field(
     examples=["risk"],
 )
 
+CONFIRM = Field(
+    default=False,
+    description="Whether values outside their range are correct. Without it, they are 422.",
+)
+
 
 class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -48,6 +53,7 @@ class AnswerIn(_StrictModel):
         ),
         examples=[61, None, {"without": "declined"}, [3.1, None], {"ldl": 3.1}],
     )
+    confirm: bool = CONFIRM
 
 
 class AskIn(_StrictModel):
@@ -59,6 +65,7 @@ class AskIn(_StrictModel):
         examples=[{"age": 61, "smoker": None, "weight": {"without": "declined"}}],
     )
     target: Target = TARGET
+    confirm: bool = CONFIRM
     key: str | None = Field(default=None, max_length=MAX_NAME, description="Ignored.")
 
 
