@@ -31,6 +31,7 @@ from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
+from eddi.strategy.stopping import Stop
 from eddi.table import columns, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
@@ -102,6 +103,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X, reset=True)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
         target = schema.target_names(self.target)
+        Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)

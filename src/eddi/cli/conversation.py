@@ -16,6 +16,7 @@ from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.model.prediction import Prediction
+from eddi.strategy.names import describe_strategy
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
 
@@ -70,6 +71,8 @@ class Conversation:
     def _print_introduction(self) -> None:
         target = ", ".join(self.interview.target)
         self.out.print(Text.assemble("\nVariable to predict: ", (target, "bold")))
+        order = describe_strategy(self.interview.rules.strategy)
+        self.out.print(Text(f"Next question: {order}", "dim"))
         legend = [
             Text.assemble((str(command), "bold"), f" {meaning}") for command, meaning in MEANINGS.items()
         ]

@@ -18,7 +18,7 @@ from eddi.evaluate.streaming_curves import StreamingCurves
 from eddi.model.base import Model
 from eddi.model.files.archive import load_cached
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.stopping import StoppingRule
 from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Mismatches, Unknown
@@ -26,7 +26,7 @@ from eddi.table.streaming import ParquetStream, iter_batches
 
 SHARD_ROWS = 1_000  # larger shards are not faster and need more memory
 
-StrategyFactory = Callable[[int], Strategy]
+StrategyFactory = Callable[[int], Strategy | None]
 """Makes the strategy of a shard from the shard's index, which serves as a random seed."""
 
 
@@ -37,7 +37,8 @@ class Shard:
     model: Path
     truth: Evidence
     target: str
-    strategy: Strategy
+    strategy: Strategy | None  # None for the default
+    stop: StoppingRule | None
     max_steps: int | None
     keep_rows: bool  # return `Curves`, otherwise only their sums
 
@@ -47,7 +48,8 @@ def simulate_shards(
     table: Any,
     target: str | None = None,
     *,
-    make_strategy: StrategyFactory = lambda _: Information(),
+    make_strategy: StrategyFactory = lambda _: None,
+    stop: StoppingRule | None = None,
     max_steps: int | None = None,
     engine: Engine | None = None,
     on_progress: OnProgress | None = None,
@@ -61,7 +63,8 @@ def simulate_shards(
         path: path of the model file. Every worker loads it; machines of a cluster must share it.
         table: held-out rows, in memory or as a `ParquetStream`.
         target: the variable to predict; None means the model's own target.
-        make_strategy: makes the strategy of each shard; EDDI (`Information`) by default.
+        make_strategy: makes the strategy of each shard; that of `Interview` by default.
+        stop: ends an interview; None means once no question is left.
         max_steps: maximum number of questions per row.
         engine: where to compute; None means in this process.
         on_progress: called with the number of finished shards and the number of all shards.
@@ -77,7 +80,7 @@ def simulate_shards(
     is_stream, mismatches = isinstance(table, ParquetStream), Mismatches.collect(unknown)
     n_rows = table.n_rows if is_stream else table.num_rows
     shards: Iterable[Shard] = (
-        Shard(path, truth, name, make_strategy(index), max_steps, keep_rows=not is_stream)
+        Shard(path, truth, name, make_strategy(index), stop, max_steps, keep_rows=not is_stream)
         for index, truth in enumerate(_read_evidence(model, table, name, mismatches))
     )
     if not is_stream:
@@ -118,6 +121,11 @@ def _simulate_shard(shard: Shard) -> Curves | StreamingCurves:
     """Simulate the interviews of a shard in a worker."""
     model = load_cached(shard.model)
     curves = simulate_evidence(
-        model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps
+        model,
+        shard.truth,
+        shard.target,
+        strategy=shard.strategy,
+        stop=shard.stop,
+        max_steps=shard.max_steps,
     )
     return curves if shard.keep_rows else StreamingCurves.from_curves(curves)

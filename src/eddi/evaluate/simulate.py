@@ -1,6 +1,6 @@
 """Simulate interviews with all held-out rows at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from eddi.interview.rules import InterviewRules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
@@ -43,7 +43,7 @@ def simulate(
         model: a fitted model.
         table: held-out rows. Rows whose target is missing are interviewed but do not count in metrics.
         target: the variable to predict; None means the model's own target.
-        strategy: chooses the questions; None means EDDI (`Information`).
+        strategy: chooses the questions; None means that of `Interview`.
         stop: ends an interview; None means once no question is left.
         max_steps: maximum number of questions per row.
         on_progress: called with the number of finished steps and the maximum number of steps.
@@ -72,7 +72,7 @@ def simulate_evidence(
     on_progress: OnProgress | None = None,
 ) -> Curves:
     """`simulate` for rows of evidence. The target may be missing from all of them."""
-    strategy = strategy or Information()
+    strategy = strategy or default_strategy(model, (target,))
     rule = resolve_risk(stop or Stop(), model, (target,), strategy)
     interviews = SimulatedInterviews(InterviewRules(model, (target,), strategy, rule), truth)
     n_steps = interviews.n_steps(max_steps)
@@ -88,7 +88,7 @@ def simulate_evidence(
     return _build_curves(model, truth, target, metrics, order)
 
 
-def resolve_target(model: Model, target: str | None) -> str:
+def resolve_target(model: Model, target: str | Sequence[str] | None) -> str:
     """The name of the only target: ``target`` or, if None, the model's own."""
     names = model.schema.target_names(model.target if target is None else target)
     if len(names) != 1:

@@ -9,6 +9,7 @@ from eddi.interview.record import NoAnswer, Record
 from eddi.model.base import ModelSource
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
+from eddi.strategy.names import name_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.question import Question
 from eddi.table.variable import Variable
@@ -38,8 +39,8 @@ def resume(
             object of these by variable. ``"confirm": true`` says that values outside their range are
             correct. The output of `Record.to_document` works, too.
         target: what to predict; the document's target, then the model's, if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
-        stop: when the interview ends; after the last question if None.
+        strategy: how questions are chosen; see `Interview`.
+        stop: when the interview ends; see `Interview`.
 
     Raises:
         AnswerError: the document does not have this shape, or an answer is not valid.
@@ -62,13 +63,14 @@ def resume(
 
 
 def describe(interview: Interview) -> dict[str, Any]:
-    """The next question, predictions and rewards of an interview."""
+    """The next question, predictions, rewards and strategy of an interview."""
     step, schema = interview.next_step(), interview.model.schema
     question = step.question
     return {
         "question": None if question is None else question_document(question, schema.variables),
         "prediction": {name: prediction_document(p) for name, p in step.predictions.items()},
         "rewards": dict(step.rewards),
+        "strategy": name_strategy(interview.rules.strategy),
     }
 
 

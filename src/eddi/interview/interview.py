@@ -14,7 +14,7 @@ from eddi.interview.rules import InterviewRules
 from eddi.model.base import Model, ModelSource
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -30,8 +30,9 @@ class Interview:
     Args:
         model: a fitted `PartialVAE`, or its fitted model.
         target: what to predict; the model's declared target if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
-        stop: when the interview ends; after the last question if None.
+        strategy: how questions are chosen; EDDI (`Information`) if None, per unit of cost if the
+            questions have different costs.
+        stop: when the interview ends; if None, as the schema says, or else after the last question.
         record: an earlier interview to continue.
     """
 
@@ -55,8 +56,8 @@ class Interview:
                 f"this record is of an interview about {', '.join(record.target)}, "
                 f"not about {', '.join(names)}."
             )
-        strategy = strategy or Information()
-        rule = resolve_risk(stop or Stop(), fitted, names, strategy)
+        strategy = strategy or default_strategy(fitted, names)
+        rule = resolve_risk(stop or Stop.from_document(fitted.schema.stop), fitted, names, strategy)
         self.rules = InterviewRules(fitted, names, strategy, rule)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
@@ -152,7 +153,7 @@ class Interview:
     def next_step(self, deferred: Collection[str] = ()) -> NextStep:
         """The next question with predictions, rewards and lookahead gains.
 
-        Questions named in ``deferred`` are asked only if no other is left.
+        Questions named in ``deferred`` are asked last, before the interview ends.
         """
         return self._next_steps(deferred)[0]
 
@@ -173,7 +174,7 @@ class Interview:
         return InterviewStates(
             evidence=self.evidence(),
             closed=np.array([closed], dtype=bool),
-            n_asked=np.array([len(self.record.answers)]),
+            n_asked=np.array([self.record.n_answered]),
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
         )

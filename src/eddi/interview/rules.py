@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from eddi.model.base import Model
-from eddi.strategy.base import LookaheadStrategy, Strategy
+from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
 from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Level, level_position
@@ -29,6 +30,26 @@ class InterviewRules:
     target: tuple[str, ...]
     strategy: Strategy
     stop: StoppingRule
+
+    @cached_property
+    def base_strategy(self) -> Strategy:
+        """The strategy whose scores are adjusted to costs; the strategy itself if none are."""
+        strategy = self.strategy
+        while isinstance(strategy, CostAware):
+            strategy = strategy.inner
+        return strategy
+
+    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The scores of the strategy, from those of its base strategy [rows, questions]."""
+        wrappers: list[CostAware] = []
+        strategy = self.strategy
+        while isinstance(strategy, CostAware):
+            wrappers.append(strategy)
+            strategy = strategy.inner
+        adjusted, costs = torch.from_numpy(scores), torch.from_numpy(self._costs)
+        for wrapper in reversed(wrappers):
+            adjusted = wrapper.adjust(adjusted, costs)
+        return adjusted.numpy()
 
     def open_questions(self, evidence: Evidence, closed: Mask, spent: NDArray[np.float64]) -> Mask:
         """The questions that may be asked [rows, questions].
@@ -86,13 +107,13 @@ class InterviewRules:
 
         Lookahead needs at least two questions, of which any may come second.
         """
-        if not isinstance(self.strategy, LookaheadStrategy):
+        if not isinstance(self.base_strategy, LookaheadStrategy):
             return None
         highest_costs = np.sort(self._costs[self.unconditional])[-2:].sum()
         is_affordable = highest_costs <= self.stop.budget + ROUNDING
         if max_questions(self.stop) <= 1 or not is_affordable:
             return None
-        return self.strategy.first_question_bonus(self.model, self.target).double().numpy()
+        return self.base_strategy.first_question_bonus(self.model, self.target).double().numpy()
 
     @cached_property
     def unconditional(self) -> Mask:

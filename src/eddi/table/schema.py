@@ -1,7 +1,7 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.question import Question
-from eddi.table.text import format_names
+from eddi.table.text import format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
 
@@ -34,16 +34,18 @@ class Schema:
             that none of them reveals has a question of the same name; see `questions`.
         targets: names of variables that one may want to predict.
         set_aside: the columns that are not modelled.
+        stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
     """
 
     variables: tuple[Variable, ...]
     explicit_questions: tuple[Question, ...] = ()
     targets: tuple[str, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    stop: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for field in ("variables", "explicit_questions", "targets", "set_aside"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+        for name in ("variables", "explicit_questions", "targets", "set_aside"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
         object.__setattr__(self, "set_aside", tuple(set_aside))
@@ -149,8 +151,9 @@ class Schema:
         for question in self.questions:
             if question.name == name:
                 return question
-        names = format_names([question.name for question in self.questions])
-        raise SchemaError(f"there is no question {name!r}. Questions are: {names}.")
+        names = [question.name for question in self.questions]
+        hint = suggest_name(name, names)
+        raise SchemaError(f"there is no question {name!r}.{hint} Questions are: {format_names(names)}.")
 
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
         """Return ``target`` as a tuple of existing names. None means the targets of the schema."""
@@ -209,6 +212,7 @@ class Schema:
             ),
             targets=tuple(name for name in self.targets if name not in names),
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
+            stop=self.stop,
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:
@@ -223,7 +227,8 @@ class Schema:
                     f"set aside and not modelled ({column.reason}). "
                     "Give it a kind in the schema to model it."
                 )
-        return f"not a variable of this schema. Variables are: {format_names(self.names)}."
+        hint = suggest_name(name, self.names)
+        return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
 
 
 def _check_required_level(question: str, variable: Variable, level: Level) -> None:

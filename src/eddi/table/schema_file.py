@@ -20,6 +20,7 @@ HEADING = "# What EDDI knows about this table. Edit freely; `eddi fit --schema t
 SECTIONS = {
     "variables": "# Kinds: real, count, binary (its 'no' first), ordinal (in order), category.",
     "questions": "# What is asked at once, what it costs, how it is worded.",
+    "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
@@ -79,6 +80,10 @@ def from_document(document: dict[str, Any]) -> Schema:
         ),
         targets=_parse_names("targets", document.get("targets", [])),
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
+        stop={
+            name: _parse_number(f"stop: {name}", value)
+            for name, value in _parse_section(document, "stop").items()
+        },
     )
 
 
@@ -89,6 +94,8 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     yield from _format_section("variables", variables)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions)
+    stop = ((name, f"{_to_int_if_whole(value)!r}") for name, value in schema.stop.items())
+    yield from _format_section("stop", stop)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)

@@ -197,7 +197,7 @@ def test_concurrent_repetitions_of_a_request_are_stored_once(service):
 
 
 def test_the_end_is_stored_and_undo_reopens_the_interview(model_file):
-    short = Questionnaire.load(model_file, "stage", stop=Stop(after=1))
+    short = Questionnaire.load(model_file, "stage", rules={"after": 1})
     with open_service(MemoryStore(), short) as service:
         key = service.start().key
         last = service.add_answer(key, "age", 61, idempotency_key="one")
@@ -280,7 +280,9 @@ def test_an_interview_stays_on_the_model_it_started_with(tmp_path, people_model,
 
 
 def test_an_interview_ends_by_the_rules_it_started_with(model_file):
-    brief, long = (Questionnaire.load(model_file, "stage", stop=Stop(after=n, budget=9)) for n in (1, 5))
+    brief, long = (
+        Questionnaire.load(model_file, "stage", rules={"after": n, "budget": 9}) for n in (1, 5)
+    )
     store = MemoryStore()
     before, after = (
         InterviewService(store, FixedCatalogue((questionnaire,))) for questionnaire in (brief, long)

@@ -110,7 +110,7 @@ def max_questions_left(interview: Interview) -> int:
     ]
     budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    allowed = max(0.0, max_questions(rules.stop) - len(record.answers))
+    allowed = max(0.0, max_questions(rules.stop) - record.n_answered)
     affordable = _count_affordable([question.cost for question in open_], budget_left)
     return int(max(min(len(open_), allowed, affordable), n_always))
 

@@ -257,6 +257,7 @@ class InterviewService:
             "model": questionnaire.model_sha256,
             "target": list(target),
             "rules": stop_to_document(questionnaire.stop),
+            "strategy": questionnaire.strategy_name,
             **({"opening": claim_stream} if claim_stream else {}),
         }
         view = self._save(history, Change(history.interview(), "opened", facts))
@@ -358,6 +359,7 @@ class InterviewService:
             )
         if "rules" in start:
             questionnaire = questionnaire.with_stop(start["rules"])
+        questionnaire = questionnaire.with_strategy(start.get("strategy", "information"))
         return History(key, tuple(events), questionnaire, replay(key, events))
 
 

@@ -84,7 +84,8 @@ def question_page(
         "eyebrow": f"Question {n_answers + 1}",
         "action": f"/i/{view.key}",
         "is_change": False,
-        "can_defer": bool(set(view.rewards) - {question.name}),
+        # At the end of the interview, only questions that were put off are left.
+        "can_defer": bool((deferred if view.question is None else set(view.rewards)) - {question.name}),
         "back": f"/i/{view.key}/change/{n_answers}" if n_answers else "",
         "notice": DEFERRED_NOTICE if question.name in deferred else "",
     }

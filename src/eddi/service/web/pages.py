@@ -370,8 +370,9 @@ def _read_deferred(request: Request, view: InterviewView) -> set[str]:
 
 
 def _next_question(view: InterviewView, deferred: set[str]) -> Question | None:
-    """Return the next question, preferring those that were not put off."""
-    if view.question is None or view.question.name not in deferred:
+    """Return the next question; those that were put off come last, before the interview ends."""
+    is_deferred = view.question is not None and view.question.name in deferred
+    if not deferred or (view.question is not None and not is_deferred):
         return view.question
     return view.interview.next_step(deferred).question
 

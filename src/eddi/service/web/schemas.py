@@ -106,11 +106,15 @@ class LevelsOut(TypedDict):
 
 
 class NextStepOut(TypedDict):
-    """The next question (null if the interview is over), the predictions, and the rewards in nats."""
+    """The next question (null if the interview is over), the predictions, and the rewards in nats.
+
+    The strategy says how questions are chosen: "information", or "per-cost" if their costs differ.
+    """
 
     question: QuestionOut | None
     prediction: dict[str, QuantityOut | LevelsOut]
     rewards: dict[str, float]
+    strategy: str
 
 
 class StartedOut(NextStepOut):
@@ -141,6 +145,7 @@ class QuestionnaireOut(TypedDict):
     version: int
     model: str
     target: list[str]
+    strategy: str
     questions: int
 
 
@@ -157,6 +162,7 @@ def describe_next_step(view: InterviewView) -> NextStepOut:
             for name, prediction in view.predictions.items()
         },
         "rewards": dict(view.rewards),
+        "strategy": view.questionnaire.strategy_name,
     }
 
 
@@ -180,5 +186,6 @@ def describe_questionnaire(questionnaire: Questionnaire) -> QuestionnaireOut:
         "version": questionnaire.version,
         "model": questionnaire.model_sha256,
         "target": list(questionnaire.target),
+        "strategy": questionnaire.strategy_name,
         "questions": sum(target.isdisjoint(question.reveals) for question in questions),
     }

@@ -100,6 +100,7 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
             questions,
             targets=tuple(row.name for row in draft if row.role == "target"),
             set_aside=tuple(parser.set_aside(row) for row in draft if not row.is_modelled),
+            stop=table.schema.stop,
         )
     except SchemaError as error:
         raise DraftError({(0, ""): f"{error}"}) from None

@@ -14,7 +14,7 @@ from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
 from eddi.model.fitted import FittedModel
 from eddi.model.prediction import Prediction, Predictions
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop
 from eddi.table import columns
 from eddi.table.evidence import Evidence
@@ -131,7 +131,8 @@ class DecisionPath:
 
     def rewards_given(self, evidence: Evidence, step: int) -> dict[str, float]:
         """The rewards at a step if the evidence had been different, highest first."""
-        rules = InterviewRules(self.model, (self.target,), Information(), Stop())
+        strategy = default_strategy(self.model, (self.target,))
+        rules = InterviewRules(self.model, (self.target,), strategy, Stop())
         questions = self.model.schema.questions
         closed = np.zeros((1, len(questions)), dtype=bool)
         closed[0, [decision.chosen for decision in self.decisions[:step]]] = True
@@ -139,7 +140,7 @@ class DecisionPath:
         costs = closed @ self.model.schema.costs
         states = InterviewStates(evidence, closed, np.array([step]), costs)
         steps = NextSteps(rules, states)
-        return self._rank(np.where(steps.open[0], steps.scores[0], np.nan))
+        return self._rank(np.where(steps.open[0], steps.rewards[0], np.nan))
 
     def _can_answer(self, question: Question, evidence: Evidence) -> bool:
         """Whether the row has a value for the question that is not in the evidence yet."""
