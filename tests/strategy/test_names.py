@@ -32,7 +32,9 @@ def test_every_name_makes_a_strategy_that_is_called_so(fitted, name, monkeypatch
 
 
 def test_an_unknown_name_is_refused(fitted):
-    with pytest.raises(StrategyError, match=r"there is no strategy 'best'. Choose one of: information, "):
+    with pytest.raises(
+        StrategyError, match=r"there is no strategy 'best'. Choose one of: information, "
+    ):
         make_strategy("best", fitted, TARGET)
 
 

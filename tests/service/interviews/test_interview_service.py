@@ -51,6 +51,7 @@ def test_an_interview_starts_with_the_best_question(service, questionnaire):
         "model": questionnaire.model_sha256,
         "target": ["stage"],
         "rules": {},
+        "strategy": "information",
     }
 
 
@@ -291,7 +292,8 @@ def test_an_interview_ends_by_the_rules_it_started_with(model_file):
     assert store.read(f"interview/{key}")[0].facts["rules"] == {"after": 1, "budget": 9}
     resumed = after.resume(key)
     assert resumed.interview.rules.stop == Stop(after=1, budget=9)
-    assert after.add_answer(key, resumed.question.name, None).question is None
+    assert after.add_answer(key, "age", None).question is not None  # it does not count
+    assert after.add_answer(key, "town", "Bala").question is None
     assert after.start().interview.rules.stop == Stop(after=5, budget=9)
     for service in (before, after):
         service.batcher.close()
@@ -318,3 +320,18 @@ def test_a_request_that_is_never_first_is_told_so(service, monkeypatch):
     monkeypatch.setattr(service.store, "append", conflict)
     with pytest.raises(InterviewMovedError, match="at the same time"):
         service.add_answer(key, "age", 61)
+
+
+def test_an_interview_keeps_the_strategy_it_started_with(model_file):
+    random, default = (Questionnaire.load(model_file, "stage", strategy=name) for name in ("random", ""))
+    store = MemoryStore()
+    before, after = (
+        InterviewService(store, FixedCatalogue((questionnaire,))) for questionnaire in (random, default)
+    )
+    started = before.start()
+    resumed = after.resume(started.key)
+    assert resumed.questionnaire.strategy_name == "random"
+    assert resumed.question == started.question
+    assert after.start().questionnaire.strategy_name == "information"
+    for service in (before, after):
+        service.batcher.close()

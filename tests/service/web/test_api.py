@@ -72,7 +72,9 @@ def test_undo_and_forget(stored):
     assert answer(stored, first["id"], "town", "Bala").status_code == 200
     undone = stored.delete(f"{path}/answers/last")
     assert undone.status_code == 200
-    assert undone.json() == {name: first[name] for name in ("question", "prediction", "rewards")}
+    assert undone.json() == {
+        name: first[name] for name in ("question", "prediction", "rewards", "strategy")
+    }
     assert_problem(stored.delete(f"{path}/answers/last"), 409, "there is no answer to undo")
     assert stored.delete(path).status_code == 204
     for response in (stored.get(path), stored.delete(path), answer(stored, first["id"], "age", 61)):
@@ -286,6 +288,7 @@ def test_questionnaires_and_models_are_listed(client, questionnaire):
         "version": 1,
         "model": questionnaire.model_sha256,
         "target": ["stage"],
+        "strategy": "information",
         "questions": 7,
     }
     [listed] = client.get("/models").json()

@@ -455,3 +455,18 @@ def test_a_value_far_out_of_range_is_saved_once_it_is_confirmed(person):
     person.visit("/change/1")
     assert person.send(person.form("/change/1"), v0="88888").status_code == 422
     assert "Yes, 88888 is correct" in person.page.text
+
+
+def test_a_deferred_question_is_asked_before_the_stopping_rule_ends_the_interview(serving):
+    with serving(target="stage", after=2) as client:
+        person = Respondent(client).begin()
+        deferred = person.question()
+        person.send(person.form(), act="later")
+        person.answer()
+        person.answer()
+        assert person.question() == deferred
+        assert "The last question" in person.page.text
+        assert ("act", "later") not in person.form()["buttons"]
+        person.answer()
+        assert person.page.url.path.endswith("/result")
+        person.http.close()

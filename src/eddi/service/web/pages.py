@@ -279,7 +279,7 @@ class Pages:
         context = page_context.question_page(
             view, question, form_input, deferred=_read_deferred(request, view)
         )
-        context["questions_left"] = wording.describe_questions_left(left.maximum, left.estimate)
+        context["questions_left"] = wording.describe_questions_left(max(1, left.maximum), left.estimate)
         status = 200 if form_input is None else 422
         return self._render(request, "question.html", context, status=status)
 
