@@ -1,6 +1,5 @@
 """The rules of an interview: which questions are open, who chooses, and when it ends."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,10 +10,13 @@ from numpy.typing import NDArray
 from eddi.model.base import Model
 from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
 from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
+from eddi.table import question
 from eddi.table.evidence import Evidence
-from eddi.table.variable import Level, level_position
+from eddi.table.question import Requirement
+from eddi.table.variable import Kind
 
 ROUNDING = 1e-9  # of costs: a budget of 0.3 buys three questions of 0.1
+FLOAT32_ERROR = 1e-6  # of a coded value, relative to the shift and scale of its variable
 
 Mask = NDArray[np.bool_]
 
@@ -76,9 +78,13 @@ class InterviewRules:
     def _meets_prerequisites(self, evidence: Evidence) -> Mask:
         is_met = np.ones((len(evidence), len(self._costs)), dtype=bool)
         numbers = self.model.coding.decode(evidence.values) if self._prerequisites else evidence.values
-        for place, variable, levels in self._prerequisites:
-            observed = evidence.observed[:, variable]
-            is_met[:, place] &= observed & np.isin(numbers[:, variable].round(), levels)
+        for place, position, requirement in self._prerequisites:
+            variable, tolerance = self.model.schema.variables[position], self._rounding_error[position]
+            values = (
+                numbers[:, position].round() if variable.kind is Kind.COUNT else numbers[:, position]
+            )
+            met = question.is_met(requirement, variable, values, tolerance=tolerance)
+            is_met[:, place] &= evidence.observed[:, position] & met
         return is_met
 
     @cached_property
@@ -130,16 +136,17 @@ class InterviewRules:
         return self.model.schema.costs
 
     @cached_property
-    def _prerequisites(self) -> list[tuple[int, int, list[int]]]:
-        """Question, variable and positions of the allowed levels of every prerequisite."""
+    def _rounding_error(self) -> NDArray[np.float64]:
+        """The largest error of decoded numbers, which are coded as float32 [variables]."""
+        coding = self.model.coding
+        return np.asarray(FLOAT32_ERROR * (np.abs(coding.shift) + coding.scale))
+
+    @cached_property
+    def _prerequisites(self) -> list[tuple[int, int, Requirement]]:
+        """Position of the question, position of the variable, and requirement of every prerequisite."""
         schema = self.model.schema
         return [
-            (place, schema.position(name), _level_positions(schema[name].levels, levels))
-            for place, question in enumerate(schema.questions)
-            for name, levels in question.requires.items()
+            (place, schema.position(name), requirement)
+            for place, asked in enumerate(schema.questions)
+            for name, requirement in asked.requires.items()
         ]
-
-
-def _level_positions(levels: tuple[Level, ...], allowed: Sequence[Level]) -> list[int]:
-    found = (level_position(levels, level) for level in allowed)
-    return [position for position in found if position is not None]

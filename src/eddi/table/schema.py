@@ -1,5 +1,6 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
-from eddi.table.question import Question
-from eddi.table.text import format_names, suggest_name
+from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.text import format_names, parse_number, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
 
@@ -54,10 +55,10 @@ class Schema:
         for question in self.explicit_questions:
             for name in question.reveals:
                 self._check_variable(name, f"question {question.name!r} reveals")
-            for name, levels in question.requires.items():
+            for name, requirement in question.requires.items():
                 self._check_variable(name, f"question {question.name!r} requires")
-                for level in levels:
-                    _check_required_level(question.name, self[name], level)
+                for part in requirement:
+                    _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
 
@@ -173,7 +174,7 @@ class Schema:
         text: str = "",
         cost: float = 1.0,
         always: bool = False,
-        requires: Mapping[str, Level | tuple[Level, ...]] | None = None,
+        requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -181,7 +182,7 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, dict(requires or {}))  # type: ignore[arg-type]
+        question = Question(name, names, text, cost, always, parse_requires(requires or {}))
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -231,11 +232,20 @@ class Schema:
         return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
 
 
-def _check_required_level(question: str, variable: Variable, level: Level) -> None:
-    if not variable.kind.has_levels or level_position(variable.levels, level) is None:
-        levels = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
+def _check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
+    if isinstance(part, Comparison):
+        part.check(question, variable)
+    elif not variable.kind.has_levels:
+        if math.isnan(parse_number(part)):
+            raise SchemaError(
+                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
+                f"levels (it is {variable.kind} and has none). Use a comparison such as "
+                f'"{variable.name} > 3".'
+            )
+    elif level_position(variable.levels, part) is None:
+        levels = ", ".join(map(str, variable.levels))
         raise SchemaError(
-            f"question {question!r} requires {variable.name!r} to be {level!r}, "
+            f"question {question!r} requires {variable.name!r} to be {part!r}, "
             f"which is not one of its levels ({levels})."
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eddi.errors import SchemaError
-from eddi.table.question import Question
+from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.variable import Kind, Level, Variable
 
@@ -125,9 +125,24 @@ def _format_question(question: Question, schema: Schema) -> str:
         cost=None if question.cost == 1 else _to_int_if_whole(question.cost),
         text=None if question.text == question.name else question.text,
         always=True if question.always else None,
-        requires=dict(question.requires) or None,
+        requires=_requires_to_value(question) or None,
         never=True if question.never else None,
     )
+
+
+def _requires_to_value(question: Question) -> Any:
+    """Return prerequisites as a table of levels, or as a list that also has comparisons as text."""
+    is_comparison = [
+        isinstance(part, Comparison) for parts in question.requires.values() for part in parts
+    ]
+    if not any(is_comparison):
+        return dict(question.requires)
+    values: list[Any] = []
+    for name, parts in question.requires.items():
+        levels = tuple(part for part in parts if not isinstance(part, Comparison))
+        values += [{name: levels}] if levels else []
+        values += [f"{name} {part}" for part in parts if isinstance(part, Comparison)]
+    return tuple(values)
 
 
 def _format_inline_table(**entries: Any) -> str:
@@ -232,8 +247,19 @@ def _parse_levels(where: str, value: Any) -> tuple[Level, ...]:
     return tuple(value)
 
 
-def _parse_requires(where: str, value: Any) -> dict[str, tuple[Level, ...]]:
-    _check_type(where, value, dict, 'a table such as { smoker = "yes" }')
+def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
+    expected = 'a text such as "years > 3", a table such as { smoker = "yes" }, or a list of these'
+    parts = value if isinstance(value, list) else [value]
+    for part in parts:
+        _check_type(where, part, str | dict, expected)
+    checked = [part if isinstance(part, str) else _parse_level_table(where, part) for part in parts]
+    try:
+        return parse_requires(checked)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def _parse_level_table(where: str, value: dict[str, Any]) -> dict[str, tuple[Level, ...]]:
     lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in value.items()}
     return {name: _parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}
 
