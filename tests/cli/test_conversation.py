@@ -49,7 +49,9 @@ def test_questions_are_asked_until_the_stopping_rule_applies(converse):
     assert "1. smoker" in shown
     assert "2. body  cost 3" in shown
     assert "Interview complete. 3 questions, total cost 5." in shown
-    assert "Effects: how each answer changed the probability of" in shown
+    assert "Effects of each answer on the probability of" in shown
+    assert "measured by leaving out that answer alone" in shown
+    assert "Next question: " in shown
 
 
 @pytest.mark.parametrize(

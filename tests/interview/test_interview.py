@@ -350,7 +350,7 @@ def test_the_default_target_is_the_one_declared_in_training(people_model):
 def test_an_interview_may_have_several_targets(model):
     interview = Interview(model, ["stage", "weight"])
     assert {"stage", "weight"}.isdisjoint(interview.rewards())
-    assert interview.predict().variable.name == "stage"
+    assert list(interview.predict()) == ["stage", "weight"]
     assert interview.predict("weight").variable.name == "weight"
     with pytest.raises(AnswerError, match="'weight' reveals the target of this interview"):
         interview.tell("weight", 80)
@@ -405,3 +405,19 @@ def test_a_next_step_agrees_with_ask_predict_and_rewards(interview):
 
 def test_an_interview_takes_an_estimator_or_its_fitted_model(model):
     assert Interview(model, "stage").rules == Interview(model.fitted(), "stage").rules
+
+
+def test_several_targets_are_all_predicted(model):
+    interview = Interview(model, ["stage", "weight"])
+    interview.tell("age", 61)
+    predictions = interview.predict()
+    assert list(predictions) == ["stage", "weight"]
+    assert float(predictions["weight"].mean) == float(interview.predict("weight").mean)
+    assert predictions["stage"].probabilities.shape == (3,)
+
+
+def test_an_interview_has_a_short_repr(model):
+    interview = Interview(model, "stage")
+    interview.tell("age", 61)
+    expected = "<Interview about stage: 1 answer, next question: most informative question>"
+    assert repr(interview) == expected

@@ -12,10 +12,10 @@ from eddi.strategy.names import (
     DESCRIPTIONS,
     StrategyName,
     default_strategy,
-    describe_strategy,
     make_strategy,
     name_strategy,
     reseed,
+    summarize_strategy,
 )
 from eddi.strategy.random import Random
 
@@ -27,7 +27,7 @@ def test_every_name_makes_a_strategy_that_is_called_so(fitted, name, monkeypatch
     monkeypatch.setattr("eddi.strategy.fixed_order.N_DRAWN_ROWS", 4)
     strategy = make_strategy(name, fitted, TARGET)
     assert name_strategy(strategy) == name
-    assert describe_strategy(strategy) == DESCRIPTIONS[name]
+    assert summarize_strategy(strategy) == DESCRIPTIONS[name]
     assert Interview(fitted, "stage", strategy=strategy).ask() is not None
 
 
@@ -39,7 +39,7 @@ def test_an_unknown_name_is_refused(fitted):
 
 
 def test_a_strategy_without_a_name_is_called_by_its_class():
-    assert name_strategy(Lasso(("age",))) == describe_strategy(Lasso(("age",))) == "Lasso"
+    assert name_strategy(Lasso(("age",))) == summarize_strategy(Lasso(("age",))) == "Lasso"
     assert name_strategy(Priced(Information(), 0.1)) == "Priced"
 
 

@@ -16,7 +16,7 @@ from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.model.prediction import Prediction
-from eddi.strategy.names import describe_strategy
+from eddi.strategy.names import summarize_strategy
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
 
@@ -71,7 +71,7 @@ class Conversation:
     def _print_introduction(self) -> None:
         target = ", ".join(self.interview.target)
         self.out.print(Text.assemble("\nVariable to predict: ", (target, "bold")))
-        order = describe_strategy(self.interview.rules.strategy)
+        order = summarize_strategy(self.interview.rules.strategy)
         self.out.print(Text(f"Next question: {order}", "dim"))
         legend = [
             Text.assemble((str(command), "bold"), f" {meaning}") for command, meaning in MEANINGS.items()
@@ -202,7 +202,7 @@ class Conversation:
 
     def _print_effects(self) -> None:
         """Print how the prediction of the first target would differ without each of the answers."""
-        bars, prediction = self.bars[0], self.interview.predict()
+        bars, prediction = self.bars[0], self.interview.predict(self.interview.target[0])
         effects = [
             (bars.effect(prediction, self._predict_without(answer)), answer)
             for answer in self.interview.record.answers
@@ -218,13 +218,16 @@ class Conversation:
             text = Text(self._format_answer(answer))
             table.add_row(Text(answer.question), text, bars.format_effect(effect), bar)
         changed = bars.name_effect(prediction)
-        self.out.print(Text.assemble(("\nEffects", "bold"), f": how each answer changed {changed}"))
+        self.out.print(Text.assemble(("\nEffects", "bold"), f" of each answer on {changed}"))
+        note = "Each is measured by leaving out that answer alone, so they do not add up."
+        self.out.print(Text(note, "dim"))
         self.out.print(table)
 
     def _predict_without(self, answer: Answer) -> Prediction:
         record = self.interview.record
         other_answers = tuple(other for other in record.answers if other is not answer)
-        return Interview(self.interview.model, record=replace(record, answers=other_answers)).predict()
+        without = Interview(self.interview.model, record=replace(record, answers=other_answers))
+        return without.predict(record.target[0])
 
     def _format_answer(self, answer: Answer) -> str:
         values = (

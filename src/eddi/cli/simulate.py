@@ -57,7 +57,7 @@ def simulate(
     from eddi.evaluate.sharded_simulation import simulate_shards
     from eddi.evaluate.simulate import resolve_target
     from eddi.model.files.archive import load
-    from eddi.strategy.names import describe_strategy, name_strategy, reseed
+    from eddi.strategy.names import name_strategy, reseed, summarize_strategy
     from eddi.strategy.stopping import Stop
     from eddi.table.streaming import open_table
 
@@ -76,7 +76,7 @@ def simulate(
             on_progress=on_progress,
             unknown=unknown.value,
         )
-    terminal.print_message(f"strategy: {describe_strategy(strategy)}")
+    terminal.print_message(f"strategy: {summarize_strategy(strategy)}")
     _print_curves(curves, json=json)
     if plot is not None:
         information_curves({name_strategy(strategy): curves}, plot)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.interview.risk_control import resolve_risk
 from eddi.interview.rules import InterviewRules
 from eddi.model.base import Model, ModelSource
-from eddi.model.prediction import Prediction
+from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
-from eddi.strategy.names import default_strategy
+from eddi.strategy.names import default_strategy, summarize_strategy
+from eddi.strategy.per_cost import PerCost
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -62,6 +64,12 @@ class Interview:
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
             self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)
+
+    def __repr__(self) -> str:
+        target, n_answers = ", ".join(self.target), len(self.record.answers)
+        answers = "1 answer" if n_answers == 1 else f"{n_answers} answers"
+        order = summarize_strategy(self.rules.strategy)
+        return f"<Interview about {target}: {answers}, next question: {order}>"
 
     @property
     def model(self) -> Model:
@@ -140,11 +148,23 @@ class Interview:
             raise AnswerError("there is no answer to undo.")
         self.record = self.record.minus_last()
 
-    def predict(self, target: str | None = None) -> Prediction:
-        """The present prediction of a target (the first one if None)."""
-        name = self.target[0] if target is None else target
-        self.model.schema.target_names(name)
-        return self.model.predict_evidence(self.evidence(), (name,))[name][0]
+    @overload
+    def predict(self, target: str) -> Prediction: ...
+
+    @overload
+    def predict(self, target: None = None) -> Any: ...
+
+    def predict(self, target: str | None = None) -> Any:
+        """The present prediction of ``target``.
+
+        If it is None: the prediction of the target of this interview or, if there are several targets,
+        the `Predictions` of all of them by name.
+        """
+        names = self.target if target is None else self.model.schema.target_names(target)
+        predictions = self.model.predict_evidence(self.evidence(), names)
+        if len(names) == 1:
+            return predictions[names[0]][0]
+        return Predictions({name: prediction[0] for name, prediction in predictions.items()})
 
     def rewards(self) -> dict[str, float]:
         """Expected information of each open question about the target in nats, highest first."""
@@ -159,7 +179,8 @@ class Interview:
 
     def explain(self) -> Explanation | None:
         """Why the next question is asked, in words and numbers; None if the interview is over."""
-        return explain(self.model, self.evidence(), self.target, self.next_step())
+        step, per_cost = self.next_step(), isinstance(self.rules.strategy, PerCost)
+        return explain(self.model, self.evidence(), self.target, step, per_cost=per_cost)
 
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
         return NextSteps(self.rules, self.state(deferred))

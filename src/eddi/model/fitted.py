@@ -75,6 +75,11 @@ class FittedModel:
     certificates: dict[CertificateKey, Certificate] = field(default_factory=dict)
     validation_rows: Evidence | None = None
 
+    def __repr__(self) -> str:
+        target = f", target {', '.join(self.target)}" if self.target else ""
+        rows = f"{self.training.n_rows:,} rows"
+        return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields alone; packed weights and caches are computed again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}

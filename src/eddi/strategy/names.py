@@ -68,7 +68,7 @@ def name_strategy(strategy: Strategy) -> str:
     return names.get(type(strategy), type(strategy).__name__)
 
 
-def describe_strategy(strategy: Strategy) -> str:
+def summarize_strategy(strategy: Strategy) -> str:
     """How a strategy chooses questions, in a few words."""
     name = name_strategy(strategy)
     return DESCRIPTIONS.get(name, name)

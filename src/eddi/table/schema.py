@@ -105,6 +105,12 @@ class Schema:
 
         return schema_file.to_document(self)
 
+    def __repr__(self) -> str:
+        parts = [f"{len(self.variables)} variables", f"{len(self.questions)} questions"]
+        parts += [f"{len(self.set_aside)} columns set aside"] if self.set_aside else []
+        parts += [f"targets: {', '.join(self.targets)}"] if self.targets else []
+        return f"<Schema: {', '.join(parts)}>"
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order."""
