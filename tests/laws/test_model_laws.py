@@ -173,7 +173,7 @@ def test_a_value_far_outside_the_training_range_is_not_observed(fitted, row, obs
 
 
 @quick
-@given(row=coded_rows(), observed=masks, distance=st.floats(0, 0.99))
+@given(row=coded_rows(), observed=masks, distance=st.floats(0, 0.09))
 def test_a_value_beyond_the_training_range_counts_as_the_end_of_the_range(
     fitted, row, observed, distance
 ):
@@ -188,3 +188,22 @@ def test_a_value_beyond_the_training_range_counts_as_the_end_of_the_range(
         expected = fitted.predict_evidence(at_end, others)[name]
         np.testing.assert_array_equal(predicted.sd, expected.sd)
         np.testing.assert_array_equal(predicted.mean, expected.mean)
+
+
+@quick
+@given(row=coded_rows(), observed=masks, distance=st.floats(0.11, 3), sign=st.sampled_from([-1, 1]))
+def test_an_extreme_value_never_makes_a_prediction_more_certain(fitted, row, observed, distance, sign):
+    end = (fitted.coding.high if sign > 0 else fitted.coding.low)[0]
+    extreme = Evidence(np.clip(row, fitted.coding.low, fitted.coding.high), observed)
+    extreme.observed[0, 0] = True
+    extreme.values[0, 0] = end + sign * distance * (fitted.coding.high[0] - fitted.coding.low[0])
+    others = [name for name in NAMES if name != "age"]
+    predictions = fitted.predict_evidence(extreme, others)
+    before = fitted.predict_evidence(extreme.hide([0]), others)
+    for name, prediction in predictions.items():
+        if prediction.probabilities is not None:
+            assert prediction.probabilities.max() <= before[name].probabilities.max() + 1e-9
+        else:
+            assert prediction.sd[0] >= before[name].sd[0] - 1e-9
+            widths = np.diff(prediction.interval), np.diff(before[name].interval)
+            assert widths[0] >= widths[1] * (1 - 1e-6)

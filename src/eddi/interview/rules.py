@@ -77,7 +77,9 @@ class InterviewRules:
 
     def _meets_prerequisites(self, evidence: Evidence) -> Mask:
         is_met = np.ones((len(evidence), len(self._costs)), dtype=bool)
-        numbers = self.model.coding.decode(evidence.values) if self._prerequisites else evidence.values
+        if not self._prerequisites:
+            return is_met
+        numbers = self.model.coding.decode(evidence.values)
         for place, position, requirement in self._prerequisites:
             variable, tolerance = self.model.schema.variables[position], self._rounding_error[position]
             values = (

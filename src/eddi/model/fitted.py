@@ -212,14 +212,25 @@ class FittedModel:
         return self.cache.get(("joint_noise", n_draws, seed), compute)
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        """Predictions of the named variables; observed values are predicted with certainty."""
-        chunks = self.predictive_distributions(evidence)
-        predictions = summarise(chunks, self.schema, self.coding, names)
+        """Predictions of the named variables; observed values are predicted with certainty.
+
+        An extreme value never makes a prediction more certain than it is without that value.
+        """
+        predictions = self._summarise(evidence, names)
+        is_extreme = self.coding.find_extreme(evidence)
+        if (rows := is_extreme.any(1)).any():
+            without = self._summarise(evidence.hide(is_extreme), names)
+            predictions = Predictions(
+                {name: p.limit_certainty(without[name], rows) for name, p in predictions.items()}
+            )
         positions = self.schema.positions(names)
         if not evidence.observed[:, positions].any():
             return predictions
         numbers = columns.round_to_valid(self.coding.decode(evidence.values), self.schema)
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
+
+    def _summarise(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        return summarise(self.predictive_distributions(evidence), self.schema, self.coding, names)
 
     def predictive_distributions(
         self, evidence: Evidence, n_draws: int = N_DRAWS

@@ -74,6 +74,30 @@ class Prediction:
             probabilities=probabilities,
         )
 
+    def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":
+        """A copy that is not more certain than ``other`` in these rows.
+
+        The spread of a quantity is widened around its mean. Levels get the probabilities of ``other``.
+        """
+        if self.probabilities is not None and other.probabilities is not None:
+            is_surer = rows & (self.probabilities.max(-1) > other.probabilities.max(-1))
+            return replace(
+                self,
+                mean=np.where(is_surer, other.mean, self.mean),
+                sd=np.where(is_surer, other.sd, self.sd),
+                interval=np.where(is_surer[:, None], other.interval, self.interval),
+                probabilities=np.where(is_surer[:, None], other.probabilities, self.probabilities),
+            )
+        width, other_width = (np.diff(p.interval, axis=-1)[..., 0] for p in (self, other))
+        is_narrower = rows & (width < other_width)
+        factor = np.where(is_narrower, other_width / np.maximum(width, 1e-300), 1.0)[:, None]
+        mean = self.mean[:, None]
+        return replace(
+            self,
+            sd=np.where(rows, np.maximum(self.sd, other.sd), self.sd),
+            interval=mean + (self.interval - mean) * factor,
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=copy)
 

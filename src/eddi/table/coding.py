@@ -18,7 +18,9 @@ Scaling = Literal["standard", "unit"]
 positions unchanged. "unit" maps every variable of any kind to one number in [0, 1], as in the paper.
 """
 
-MAX_DISTANCE = 1.0  # from the training range, as a multiple of its width, of a value that is used
+# Distances from the training range as multiples of its width: from the first one on, a value must not
+# make a prediction more certain; from the second one on, it is not used.
+EXTREME_DISTANCE, MAX_DISTANCE = 0.1, 1.0
 LARGEST = float(np.finfo(np.float32).max)
 ROUNDING = 1e-12  # a scale below this fraction of the mean is the rounding error of a constant column
 
@@ -122,13 +124,21 @@ class Coding:
         if self.low is None or self.high is None:
             return evidence
         values = np.clip(evidence.values, self.low, self.high)
-        is_changed = evidence.observed & (values != evidence.values)
-        if not is_changed.any():
+        if not (evidence.observed & (values != evidence.values)).any():
             return evidence
+        return Evidence(values, evidence.observed & ~self.find_extreme(evidence, MAX_DISTANCE))
+
+    def find_extreme(self, evidence: Evidence, distance: float = EXTREME_DISTANCE) -> NDArray[np.bool_]:
+        """Return which observed values are further from the training range than this [rows, variables].
+
+        The distance is a multiple of the width of the range.
+        """
+        if self.low is None or self.high is None:
+            return np.zeros(evidence.observed.shape, dtype=bool)
         with np.errstate(over="ignore", invalid="ignore"):  # infinite distances and ranges
-            distance = np.abs(evidence.values - values)
-            is_far = is_changed & (distance > MAX_DISTANCE * (self.high - self.low))
-        return Evidence(values, evidence.observed & ~is_far)
+            beyond = np.maximum(evidence.values - self.high, self.low - evidence.values)
+            is_extreme = (beyond > 0) & (beyond > distance * (self.high - self.low))
+        return np.asarray(evidence.observed & is_extreme)
 
     def training_range(self, position: int) -> tuple[float, float]:
         """Return the range of the training values of a variable, in its own units."""
