@@ -218,7 +218,8 @@ class FittedModel:
         """
         predictions = self._summarise(evidence, names)
         is_extreme = self.coding.find_extreme(evidence)
-        if (rows := is_extreme.any(1)).any():
+        if is_extreme.any():
+            rows = np.asarray(is_extreme.any(1))
             without = self._summarise(evidence.hide(is_extreme), names)
             predictions = Predictions(
                 {name: p.limit_certainty(without[name], rows) for name, p in predictions.items()}

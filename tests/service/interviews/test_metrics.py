@@ -40,7 +40,7 @@ def test_interviews_answers_rewards_and_durations_are_counted(metered):
     assert read_metric('eddi_answers_total{kind="unknown"}') == 1
     assert read_metric('eddi_answers_total{kind="declined"}') == 1
     assert read_metric("eddi_next_question_seconds_count") == 9  # including the refused requests
-    assert read_metric("eddi_asked_reward_nats_count") == 5
+    assert read_metric("eddi_asked_reward_nats_count") == 6
     assert read_metric('eddi_requests_total{route="/interviews/{key}/answers",status="422"}') == 1
     assert read_metric("eddi_batch_interviews_count") > 0
 
