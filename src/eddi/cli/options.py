@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eddi.strategy.stopping import Stop
 
 MAX_SEED = 2**32 - 1
+STOP_PANEL = "When to stop"
 
 
 class StrategyChoice(StrEnum):
@@ -55,37 +56,67 @@ StrategyOption = Annotated[
 SdBelow = Annotated[
     float | None,
     typer.Option(
-        metavar="X", help="Stop once the standard deviation of the target is below this value."
+        rich_help_panel=STOP_PANEL,
+        metavar="X",
+        help="Stop once the standard deviation of the target is below this value.",
     ),
 ]
 ProbabilityAbove = Annotated[
     float | None,
-    typer.Option(metavar="P", help="Stop once a level of the target is at least this likely."),
+    typer.Option(
+        rich_help_panel=STOP_PANEL,
+        metavar="P",
+        help="Stop once a level of the target is at least this likely.",
+    ),
 ]
 IntervalBelow = Annotated[
     float | None,
-    typer.Option(metavar="X", help="Stop once the 90% interval of the target is narrower than this."),
+    typer.Option(
+        rich_help_panel=STOP_PANEL,
+        metavar="X",
+        help="Stop once the 90% interval of the target is narrower than this.",
+    ),
 ]
 RewardBelow = Annotated[
     float | None,
-    typer.Option(metavar="X", help="Stop once no question has this expected information, in nats."),
+    typer.Option(
+        rich_help_panel=STOP_PANEL,
+        metavar="X",
+        help="Stop once no question has this expected information, in nats.",
+    ),
 ]
 Confidence = Annotated[
     float | None,
-    typer.Option(metavar="P", help="With --risk: probability that it holds. Default: 0.95."),
+    typer.Option(
+        rich_help_panel=STOP_PANEL,
+        metavar="P",
+        help="With --risk: probability that it holds. Default: 0.95.",
+    ),
 ]
-After = Annotated[int | None, typer.Option(metavar="N", min=0, help="Stop after this many answers.")]
+After = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=STOP_PANEL, metavar="N", min=0, help="Stop after this many answers."),
+]
 Budget = Annotated[
-    float | None, typer.Option(metavar="B", help="Maximum total cost of the questions asked.")
+    float | None,
+    typer.Option(
+        rich_help_panel=STOP_PANEL, metavar="B", help="Maximum total cost of the questions asked."
+    ),
 ]
 Risk = Annotated[
     float | None,
-    typer.Option(metavar="P", help="Stop once the expected error rate is at most this value."),
+    typer.Option(
+        rich_help_panel=STOP_PANEL,
+        metavar="P",
+        help="Stop once the expected error rate is at most this value.",
+    ),
 ]
 Within = Annotated[
     float | None,
     typer.Option(
-        metavar="X", help="With --risk: largest error of a numeric prediction that counts as correct."
+        rich_help_panel=STOP_PANEL,
+        metavar="X",
+        help="With --risk: largest error of a numeric prediction that counts as correct.",
     ),
 ]
 Seed = Annotated[
