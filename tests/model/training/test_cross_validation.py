@@ -90,7 +90,7 @@ def test_an_interrupted_run_resumes_with_the_same_result(tmp_path):
     settings = {"checkpoint": tmp_path / "run.partial", "max_steps": 300}
     expected = fit(draw_table(), max_steps=300)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("eddi.model.training.cross_validation.SECONDS_BETWEEN_SAVES", 0.0)
+        patch.setattr("eddi.model.training.loop.SECONDS_BETWEEN_SAVES", 0.0)
         with pytest.raises(KeyboardInterrupt):
             fit(draw_table(), on_progress=interrupt, **settings)
     resumed = fit(draw_table(), **settings)
@@ -116,5 +116,6 @@ def test_a_loss_that_is_not_finite_is_an_error():
 
 @pytest.mark.parametrize("n_rows", [4, 6])
 def test_a_few_rows_can_be_fitted(n_rows):
-    prediction = fit(draw_table(n_rows), max_steps=100).predict(draw_table(5, seed=1))
+    table = draw_table(n_rows)
+    prediction = fit(table, max_steps=100).predict(table)
     assert np.isfinite(prediction.mean).all()

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
+from eddi.model.training import loop
 from eddi.model.training.batched_training import CPU, BatchedStep, StackedWeights, train_rounds
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler, mix_seed
 from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
-from eddi.model.training.loop import SECONDS_BETWEEN_SAVES, OnProgress, advance
+from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation
 from eddi.table.evidence import Evidence
@@ -55,9 +56,8 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
-    held_out = split_folds(len(evidence), recipe.folds, seed)
     folds, training_rows = [], [evidence]
-    for rows in held_out:
+    for rows in split_folds(len(evidence), recipe.folds, seed):
         training_rows.append(evidence[np.setdiff1d(np.arange(len(evidence)), rows)])
         validation = Validation(evidence[rows], recipe, seed=seed, device=CPU, targets=targets)
         folds.append(Fold(copy.deepcopy(network), validation))
@@ -86,19 +86,24 @@ def train_cross_validated(
         state.history.append(progress)
         if on_progress and context.is_first:
             on_progress(progress)
-        is_last = state.n_stale > recipe.patience
-        is_due = is_last or time.monotonic() - saved_at > SECONDS_BETWEEN_SAVES
+        is_last = state.n_stale > recipe.patience or progress.step >= recipe.max_steps
+        is_due = is_last or time.monotonic() - saved_at > loop.SECONDS_BETWEEN_SAVES
         if checkpoint and context.is_first and is_due:
             checkpoint.save(weights, state)
             saved_at = time.monotonic()
         if is_last:
             break
     weights.use_best()
+    _calibrate(network, folds)
+    network.to(device)
+    return state.history
+
+
+def _calibrate(network: Network, folds: Sequence[Fold]) -> None:
+    """Calibrate the network of all rows with the predictions of held-out rows."""
     if network.marginals is not None:
         data = [fold.validation.calibration_data(fold.network) for fold in folds]
         calibrate(network.marginals, CalibrationData.concatenate(data))
-    network.to(device)
-    return state.history
 
 
 def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
