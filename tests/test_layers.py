@@ -14,7 +14,7 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 # A layer imports only from layers before it, also inside functions and under TYPE_CHECKING.
 LAYERS = (
-    *("errors", "engine", "table", "model", "reward", "strategy", "interview", "partial_vae"),
+    *("errors", "engine", "table", "model", "recipes", "reward", "strategy", "interview", "partial_vae"),
     *("evaluate", "store", "service", "cli"),
 )
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports

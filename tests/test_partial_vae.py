@@ -7,10 +7,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import eddi
 from eddi import PartialVAE, Schema, Stop
-from eddi.errors import TableError
+from eddi.errors import EddiWarning, TableError
 from eddi.strategy.stopping import ConfidenceThreshold
 
 
@@ -263,11 +265,41 @@ def test_predict_can_predict_other_variables_than_the_declared_target(people_mod
     assert list(model.predict(complete, ["age", "town"])) == ["age", "town"]
 
 
-def test_a_table_without_a_column_is_refused_unless_it_is_the_target(model, complete):
+def test_an_absent_column_is_not_observed(model, complete):
+    with pytest.warns(EddiWarning, match=r"1 column is absent \('age'\)"):
+        absent = model.predict(complete.drop(columns="age"), "pain")
+    missing = model.predict(complete.assign(age=np.nan), "pain")
+    np.testing.assert_array_equal(absent.probabilities, missing.probabilities)
+
+
+def test_an_absent_target_needs_no_warning(model, complete):
+    model.predict(complete.drop(columns="age"), "age")
+
+
+def test_a_strict_model_refuses_a_table_without_a_column(model, complete):
+    strict = clone(model).set_params(unknown="error")
+    strict.model_ = model.model_
     with pytest.raises(TableError, match=r"the table has no column 'age', which the schema expects"):
-        model.predict(complete.drop(columns="age"))
-    with pytest.raises(TableError, match="has no column 'age'"):
-        model.predict(complete.drop(columns="age"), "pain")
+        strict.predict(complete.drop(columns="age"), "pain")
+
+
+def test_a_table_without_any_known_column_is_refused(model):
+    with pytest.raises(TableError, match="Is this the wrong schema for the table"):
+        model.predict(pd.DataFrame({"height": [1.0]}), "pain")
+
+
+def test_cross_validation_survives_a_level_that_only_one_row_has(complete):
+    table = complete[["age", "weight"]].assign(grade=[9] + [1, 2, 3] * 13)
+    with pytest.warns(EddiWarning, match="'grade' 1: '9'"):
+        scores = cross_val_score(PartialVAE(max_steps=5, random_state=0), table, cv=4)
+    assert np.isfinite(scores).all()
+
+
+def test_the_content_of_a_hidden_target_is_ignored(model, complete):
+    expected = model.predict(complete, "town")
+    garbled = model.predict(complete.assign(town="Atlantis"), "town")
+    np.testing.assert_array_equal(garbled.probabilities, expected.probabilities)
+    model.predict(complete.assign(age="very old"), "age")
 
 
 # Scores

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from eddi import PartialVAE, Schema, Variable
-from eddi.errors import SchemaError, TableError, TargetError, TrainingError
+from eddi.errors import EddiWarning, SchemaError, TableError, TargetError, TrainingError
 from eddi.model.recipe import DEFAULT
 from eddi.model.training import calibration
 
@@ -126,12 +126,30 @@ def test_an_array_of_text_is_refused_with_the_text():
         fit(np.array([["red", "1"], ["blue", "2"]] * 5, dtype=object))
 
 
-def test_a_level_that_training_did_not_see_is_refused_with_the_list_of_levels():
+def test_a_level_that_training_did_not_see_is_not_observed_and_stays_in_the_table():
     table = frame().assign(town=["Aber", "Bala", "Conwy"] * 10)
     model = fit(table)
+    table.loc[4, ["town", "a"]] = "Denbigh", np.nan
+    with pytest.warns(EddiWarning, match=r"1 unknown value is treated.*\('town' 1: 'Denbigh'\)"):
+        filled = model.transform(table)
+    assert filled.loc[4, "town"] == "Denbigh"
+    assert (
+        filled.loc[4, "a"] == model.transform(table.assign(town=table.town.where(table.index != 4))).a[4]
+    )
+
+
+def test_a_strict_model_refuses_a_level_that_training_did_not_see():
+    table = frame().assign(town=["Aber", "Bala", "Conwy"] * 10)
+    model = fit(table, unknown="error")
     table.loc[4, "town"] = "Denbigh"
     with pytest.raises(TableError, match=r"'town' has the level 'Denbigh'.*levels: Aber, Bala, Conwy"):
         model.transform(table)
+
+
+def test_an_unknown_rule_for_unknown_values_is_refused():
+    model = fit(frame(), unknown="keep")
+    with pytest.raises(TableError, match="unknown must be 'ignore' or 'error', got 'keep'"):
+        model.transform(frame())
 
 
 def test_a_count_that_is_not_whole_is_refused():

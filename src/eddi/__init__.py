@@ -4,9 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eddi import recipes as recipes
     from eddi import strategy as strategy
     from eddi.errors import EddiError as EddiError
     from eddi.errors import EddiWarning as EddiWarning
+    from eddi.errors import OutOfRangeError as OutOfRangeError
+    from eddi.evaluate.comparison import compare as compare
+    from eddi.evaluate.comparison import signed_rank as signed_rank
+    from eddi.evaluate.comparison import wilcoxon as wilcoxon
     from eddi.evaluate.curves import Curves as Curves
     from eddi.evaluate.simulate import simulate as simulate
     from eddi.interview.interview import Interview as Interview
@@ -19,7 +24,9 @@ if TYPE_CHECKING:
     from eddi.model.recipe import Recipe as Recipe
     from eddi.partial_vae import PartialVAE as PartialVAE
     from eddi.partial_vae import load as load
+    from eddi.strategy.base import Strategy as Strategy
     from eddi.strategy.stopping import Stop as Stop
+    from eddi.strategy.stopping import StoppingRule as StoppingRule
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema
     from eddi.table.variable import Variable as Variable
@@ -31,6 +38,7 @@ _MODULES = {
     "DECLINED": "eddi.interview.record",
     "EddiError": "eddi.errors",
     "EddiWarning": "eddi.errors",
+    "OutOfRangeError": "eddi.errors",
     "Interview": "eddi.interview.interview",
     "NextQuestions": "eddi.interview.next_questions",
     "PartialVAE": "eddi.partial_vae",
@@ -39,23 +47,29 @@ _MODULES = {
     "Recipe": "eddi.model.recipe",
     "Schema": "eddi.table.schema",
     "Stop": "eddi.strategy.stopping",
+    "StoppingRule": "eddi.strategy.stopping",
+    "Strategy": "eddi.strategy.base",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
+    "compare": "eddi.evaluate.comparison",
     "load": "eddi.partial_vae",
     "next_questions": "eddi.interview.next_questions",
+    "recipes": "eddi",
+    "signed_rank": "eddi.evaluate.comparison",
     "simulate": "eddi.evaluate.simulate",
     "strategy": "eddi",
+    "wilcoxon": "eddi.evaluate.comparison",
 }
 
 __all__ = sorted(_MODULES)  # names are imported on first use, so that `import eddi` is instant
 
 
 def __getattr__(name: str) -> Any:
-    if name == "strategy":
-        return import_module("eddi.strategy")
     if name not in _MODULES:
         raise AttributeError(f"module 'eddi' has no attribute {name!r}")
+    if _MODULES[name] == "eddi":  # a public module
+        return import_module(f"eddi.{name}")
     return getattr(import_module(_MODULES[name]), name)
 
 

@@ -4,6 +4,7 @@ Every message states what is wrong (with the value), what is expected, and what 
 inherits from `EddiError` and from the builtin exception that a caller would expect to catch.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -41,6 +42,21 @@ class AnswerError(EddiError, ValueError):
 
     status = 422
     title = "That answer does not fit"
+
+
+class OutOfRangeError(AnswerError):
+    """A value is outside the usual range. It is accepted once it is confirmed.
+
+    Attributes:
+        ranges: the usual range of each variable whose value is outside.
+    """
+
+    title = "Please check this value"
+    problem_type = "out-of-range"
+
+    def __init__(self, message: str, ranges: Mapping[str, tuple[float, float]]) -> None:
+        super().__init__(message)
+        self.ranges = dict(ranges)
 
 
 class TargetError(EddiError, ValueError):

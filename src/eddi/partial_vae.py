@@ -32,9 +32,11 @@ from eddi.model.training.cross_validation import train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
+from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
 from eddi.table.streaming import open_table
 
@@ -55,6 +57,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
         checkpoint: a file in which training saves its state; an interrupted run resumes from it.
         on_progress: called with a `Progress` after every hundred steps.
+        unknown: what `predict`, `transform` and `score` do with unknown levels, values that are not
+            numbers, and absent columns: "ignore" treats them as not observed, with one warning; "error"
+            raises an error.
 
     Attributes:
         model_: the `FittedModel` that all predictions come from.
@@ -72,6 +77,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         device: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
         on_progress: OnProgress | None = None,
+        unknown: Unknown = "ignore",
     ) -> None:
         self.schema = schema
         self.target = target
@@ -82,6 +88,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.checkpoint = checkpoint
         self.on_progress = on_progress
+        self.unknown = unknown
 
     model_: FittedModel
 
@@ -99,6 +106,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X, reset=True)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
         target = schema.target_names(self.target)
+        Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
@@ -139,7 +147,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @classmethod
-    def from_fitted(cls, model: FittedModel, *, device: str = "auto") -> "PartialVAE":
+    def from_fitted(
+        cls, model: FittedModel, *, device: str = "auto", unknown: Unknown = "ignore"
+    ) -> "PartialVAE":
         """The estimator of a model that was read from a file."""
         is_single = model.training.has_single_target
         estimator = cls(
@@ -148,6 +158,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             recipe=model.recipe,
             set_encoder=model.set_encoder,
             device=device,
+            unknown=unknown,
         )
         estimator.model_ = model
         estimator.n_features_in_ = len(model.training.columns)
@@ -189,17 +200,17 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Predict the target from the rest of each row.
 
         Args:
-            X: a table; the target's columns may be absent, and are ignored if present.
+            X: a table; the target's columns may be absent, and are ignored if present. Unknown levels
+                and other absent columns are treated as not observed; see ``unknown`` of the estimator.
             target: a name gives a `Prediction`, several give a mapping of them. None means the declared
                 target or, if none was declared, every variable given all observed values.
         """
         check_is_fitted(self)
         requested = self.target if target is None else target
         hidden = self.target_ if requested is None else self.schema_.target_names(requested)
-        _, evidence = self._table_and_evidence(X, optional=hidden)
+        evidence = self._table_and_evidence(X, hidden=hidden)[1]
         names = hidden or self.schema_.names
-        visible = evidence.hide(self.schema_.positions(hidden))
-        predictions = self.model_.predict_evidence(visible, names)
+        predictions = self.model_.predict_evidence(evidence, names)
         return predictions[names[0]] if isinstance(requested, str) else predictions
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
@@ -233,7 +244,9 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def evidence(self, X: Any, *, optional: Sequence[str] = ()) -> Evidence:
         """The rows of a table as evidence; columns in ``optional`` may be absent."""
-        return self._table_and_evidence(X, optional=optional)[1]
+        check_is_fitted(self)
+        table = self._read(X, reset=False)
+        return self.model_.evidence(table, optional=optional, unknown=self.unknown)
 
     # Learned attributes, as scikit-learn names them.
 
@@ -282,10 +295,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Results of `eddi.certify`."""
         return self.model_.certificates
 
-    def _table_and_evidence(self, X: Any, optional: Sequence[str] = ()) -> tuple[Any, Evidence]:
+    def _table_and_evidence(self, X: Any, hidden: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
         table = self._read(X, reset=False)
-        return table, self.model_.evidence(table, optional=optional)
+        return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         if formats.is_array(X):
@@ -338,13 +351,14 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def load(path: str | PathLike[str], *, device: str = "auto") -> PartialVAE:
-    """Read a model written by `PartialVAE.save`.
+def load(path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = "ignore") -> PartialVAE:
+    """Read a model written by `PartialVAE.save`; ``unknown`` is that of the estimator.
 
     Raises:
         ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """
-    return PartialVAE.from_fitted(archive.load(path, device=device), device=device)
+    model = archive.load(path, device=device)
+    return PartialVAE.from_fitted(model, device=device, unknown=unknown)
 
 
 def _as_names(target: str | Sequence[str] | None) -> tuple[str, ...]:

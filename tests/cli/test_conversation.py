@@ -49,7 +49,18 @@ def test_questions_are_asked_until_the_stopping_rule_applies(converse):
     assert "1. smoker" in shown
     assert "2. body  cost 3" in shown
     assert "Interview complete. 3 questions, total cost 5." in shown
-    assert "Effects: how each answer changed the probability of" in shown
+    assert "Effects of each answer on the probability of" in shown
+    assert "measured by leaving out that answer alone" in shown
+    assert "Next question: " in shown
+
+
+@pytest.mark.parametrize(
+    ("reply", "age"), [(("y",), 99_999), (("n", "61"), 61), (("", "61"), 61), (("yes",), 99_999)]
+)
+def test_a_value_out_of_range_must_be_confirmed(converse, reply, age):
+    interview, shown = converse("yes", "99999", *reply, "80", stop=Stop(after=2))
+    assert values(interview)[1] == {"age": age, "weight": 80}
+    assert "Is 99999 correct? (y/n)" in shown
 
 
 def test_the_end_of_the_input_ends_the_conversation(converse):

@@ -1,5 +1,8 @@
 """Explanations of questions, in words and numbers."""
 
+import numpy as np
+import pytest
+
 from eddi import Interview
 from eddi.interview.explanation import explain
 from eddi.strategy import FixedOrder
@@ -71,3 +74,33 @@ def test_any_open_question_can_be_explained(interview):
     assert explanation.question == question
     assert explanation.nats == step.rewards[last]
     assert explanation.runner_up == (step.question.name, step.rewards[step.question.name])
+
+
+def test_an_explanation_mentions_costs_if_they_decide(body_model):
+    interview = Interview(body_model, "stage")
+    explanation = interview.explain()
+    cost = explanation.question.cost
+    assert explanation.per_cost
+    assert f"It costs {cost:g}: {explanation.nats / cost:.2f} nats per unit of cost." in str(explanation)
+
+
+def test_a_question_that_is_chosen_for_its_low_cost_is_not_called_the_most_informative(
+    with_schema, people_schema, interview
+):
+    best = interview.ask().name
+    model = with_schema(people_schema.with_question(best, cost=1000))
+    explanation = Interview(model, "stage").explain()
+    assert explanation.question.name != best
+    assert not explanation.is_most_informative
+
+
+def test_the_expected_change_agrees_with_the_predictions_that_follow(model, people):
+    """The expected uncertainty is the mean uncertainty of people who answer, drawn from the model."""
+    interview = Interview(model, "weight")
+    explanation, fitted = interview.explain(), model.fitted()
+    drawn = fitted.draw_tables(fitted.evidence(people(1, 0)).hide(range(8)), 400, seed=5)[:, 0]
+    position = fitted.schema.position(explanation.question.reveals[0])
+    hidden = np.arange(8) != position
+    rows = fitted.coding.encode(np.where(hidden, np.nan, drawn))
+    widths = np.diff(fitted.predict_evidence(rows, ("weight",))["weight"].interval, axis=-1)
+    assert explanation.after == pytest.approx(widths.mean(), rel=0.03)

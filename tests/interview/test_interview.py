@@ -3,10 +3,11 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop, Variable
-from eddi.errors import AnswerError, TargetError
+from eddi.errors import AnswerError, OutOfRangeError, TargetError
 from eddi.interview.record import Answer, Record
 from eddi.strategy import FixedOrder
 
@@ -230,8 +231,6 @@ def test_a_record_about_another_target_is_refused(model):
     [
         (("mood", 1), "there is no question 'mood'. Questions are: 'age'"),
         (("age", "old"), "'age' must be a number, got 'old'. Use eddi.UNKNOWN or eddi.DECLINED"),
-        (("age", float("nan")), "'age' must be a number, got nan"),
-        (("age", None), "'age' must be a number, got None"),
         (("visits", 2.5), "'visits' must be a whole number from 0 up, got 2.5"),
         (("visits", -1), "'visits' must be a whole number from 0 up, got -1"),
         (("smoker", "often"), "'smoker' must be one of no, yes, got 'often'"),
@@ -254,9 +253,57 @@ def test_an_invalid_answer_is_refused_and_the_record_does_not_change(interview, 
 def test_an_answer_out_of_range_is_refused(with_schema, people_schema):
     schema = people_schema.with_variable(Variable("age", "real", low=0, high=120))
     interview = Interview(with_schema(schema), "stage")
-    with pytest.raises(AnswerError, match=r"'age' must be between 0 and 120, got 450. Widen the range"):
+    with pytest.raises(
+        AnswerError, match=r"'age' should be between 0 and 120, got 450. If the value is"
+    ):
         interview.tell("age", 450)
     assert interview.record.answers == ()
+
+
+def test_an_answer_out_of_range_is_accepted_once_it_is_confirmed(with_schema, people_schema):
+    schema = people_schema.with_variable(Variable("age", "real", low=0, high=90))
+    interview = Interview(with_schema(schema), "stage")
+    interview.tell("age", 95, confirm=True)
+    assert interview.record.answers[0].values == {"age": 95.0}
+    again = Interview(with_schema(schema), record=interview.record)
+    assert again.predict().probabilities.tolist() == interview.predict().probabilities.tolist()
+
+
+def test_a_value_that_the_model_cannot_use_must_be_confirmed_without_a_range_as_well(model):
+    interview = Interview(model, "stage")
+    with pytest.raises(OutOfRangeError, match=r"'age' should be between .* and .*, got 99999"):
+        interview.tell("age", 99_999)
+    before = interview.predict()
+    interview.tell("age", 99_999, confirm=True)
+    assert interview.predict().probabilities.tolist() == before.probabilities.tolist()
+
+
+def test_all_values_out_of_range_are_named(body_model):
+    interview = Interview(body_model, "stage")
+    with pytest.raises(OutOfRangeError, match=r"'age' should.*'weight' should") as error:
+        interview.tell("body", 1e9, -1e9)
+    assert list(error.value.ranges) == ["age", "weight"]
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT])
+def test_a_missing_value_means_unknown(model, value):
+    interview = Interview(model, "stage")
+    interview.tell("age", value)
+    assert interview.record.answers[0].without == {"age": UNKNOWN}
+
+
+def test_a_missing_value_in_a_mapping_means_unknown(body_model):
+    interview = Interview(body_model, "stage")
+    interview.tell("body", {"age": 61, "weight": None})
+    assert interview.record.answers[0].without == {"weight": UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("ages", "'age'"), ("TOWN", "'town'"), ("wieght", "'weight'")]
+)
+def test_a_misspelled_question_gets_a_suggestion(model, name, hint):
+    with pytest.raises(AnswerError, match=f"there is no question '{name}'. Did you mean {hint}"):
+        Interview(model, "stage").tell(name, 1)
 
 
 def test_an_invalid_part_makes_the_whole_answer_invalid(body_model):
@@ -303,7 +350,7 @@ def test_the_default_target_is_the_one_declared_in_training(people_model):
 def test_an_interview_may_have_several_targets(model):
     interview = Interview(model, ["stage", "weight"])
     assert {"stage", "weight"}.isdisjoint(interview.rewards())
-    assert interview.predict().variable.name == "stage"
+    assert list(interview.predict()) == ["stage", "weight"]
     assert interview.predict("weight").variable.name == "weight"
     with pytest.raises(AnswerError, match="'weight' reveals the target of this interview"):
         interview.tell("weight", 80)
@@ -320,7 +367,7 @@ def test_predicting_an_unknown_variable_is_refused(interview):
 @pytest.mark.parametrize(("name", "value"), [("weight", 1e5), ("weight", 3e30), ("visits", 10**9)])
 def test_an_extreme_answer_does_not_end_the_interview(people_model, recipe, name, value):
     interview = Interview(people_model(recipe=recipe), "stage")
-    interview.tell(name, value)
+    interview.tell(name, value, confirm=True)
     assert interview.ask() is not None
     assert not any(np.isnan(list(interview.rewards().values())))
 
@@ -358,3 +405,19 @@ def test_a_next_step_agrees_with_ask_predict_and_rewards(interview):
 
 def test_an_interview_takes_an_estimator_or_its_fitted_model(model):
     assert Interview(model, "stage").rules == Interview(model.fitted(), "stage").rules
+
+
+def test_several_targets_are_all_predicted(model):
+    interview = Interview(model, ["stage", "weight"])
+    interview.tell("age", 61)
+    predictions = interview.predict()
+    assert list(predictions) == ["stage", "weight"]
+    assert float(predictions["weight"].mean) == float(interview.predict("weight").mean)
+    assert predictions["stage"].probabilities.shape == (3,)
+
+
+def test_an_interview_has_a_short_repr(model):
+    interview = Interview(model, "stage")
+    interview.tell("age", 61)
+    expected = "<Interview about stage: 1 answer, next question: most informative question>"
+    assert repr(interview) == expected

@@ -159,10 +159,31 @@ def test_a_deferred_question_is_asked_only_if_no_other_is_left(model):
     assert steps[0].ranking == steps[1].ranking == steps[2].ranking == ORDER
 
 
-def test_a_deferred_question_does_not_prolong_an_interview_that_is_over(model):
+def test_a_deferred_question_is_asked_before_the_interview_ends(model):
     interview = Interview(model, "stage", stop=Stop(after=1))
     interview.tell("age", 61)
+    assert interview.ask() is None
+    assert interview.next_step(deferred={"pain"}).question.name == "pain"
+    interview.tell("pain", DECLINED)
     assert interview.next_step(deferred={"pain"}).question is None
+
+
+def test_a_deferred_question_does_not_exceed_the_budget(with_schema, people_schema):
+    model = with_schema(people_schema.with_question("pain", cost=3))
+    interview = Interview(model, "stage", stop=Stop(budget=3))
+    interview.tell("age", 61)
+    interview.tell("town", "Bala")
+    interview.tell("weight", 80)
+    assert interview.next_step(deferred={"pain"}).question is None
+
+
+def test_questions_without_a_value_do_not_count_as_answers(model):
+    interview = Interview(model, "stage", stop=Stop(after=1))
+    interview.tell("age", UNKNOWN)
+    interview.tell("town", DECLINED)
+    assert interview.ask() is not None
+    interview.tell("pain", "mild")
+    assert interview.ask() is None
 
 
 def test_a_question_marked_always_is_asked_last_of_all_if_it_is_deferred(with_schema, people_schema):

@@ -126,6 +126,32 @@ def test_prerequisites_may_have_prerequisites(with_schema, people_schema):
     assert not {"pain", "age"} & set(names)
 
 
+@pytest.mark.parametrize(
+    ("requires", "is_asked"),
+    [
+        ("visits > 2", True),
+        ("visits >= 3", True),
+        ("visits > 3", False),
+        ("weight >= 80", True),
+        ("weight > 80", False),
+        ("weight = 80", True),
+        (["weight > 70", "weight < 75"], False),
+        ("pain > none", True),
+        ("pain > mild", False),
+        ("town was answered", True),
+    ],
+)
+def test_a_prerequisite_may_be_a_comparison(with_schema, people_schema, requires, is_asked):
+    model = with_schema(people_schema.with_question("age", requires=requires))
+    assert ("age" in ask_all(model)) == is_asked
+
+
+@pytest.mark.parametrize("answer", [UNKNOWN, DECLINED])
+def test_a_question_without_a_value_was_not_answered(with_schema, people_schema, answer):
+    model = with_schema(people_schema.with_question("age", requires="town was answered"))
+    assert "age" not in ask_all(model, values={**VALUES, "town": answer})
+
+
 def test_all_prerequisites_must_be_met(with_schema, people_schema):
     schema = people_schema.with_question("age", requires={"smoker": "yes", "town": ("Aber", "Bala")})
     assert ask_all(with_schema(schema))[:4] == ["visits", "smoker", "pain", "town"]

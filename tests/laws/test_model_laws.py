@@ -90,6 +90,7 @@ def test_the_order_of_answers_has_no_effect(fitted, row, order, n):
 @quick
 @given(row=coded_rows(), order=st.permutations(range(N_VARIABLES)))
 def test_the_terms_of_answers_in_any_order_add_up_to_the_code(fitted, row, order):
+    row = np.clip(row, fitted.coding.low, fitted.coding.high)
     code = fitted.code(Evidence.empty(1, N_VARIABLES))
     for variable in order:
         code = code + fitted.term(torch.from_numpy(row[:, [variable]]), [variable])[:, 0]
@@ -149,3 +150,60 @@ def test_any_mixture_of_kinds_has_finite_gradients(set_encoder, kinds, recipe, d
     log_prob.sum().backward()
     assert log_prob.shape == (2, len(specs))
     assert all(p.grad is None or torch.isfinite(p.grad).all() for p in network.parameters())
+
+
+@quick
+@given(row=coded_rows(), observed=masks, place=st.sampled_from([0, 1, 5]), sign=st.sampled_from([-1, 1]))
+def test_a_value_far_outside_the_training_range_is_not_observed(fitted, row, observed, place, sign):
+    coding = fitted.coding
+    width = coding.high[place] - coding.low[place]
+    extreme = Evidence(row, observed)
+    extreme.observed[0, place] = True
+    for distance in (2.5, 30.0):
+        extreme.values[0, place] = (
+            sign * distance * width + (coding.high if sign > 0 else coding.low)[place]
+        )
+        without = extreme.hide([place])
+        others = [name for name in NAMES if name != fitted.schema.names[place]]
+        with_value = fitted.predict_evidence(extreme, others)
+        expected = fitted.predict_evidence(without, others)
+        for name in others:
+            np.testing.assert_array_equal(with_value[name].mean, expected[name].mean)
+            np.testing.assert_array_equal(with_value[name].interval, expected[name].interval)
+
+
+@quick
+@given(row=coded_rows(), observed=masks, distance=st.floats(0, 0.09))
+def test_a_value_beyond_the_training_range_counts_as_the_end_of_the_range(
+    fitted, row, observed, distance
+):
+    low, high = fitted.coding.low[0], fitted.coding.high[0]
+    beyond, at_end = Evidence(row, observed), Evidence(row, observed)
+    beyond.observed[0, 0] = at_end.observed[0, 0] = True
+    at_end.values[0, 0] = high
+    beyond.values[0, 0] = high + distance * (high - low)
+    others = [name for name in NAMES if name != "age"]
+    for name in others:
+        predicted = fitted.predict_evidence(beyond, others)[name]
+        expected = fitted.predict_evidence(at_end, others)[name]
+        np.testing.assert_array_equal(predicted.sd, expected.sd)
+        np.testing.assert_array_equal(predicted.mean, expected.mean)
+
+
+@quick
+@given(row=coded_rows(), observed=masks, distance=st.floats(0.11, 3), sign=st.sampled_from([-1, 1]))
+def test_an_extreme_value_never_makes_a_prediction_more_certain(fitted, row, observed, distance, sign):
+    end = (fitted.coding.high if sign > 0 else fitted.coding.low)[0]
+    extreme = Evidence(np.clip(row, fitted.coding.low, fitted.coding.high), observed)
+    extreme.observed[0, 0] = True
+    extreme.values[0, 0] = end + sign * distance * (fitted.coding.high[0] - fitted.coding.low[0])
+    others = [name for name in NAMES if name != "age"]
+    predictions = fitted.predict_evidence(extreme, others)
+    before = fitted.predict_evidence(extreme.hide([0]), others)
+    for name, prediction in predictions.items():
+        if prediction.probabilities is not None:
+            assert prediction.probabilities.max() <= before[name].probabilities.max() + 1e-9
+        else:
+            assert prediction.sd[0] >= before[name].sd[0] - 1e-9
+            widths = np.diff(prediction.interval), np.diff(before[name].interval)
+            assert widths[0] >= widths[1] * (1 - 1e-6)

@@ -10,7 +10,7 @@ import eddi
 from eddi import PartialVAE, Schema, Variable
 from eddi.errors import StrategyError
 from eddi.model.recipe import DEFAULT
-from eddi.strategy import Information, Lookahead, PerCost
+from eddi.strategy import Information, Lookahead, PerCost, Priced
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
@@ -59,7 +59,16 @@ def test_the_default_strategy_chooses_the_first_question_with_lookahead(context)
     assert curves.accuracy[2] > 0.97
     assert ask_first(context) == "context"
     assert ask_first(context, strategy=Information(reward="target")) != "context"
-    assert ask_first(context, strategy=PerCost(Information())) != "context"
+
+
+@pytest.mark.parametrize("strategy", [PerCost(Information()), Priced(Information(), price=0.01)])
+def test_costs_keep_the_lookahead_of_the_first_question(context, strategy):
+    assert ask_first(context, strategy=strategy) == "context"
+
+
+def test_the_lookahead_of_the_first_question_is_worth_no_more_than_its_price(context):
+    assert ask_first(context, strategy=Priced(PerCost(Information()), price=0.01)) == "context"
+    assert eddi.Interview(context, "truth", strategy=Priced(Information(), price=9)).ask() is None
 
 
 def test_the_lookahead_bonus_counts_only_if_any_two_questions_may_be_asked(context):

@@ -1,11 +1,12 @@
 """Each stopping rule, and combinations of rules."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from eddi import Stop
+from eddi import Interview, PartialVAE, Stop
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import (
@@ -206,3 +207,37 @@ def test_a_rule_is_risk_controlled_if_any_part_of_it_has_a_certified_threshold()
     assert not is_risk_controlled(Stop(after=3) | Stop(sd_below=1))
     # No threshold could be certified, so the rule without its risk is left.
     assert not is_risk_controlled(RiskControlledStop(Stop(risk=0.1), lambda _: Stop()))
+
+
+def test_a_rule_is_read_from_its_document():
+    rule = Stop(after=3, sd_below=0.5, budget=9)
+    assert rule.to_document() == {"after": 3, "sd_below": 0.5, "budget": 9}
+    assert Stop.from_document({"after": 3.0, "sd_below": 0.5, "budget": 9}) == rule
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"sd_bellow": 1}, "there is no stopping condition 'sd_bellow'. Did you mean 'sd_below'"),
+        ({"after": 2.5}, "the stopping condition after must be a whole number, got 2.5"),
+        ({"risk": "low"}, "the stopping condition risk must be a number, got 'low'"),
+        ({"risk": True}, "the stopping condition risk must be a number, got True"),
+    ],
+)
+def test_an_invalid_document_is_refused(document, message):
+    with pytest.raises(StopError, match=message):
+        Stop.from_document(document)
+
+
+def test_an_interview_ends_as_the_schema_says(with_schema, people_schema):
+    model = with_schema(replace(people_schema, stop={"after": 1}))
+    interview = Interview(model, "stage")
+    interview.tell("age", 61)
+    assert interview.ask() is None
+    assert Interview(model, record=interview.record, stop=Stop()).ask() is not None
+
+
+def test_a_condition_of_the_schema_that_is_not_valid_is_refused_before_training(people_schema, people):
+    schema = replace(people_schema, stop={"aftr": 1})
+    with pytest.raises(StopError, match="Did you mean 'after'"):
+        PartialVAE(schema).fit(people(30, 0))

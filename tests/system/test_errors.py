@@ -67,7 +67,11 @@ CASES = [
     (["impute", damaged_model, "people.csv"], 1, "damaged.eddi"),
     (["impute", "people.csv", "people.csv"], 1, "not a complete EDDI model file"),
     (["impute", model_file, "absent.csv"], 1, "there is no file 'absent.csv'"),
-    (["impute", model_file, table_with_unknown_level], 1, "'smoker' has the level 'perhaps'"),
+    (
+        ["impute", model_file, table_with_unknown_level, "--unknown", "error"],
+        1,
+        "'smoker' has the level 'perhaps'",
+    ),
     (
         ["impute", model_file, "people.csv", "--draws", "3"],
         1,

@@ -106,3 +106,37 @@ def test_a_batch_without_observed_values_does_not_change_the_statistics():
     for merged in (observed.merge(missing), missing.merge(observed)):
         for field in ("n_observed", "mean", "sd", "minimum", "maximum"):
             np.testing.assert_array_equal(getattr(merged, field), getattr(observed, field))
+
+
+@pytest.mark.parametrize("scaling", ["standard", "unit"])
+def test_training_values_are_within_the_training_range(scaling):
+    coding = Coding.fit(SCHEMA, NUMBERS, scaling)
+    evidence = coding.encode(NUMBERS)
+    assert coding.limit(evidence) is evidence
+
+
+@pytest.mark.parametrize("scaling", ["standard", "unit"])
+def test_a_value_outside_the_training_range_is_limited_or_not_observed(scaling):
+    coding = Coding.fit(SCHEMA, NUMBERS, scaling)
+    rows = np.array([[99.0, NAN, NAN], [60.0, NAN, NAN], [101.0, NAN, NAN], [1e300, 1e300, NAN]])
+    limited = coding.limit(coding.encode(rows))
+    assert limited.observed[:, 0].tolist() == [True, True, False, False]
+    assert limited.values[0, 0] == limited.values[1, 0]
+    assert not limited.observed[3].any()
+
+
+def test_a_coding_is_read_from_its_document():
+    coding = Coding.fit(SCHEMA, NUMBERS, "standard")
+    again = Coding.from_document(coding.to_document(), SCHEMA)
+    for name in ("shift", "scale", "logarithmic", "low", "high"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(coding, name))
+
+
+def test_a_document_without_a_range_has_that_of_the_schema():
+    schema = Schema((Variable("age", Kind.REAL, low=0, high=100), *SCHEMA.variables[1:]))
+    document = Coding.fit(SCHEMA, NUMBERS, "standard").to_document()
+    del document["low"], document["high"]
+    coding = Coding.from_document(document, schema)
+    numbers = np.array([[150.0, 1e9, 2.0]])
+    limited = coding.limit(coding.encode(numbers))
+    np.testing.assert_allclose(coding.decode(limited.values), [[100, 1e9, 2]], rtol=1e-4)

@@ -1,9 +1,12 @@
 """Questions check what they reveal, cost and require."""
 
+import numpy as np
 import pytest
 
 from eddi.errors import SchemaError
-from eddi.table.question import Question
+from eddi.table.question import Comparison, Question, format_requires, is_met, parse_requires
+from eddi.table.schema import Schema
+from eddi.table.variable import Variable
 
 
 def test_a_question_without_text_uses_its_name():
@@ -54,3 +57,62 @@ def test_a_question_that_requires_what_it_reveals_is_rejected():
 def test_a_question_cannot_be_both_always_and_never_asked():
     with pytest.raises(SchemaError, match="cannot be asked both always and never"):
         Question("age", ("age",), always=True, never=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "requires"),
+    [
+        ("years > 3", {"years": (Comparison(">", 3.0),)}),
+        ("years>=3.5", {"years": (Comparison(">=", 3.5),)}),
+        ("pain < strong", {"pain": (Comparison("<", "strong"),)}),
+        ("smoker = yes", {"smoker": ("yes",)}),
+        ("smoker == yes, sometimes", {"smoker": ("yes", "sometimes")}),
+        ("packs a day != 0", {"packs a day": (Comparison("!=", 0.0),)}),
+        ("age was answered", {"age": (Comparison("was answered"),)}),
+        ("age is answered", {"age": (Comparison("was answered"),)}),
+        (["years > 3", "years <= 9"], {"years": (Comparison(">", 3.0), Comparison("<=", 9.0))}),
+        ([{"smoker": "yes"}, "years > 3"], {"smoker": ("yes",), "years": (Comparison(">", 3.0),)}),
+    ],
+)
+def test_a_prerequisite_may_be_written_as_text(text, requires):
+    question = Question("packs", ("packs",), requires=text)
+    assert question.requires == requires
+    assert parse_requires(format_requires(requires)) == requires
+
+
+@pytest.mark.parametrize("text", ["smoker", "> 3", "years >", ""])
+def test_text_that_is_not_a_condition_is_refused(text):
+    with pytest.raises(SchemaError, match=r"is not a condition. Write, for example"):
+        Question("packs", ("packs",), requires=text or " ")
+
+
+YEARS = Variable("years", "real")
+PAIN = Variable("pain", "ordinal", levels=("none", "mild", "strong"))
+GRADE = Variable("grade", "ordinal", levels=(1, 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("variable", "condition", "expected"),
+    [
+        (YEARS, "years > 1", [False, False, True]),
+        (YEARS, "years >= 1", [False, True, True]),
+        (YEARS, "years != 1", [True, False, True]),
+        (YEARS, "years = 1", [False, True, False]),
+        (YEARS, "years was answered", [True, True, True]),
+        (PAIN, "pain > none", [False, True, True]),
+        (PAIN, "pain <= mild", [True, True, False]),
+        (PAIN, "pain = none, strong", [True, False, True]),
+        (GRADE, "grade > 1", [False, True, True]),
+        (GRADE, "grade < 3", [True, True, False]),
+    ],
+)
+def test_a_requirement_is_met_by_some_values(variable, condition, expected):
+    [requirement] = parse_requires(condition).values()
+    Schema((variable, Variable("x", "real"))).with_question("x", requires=condition)
+    assert is_met(requirement, variable, np.array([0.0, 1.0, 2.0])).tolist() == expected
+
+
+def test_a_category_has_no_order():
+    town = Variable("town", "category", levels=("Aber", "Bala"))
+    with pytest.raises(SchemaError, match="'town' is a category, which has no order"):
+        Schema((town, YEARS)).with_question("years", requires="town > Aber")

@@ -184,7 +184,12 @@ def test_a_question_may_be_mandatory_and_conditional():
         ({"note": "yes"}, "question 'age' requires 'note', which is set aside"),
         ({"smoker": "often"}, r"'smoker' to be 'often', which is not one of its levels \(no, yes\)"),
         ({"smoker": ("yes", "often")}, "requires 'smoker' to be 'often'"),
-        ({"ldl": 3}, r"'ldl' to be 3, which is not one of its levels \(it is real and has none\)"),
+        (
+            {"ldl": "high"},
+            r"'ldl' to be 'high', which is not one of its levels \(it is real and has none",
+        ),
+        ("smoker > maybe", "'maybe' is not one of its levels"),
+        ("ldl > high", r"'ldl' > high, but 'high' is not a number"),
     ],
 )
 def test_a_requirement_that_can_never_be_met_is_rejected(requires, message):

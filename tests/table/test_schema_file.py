@@ -348,7 +348,10 @@ def test_a_single_required_level_needs_no_brackets():
     ("entry", "message"),
     [
         ('always = "yes"', "question 'age': always must be true or false, got 'yes'"),
-        ('requires = "smoker"', "question 'age': requires must be a table such as { smoker = \"yes\" }"),
+        ('requires = "smoker"', "question 'age': requires: 'smoker' is not a condition"),
+        ("requires = 3", "question 'age': requires must be a text such as \"years > 3\", a table such"),
+        ('requires = "smoker > yes, no"', "'yes, no' is not one of its levels"),
+        ('requires = "pipe was answered"', "question 'age' requires 'pipe', which is not a variable"),
         (
             "requires = { smoker = { a = 1 } }",
             "requires: 'smoker': each level must be text, a number, true or",
@@ -375,3 +378,24 @@ def test_a_question_that_is_never_asked_round_trips_through_toml():
     schema = Schema((Variable("age", "real"),), questions)
     assert "age = { never = true }" in schema.to_toml()
     assert Schema.from_toml(schema.to_toml()) == schema
+
+
+def test_comparisons_are_written_and_read():
+    schema = Schema(
+        (Variable("years", "real"), Variable("smoker", "binary", ("no", "yes")), Variable("x", "real"))
+    )
+    schema = schema.with_question("x", requires=["years > 3", "years <= 9.5", "smoker = yes"])
+    text = schema_file.write(schema)
+    assert 'x = { requires = ["years > 3", "years <= 9.5", { smoker = ["yes"] }] }' in text
+    assert schema_file.read(text) == schema
+    short = text.replace('["years > 3", "years <= 9.5", { smoker = ["yes"] }]', '"years > 3"')
+    assert schema_file.read(short) == schema.with_question("x", requires="years > 3")
+
+
+def test_the_stopping_rule_is_written_and_read():
+    schema = Schema((Variable("age", "real"),), stop={"after": 5, "sd_below": 0.25})
+    text = schema_file.write(schema)
+    assert "[stop]\nafter = 5\nsd_below = 0.25\n" in text
+    assert schema_file.read(text) == schema
+    with pytest.raises(SchemaError, match="stop: after must be a number, got 'soon'"):
+        schema_file.read('[variables]\nage = { kind = "real" }\n[stop]\nafter = "soon"\n')

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddi.errors import AnswerError, SchemaError
+from eddi.errors import AnswerError, OutOfRangeError, SchemaError
 from eddi.table.cells.number_format import NumberFormat
 from eddi.table.variable import Kind, Variable, level_position
 
@@ -65,8 +65,20 @@ def test_a_quantity_that_is_not_a_number_is_rejected(raw):
 
 
 def test_a_number_out_of_range_is_rejected_with_the_range():
-    with pytest.raises(AnswerError, match=r"'age' must be between 18 and 90, got 7. Widen"):
+    with pytest.raises(AnswerError, match=r"'age' should be between 18 and 90, got 7. If the"):
         AGE.number(7)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"), [({"low": 3}, "at least 3, got 2"), ({"high": 1}, "at most 1, got 2")]
+)
+def test_a_range_may_be_open(limits, message):
+    with pytest.raises(OutOfRangeError, match=f"'x' should be {message}"):
+        Variable("x", Kind.REAL, **limits).number(2)
+
+
+def test_a_number_out_of_range_is_accepted_if_it_is_confirmed():
+    assert AGE.number(7, confirm=True) == 7
 
 
 @pytest.mark.parametrize("raw", [-1, 2.5])

@@ -5,27 +5,12 @@ import sys
 from typing import Any
 
 from eddi.cli import terminal
-from eddi.cli.options import (
-    After,
-    Budget,
-    ModelPath,
-    Risk,
-    Targets,
-    Within,
-    build_stopping_rule,
-    single_or_list,
-)
+from eddi.cli.options import InterviewOptions, ModelPath, with_interview_options
 from eddi.errors import AnswerError
 
 
-def ask(
-    model: ModelPath,
-    target: Targets = None,
-    after: After = None,
-    budget: Budget = None,
-    risk: Risk = None,
-    within: Within = None,
-) -> None:
+@with_interview_options
+def ask(model: ModelPath, *, options: InterviewOptions) -> None:
     """Print the next question. Reads the answers so far as JSON from standard input.
 
     For example: echo '{"answers": {"age": 61}}' | eddi ask people.eddi --target risk
@@ -34,18 +19,24 @@ def ask(
     respondent does not know, or {"without": "declined"}. For a question that
     reveals several variables, it is an object of such answers by variable. The
     file of `eddi interview --record` is valid input, too. Empty input means
-    that there are no answers yet.
+    that there are no answers yet. If a value outside its range is correct, add
+    "confirm": true.
 
     The output is a JSON object: "question" (name, text, cost and revealed
     variables, or null if the interview is complete), "prediction" of each
-    target, and "rewards" of all open questions in nats.
+    target, "rewards" of all open questions in nats, and "strategy".
     """
     from eddi.interview.documents import describe, resume
     from eddi.model.files.archive import load
 
-    stop = build_stopping_rule(after=after, budget=budget, risk=risk, within=within)
-    answers = _read_answers()
-    interview = resume(load(model), answers, single_or_list(target), stop=stop)
+    answers, fitted = _read_answers(), load(model)
+    interview = resume(
+        fitted,
+        answers,
+        options.targets,
+        strategy=options.build_strategy(fitted) if options.strategy else None,
+        stop=options.build_stop(fitted),
+    )
     terminal.print_data(terminal.to_json(describe(interview)))
 
 

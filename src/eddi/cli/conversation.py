@@ -12,12 +12,13 @@ from rich.text import Text
 
 from eddi.cli import terminal
 from eddi.cli.prediction_bars import PredictionBars
-from eddi.errors import AnswerError
+from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.model.prediction import Prediction
+from eddi.strategy.names import summarize_strategy
 from eddi.table.question import Question
-from eddi.table.variable import Kind, Level, Variable, level_position
+from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
 
 MAX_REWARDS_SHOWN = 5
 BAR_WIDTH = 20
@@ -70,6 +71,8 @@ class Conversation:
     def _print_introduction(self) -> None:
         target = ", ".join(self.interview.target)
         self.out.print(Text.assemble("\nVariable to predict: ", (target, "bold")))
+        order = summarize_strategy(self.interview.rules.strategy)
+        self.out.print(Text(f"Next question: {order}", "dim"))
         legend = [
             Text.assemble((str(command), "bold"), f" {meaning}") for command, meaning in MEANINGS.items()
         ]
@@ -96,7 +99,7 @@ class Conversation:
                 values.popitem()
             else:
                 values[variable.name] = reply
-        self.interview.tell(question, values)
+        self.interview.tell(question, values, confirm=True)  # each value was checked above
         self.save(self.interview.record)
         self._print_predictions()
         return True
@@ -119,11 +122,23 @@ class Conversation:
                 self._explain_question()
             elif command is not None:
                 return NO_ANSWERS.get(command, command)
-            else:
-                try:
-                    return variable.answer(variable.number(match_level(variable, line)))
-                except AnswerError:
-                    self._reject_line(line, variable)
+            elif (value := self._parse_line(line, variable)) is not None:
+                return value
+
+    def _parse_line(self, line: str, variable: Variable) -> Level | None:
+        """Return the answer in a line; None if it is not valid, or not confirmed."""
+        try:
+            return self.interview.parse(variable.name, match_level(variable, line))
+        except OutOfRangeError as error:
+            question = f"The usual values are {describe_range(*error.ranges[variable.name])}."
+            self.out.print(Text(f"   {question} Is {line} correct? (y/n)", "yellow"))
+            if (self._read_line() or "").lower() not in ("y", "yes"):
+                self.out.print(Text(f"   Type {describe_expected(variable)}.", "yellow"))
+                return None
+            return self.interview.parse(variable.name, line, confirm=True)
+        except AnswerError:
+            self._reject_line(line, variable)
+            return None
 
     def _read_line(self) -> str | None:
         """Return the next line of input, or None at its end."""
@@ -187,7 +202,7 @@ class Conversation:
 
     def _print_effects(self) -> None:
         """Print how the prediction of the first target would differ without each of the answers."""
-        bars, prediction = self.bars[0], self.interview.predict()
+        bars, prediction = self.bars[0], self.interview.predict(self.interview.target[0])
         effects = [
             (bars.effect(prediction, self._predict_without(answer)), answer)
             for answer in self.interview.record.answers
@@ -203,13 +218,16 @@ class Conversation:
             text = Text(self._format_answer(answer))
             table.add_row(Text(answer.question), text, bars.format_effect(effect), bar)
         changed = bars.name_effect(prediction)
-        self.out.print(Text.assemble(("\nEffects", "bold"), f": how each answer changed {changed}"))
+        self.out.print(Text.assemble(("\nEffects", "bold"), f" of each answer on {changed}"))
+        note = "Each is measured by leaving out that answer alone, so they do not add up."
+        self.out.print(Text(note, "dim"))
         self.out.print(table)
 
     def _predict_without(self, answer: Answer) -> Prediction:
         record = self.interview.record
         other_answers = tuple(other for other in record.answers if other is not answer)
-        return Interview(self.interview.model, record=replace(record, answers=other_answers)).predict()
+        without = Interview(self.interview.model, record=replace(record, answers=other_answers))
+        return without.predict(record.target[0])
 
     def _format_answer(self, answer: Answer) -> str:
         values = (

@@ -7,7 +7,15 @@ import typer
 
 from eddi.cli import terminal
 from eddi.cli.errors import check_writable
-from eddi.cli.options import EngineOption, ModelPath, Seed, TablePath, Workers
+from eddi.cli.options import (
+    EngineOption,
+    ModelPath,
+    Seed,
+    TablePath,
+    UnknownOption,
+    UnknownRule,
+    Workers,
+)
 from eddi.engine import Engine, EngineName
 from eddi.errors import EddiError
 
@@ -33,6 +41,7 @@ def impute(
         ),
     ] = None,
     seed: Seed = 0,
+    unknown: UnknownOption = UnknownRule.IGNORE,
     engine: EngineOption = EngineName.THIS,
     workers: Workers = None,
 ) -> None:
@@ -54,7 +63,9 @@ def impute(
     rows = open_table(table)
     outputs = [output] if draws is None else [number_path(output, n + 1) for n in range(draws)]
     with terminal.show_progress("imputing") as on_progress:
-        imputation = BulkImputation(model, draws, seed, Engine(engine, workers), on_progress)
+        imputation = BulkImputation(
+            model, draws, seed, Engine(engine, workers), on_progress, unknown.value
+        )
         if isinstance(rows, ParquetStream):
             return imputation.fill_file(rows, _require_parquet(rows, outputs))
         tables = imputation.fill_table(rows)

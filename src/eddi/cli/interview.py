@@ -9,29 +9,18 @@ import typer
 
 from eddi.cli import terminal
 from eddi.cli.errors import check_writable
-from eddi.cli.options import (
-    After,
-    Budget,
-    ModelPath,
-    Risk,
-    Targets,
-    Within,
-    build_stopping_rule,
-    single_or_list,
-)
+from eddi.cli.options import InterviewOptions, ModelPath, with_interview_options
 from eddi.errors import AnswerError
 
 if TYPE_CHECKING:
     from eddi.interview.record import Record
 
 
+@with_interview_options
 def interview(
     model: ModelPath,
-    target: Targets = None,
-    after: After = None,
-    budget: Budget = None,
-    risk: Risk = None,
-    within: Within = None,
+    *,
+    options: InterviewOptions,
     record: Annotated[
         Path | None, typer.Option(help="File to save the answers to, and to resume from if it exists.")
     ] = None,
@@ -49,11 +38,17 @@ def interview(
     from eddi.interview.interview import Interview
     from eddi.model.files.archive import load
 
-    stop = build_stopping_rule(after=after, budget=budget, risk=risk, within=within)
+    fitted = load(model)
     previous = None if record is None else read_record(record)
     if previous is not None:
         terminal.print_message(f"resuming from {record}")
-    resumed = Interview(load(model), single_or_list(target), stop=stop, record=previous)
+    resumed = Interview(
+        fitted,
+        options.targets,
+        strategy=options.build_strategy(fitted) if options.strategy else None,
+        stop=options.build_stop(fitted),
+        record=previous,
+    )
 
     def save(answers: "Record") -> None:
         if record is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eddi.cli import terminal
-from eddi.cli.options import After, Budget, Risk, StoreOption, Targets, Within
+from eddi.cli.options import InterviewOptions, StoreOption, with_interview_options
 from eddi.errors import EddiError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -18,14 +18,16 @@ SHUTDOWN_SECONDS = 10  # how long open requests may take to finish when the serv
 BACKLOG = 1024  # connections that may wait to be accepted
 
 
+@with_interview_options
 def serve(
+    *,
+    options: InterviewOptions,
     model: Annotated[
         Path | None,
         typer.Argument(
             help="A model file written by `eddi fit`. Default: serve published questionnaires."
         ),
     ] = None,
-    target: Targets = None,
     store: StoreOption = None,
     host: Annotated[
         str | None, typer.Option(metavar="NAME", help="Address to listen on; 0.0.0.0 for all networks.")
@@ -33,10 +35,6 @@ def serve(
     port: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=65_535, help="0 selects a free port.")
     ] = None,
-    after: After = None,
-    budget: Budget = None,
-    risk: Risk = None,
-    within: Within = None,
 ) -> None:
     """Serve a questionnaire: web pages for respondents and an HTTP API for programs.
 
@@ -50,18 +48,16 @@ def serve(
     ...) or from the defaults: listen on port 8000, reachable only from this
     machine, and store answers in answers.db in the current folder.
     """
-    options = {
+    settings = {
         "model": str(model) if model else None,
-        "target": ",".join(target) if target else None,
+        "target": ",".join(options.target) if options.target else None,
+        "strategy": options.strategy,
         "store": store,
         "host": host,
         "port": port,
-        "after": after,
-        "budget": budget,
-        "risk": risk,
-        "within": within,
+        **options.rules,
     }
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in settings.items() if value is not None}
     run_server(read_settings(**given))
 
 

@@ -1,6 +1,5 @@
 """`eddi simulate`: interview every row of a held-out table and evaluate the predictions."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,35 +9,32 @@ from rich.text import Text
 
 from eddi.cli import terminal
 from eddi.cli.errors import check_writable
-from eddi.cli.options import EngineOption, Json, ModelPath, TablePath, Workers
+from eddi.cli.options import (
+    EngineOption,
+    InterviewOptions,
+    Json,
+    ModelPath,
+    TablePath,
+    UnknownOption,
+    UnknownRule,
+    Workers,
+    with_interview_options,
+)
 from eddi.engine import Engine, EngineName
 
 if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves
-    from eddi.evaluate.sharded_simulation import StrategyFactory
     from eddi.evaluate.streaming_curves import StreamingCurves
 
 BAR_WIDTH = 24
 
 
-class StrategyName(StrEnum):
-    """A strategy that selects the next question."""
-
-    INFORMATION = "information"
-    LOOKAHEAD = "lookahead"
-    RANDOM = "random"
-
-
+@with_interview_options
 def simulate(
     model: ModelPath,
     table: TablePath,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="NAME", help="Variable to predict.")
-    ] = None,
-    strategy: Annotated[
-        StrategyName,
-        typer.Option(help="Most informative question, two-step lookahead, or random order."),
-    ] = StrategyName.INFORMATION,
+    *,
+    options: InterviewOptions,
     steps: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Maximum questions per row. Default: all.")
     ] = None,
@@ -47,6 +43,7 @@ def simulate(
         typer.Option(help="Plot the information curve to a .png, .svg or .pdf file."),
     ] = None,
     json: Json = False,
+    unknown: UnknownOption = UnknownRule.IGNORE,
     engine: EngineOption = EngineName.THIS,
     workers: Workers = None,
 ) -> None:
@@ -58,35 +55,32 @@ def simulate(
         check_writable(plot)
     from eddi.evaluate.plots import information_curves
     from eddi.evaluate.sharded_simulation import simulate_shards
+    from eddi.evaluate.simulate import resolve_target
     from eddi.model.files.archive import load
+    from eddi.strategy.names import name_strategy, reseed, summarize_strategy
+    from eddi.strategy.stopping import Stop
     from eddi.table.streaming import open_table
 
-    load(model).schema.target_names(target)  # rejects an unknown target before the simulation
+    fitted = load(model)
+    target = resolve_target(fitted, options.targets)  # rejects an unknown target before the simulation
+    strategy = options.build_strategy(fitted)
     with terminal.show_progress("interviewing") as on_progress:
         curves = simulate_shards(
             model,
             open_table(table),
             target,
-            make_strategy=_strategy_factory(strategy),
+            make_strategy=lambda seed: reseed(strategy, seed),
+            stop=Stop.from_document(options.rules),
             max_steps=steps,
             engine=Engine(engine, workers),
             on_progress=on_progress,
+            unknown=unknown.value,
         )
+    terminal.print_message(f"strategy: {summarize_strategy(strategy)}")
     _print_curves(curves, json=json)
     if plot is not None:
-        information_curves({str(strategy): curves}, plot)
+        information_curves({name_strategy(strategy): curves}, plot)
         terminal.print_message(f"wrote {plot}")
-
-
-def _strategy_factory(name: StrategyName) -> "StrategyFactory":
-    from eddi.strategy import Information, Lookahead, Random
-
-    factories: dict[StrategyName, StrategyFactory] = {
-        StrategyName.INFORMATION: lambda _: Information(),
-        StrategyName.LOOKAHEAD: lambda seed: Lookahead(seed=seed),
-        StrategyName.RANDOM: Random,
-    }
-    return factories[name]
 
 
 def _print_curves(curves: "Curves | StreamingCurves", *, json: bool) -> None:

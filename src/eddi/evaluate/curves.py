@@ -66,6 +66,10 @@ class Curves:
     levels: tuple[Level, ...] = ()
     unit: str = ""
 
+    def __repr__(self) -> str:
+        rows, auic = f"{len(self.truth):,} rows", f"{self.auic:.4g}"
+        return f"<Curves of {self.target!r}: {rows}, {self.n_steps} questions, AUIC {auic}>"
+
     @classmethod
     def concatenate(cls, parts: Sequence["Curves"]) -> "Curves":
         """Curves of consecutive rows as one. Shorter curves are padded to the longest."""

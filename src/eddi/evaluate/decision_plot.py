@@ -61,7 +61,7 @@ def decision_process(
             "Select a row with a value other than the target."
         )
     # Only the scores of `Information` are known to be in nats.
-    is_information = isinstance(strategy or Information(), Information)
+    is_information = strategy is None or isinstance(strategy, Information)
     score_label = "information (nats)" if is_information else "score"
     plot = _DecisionPlot(fitted.schema, name, truth, decisions, score_label)
     figures.save(plot.draw(), checked_path)

@@ -14,7 +14,7 @@ from eddi.interview.rules import InterviewRules
 from eddi.interview.simulated import SimulatedInterviews, SimulatedStep
 from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop
 from eddi.table.evidence import Evidence
 
@@ -27,7 +27,8 @@ class Decision:
     """The choice of one question.
 
     Args:
-        rewards: the strategy's score of each question; NaN if it could not be asked.
+        rewards: the strategy's score of each question, not adjusted to its cost; NaN if it could not be
+            asked.
         chosen: position of the question asked.
         draws: draws of every variable from the prediction before the question, standardised by the mean
             and standard deviation of the prediction before the first question.
@@ -67,7 +68,7 @@ def trace_decisions(
         model: a fitted model.
         row: a table with a single row, which answers the questions.
         target: the variable to predict; None means the model's own target.
-        strategy: chooses the questions; None means EDDI (`Information`).
+        strategy: chooses the questions; None means that of `Interview`.
         n_steps: maximum number of decisions.
 
     Returns:
@@ -78,7 +79,7 @@ def trace_decisions(
     truth = fitted.evidence(row, optional=(name,))
     if len(truth) != 1:
         raise TableError(f"decisions are traced for one row, got {len(truth)}. Select a single row.")
-    rules = InterviewRules(fitted, (name,), strategy or Information(), Stop())
+    rules = InterviewRules(fitted, (name,), strategy or default_strategy(fitted, (name,)), Stop())
     interviews = SimulatedInterviews(rules, truth)
     steps = list(interviews.run(interviews.n_steps(n_steps)))
     prior_draws = _draw(fitted, Evidence.empty(1, truth.n_variables))
@@ -91,7 +92,7 @@ def _read_decision(rules: InterviewRules, step: SimulatedStep, scale: _Standardi
     states = InterviewStates(step.evidence, step.closed, np.zeros(1, dtype=np.int64), np.zeros(1))
     next_steps = NextSteps(rules, states)
     return Decision(
-        rewards=np.where(next_steps.open[0], next_steps.scores[0], np.nan),
+        rewards=np.where(next_steps.open[0], next_steps.base_scores[0], np.nan),
         chosen=int(step.chosen[0]),
         draws=scale.apply(_draw(rules.model, step.evidence)),
         observed=step.evidence.observed[0],

@@ -18,14 +18,15 @@ from eddi.evaluate.streaming_curves import StreamingCurves
 from eddi.model.base import Model
 from eddi.model.files.archive import load_cached
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.stopping import StoppingRule
 from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Mismatches, Unknown
 from eddi.table.streaming import ParquetStream, iter_batches
 
 SHARD_ROWS = 1_000  # larger shards are not faster and need more memory
 
-StrategyFactory = Callable[[int], Strategy]
+StrategyFactory = Callable[[int], Strategy | None]
 """Makes the strategy of a shard from the shard's index, which serves as a random seed."""
 
 
@@ -36,7 +37,8 @@ class Shard:
     model: Path
     truth: Evidence
     target: str
-    strategy: Strategy
+    strategy: Strategy | None  # None for the default
+    stop: StoppingRule | None
     max_steps: int | None
     keep_rows: bool  # return `Curves`, otherwise only their sums
 
@@ -46,10 +48,12 @@ def simulate_shards(
     table: Any,
     target: str | None = None,
     *,
-    make_strategy: StrategyFactory = lambda _: Information(),
+    make_strategy: StrategyFactory = lambda _: None,
+    stop: StoppingRule | None = None,
     max_steps: int | None = None,
     engine: Engine | None = None,
     on_progress: OnProgress | None = None,
+    unknown: Unknown = "ignore",
 ) -> Curves | StreamingCurves:
     """`simulate` in shards of `SHARD_ROWS` rows.
 
@@ -59,10 +63,12 @@ def simulate_shards(
         path: path of the model file. Every worker loads it; machines of a cluster must share it.
         table: held-out rows, in memory or as a `ParquetStream`.
         target: the variable to predict; None means the model's own target.
-        make_strategy: makes the strategy of each shard; EDDI (`Information`) by default.
+        make_strategy: makes the strategy of each shard; that of `Interview` by default.
+        stop: ends an interview; None means once no question is left.
         max_steps: maximum number of questions per row.
         engine: where to compute; None means in this process.
         on_progress: called with the number of finished shards and the number of all shards.
+        unknown: what happens to values that the model does not know; see `simulate`.
 
     Raises:
         TargetError: there is not exactly one target, or no row of the table has a value of it.
@@ -71,11 +77,11 @@ def simulate_shards(
     name = resolve_target(model, target)
     if max_steps is not None and max_steps < 0:
         raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")
-    is_stream = isinstance(table, ParquetStream)
+    is_stream, mismatches = isinstance(table, ParquetStream), Mismatches.collect(unknown)
     n_rows = table.n_rows if is_stream else table.num_rows
     shards: Iterable[Shard] = (
-        Shard(path, truth, name, make_strategy(index), max_steps, keep_rows=not is_stream)
-        for index, truth in enumerate(_read_evidence(model, iter_batches(table, SHARD_ROWS), name))
+        Shard(path, truth, name, make_strategy(index), stop, max_steps, keep_rows=not is_stream)
+        for index, truth in enumerate(_read_evidence(model, table, name, mismatches))
     )
     if not is_stream:
         shards = list(shards)
@@ -90,9 +96,15 @@ def simulate_shards(
     return curves
 
 
-def _read_evidence(model: Model, batches: Iterable[Any], target: str) -> Iterator[Evidence]:
-    for batch in batches:
-        yield model.coding.encode(table_to_numbers(batch, model.schema, optional=(target,)))
+def _read_evidence(
+    model: Model, table: Any, target: str, mismatches: Mismatches | None
+) -> Iterator[Evidence]:
+    """The rows of each shard. After the last one, a warning reports what did not fit."""
+    for batch in iter_batches(table, SHARD_ROWS):
+        numbers = table_to_numbers(batch, model.schema, optional=(target,), mismatches=mismatches)
+        yield model.coding.encode(numbers)
+    if mismatches is not None:
+        mismatches.warn()
 
 
 def _count_shards(on_progress: OnProgress | None, *, n_shards: int) -> Callable[..., None]:
@@ -109,6 +121,11 @@ def _simulate_shard(shard: Shard) -> Curves | StreamingCurves:
     """Simulate the interviews of a shard in a worker."""
     model = load_cached(shard.model)
     curves = simulate_evidence(
-        model, shard.truth, shard.target, strategy=shard.strategy, max_steps=shard.max_steps
+        model,
+        shard.truth,
+        shard.target,
+        strategy=shard.strategy,
+        stop=shard.stop,
+        max_steps=shard.max_steps,
     )
     return curves if shard.keep_rows else StreamingCurves.from_curves(curves)

@@ -1,6 +1,6 @@
 """Simulate interviews with all held-out rows at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Unknown
 
 OnProgress = Callable[[int, int], None]
 
@@ -28,6 +29,7 @@ def simulate(
     stop: StoppingRule | None = None,
     max_steps: int | None = None,
     on_progress: OnProgress | None = None,
+    unknown: Unknown = "ignore",
 ) -> Curves:
     """Interview every row of ``table`` and record the prediction of the target after each answer.
 
@@ -39,17 +41,19 @@ def simulate(
         model: a fitted model.
         table: held-out rows. Rows whose target is missing are interviewed but do not count in metrics.
         target: the variable to predict; None means the model's own target.
-        strategy: chooses the questions; None means EDDI (`Information`).
+        strategy: chooses the questions; None means that of `Interview`.
         stop: ends an interview; None means once no question is left.
         max_steps: maximum number of questions per row.
         on_progress: called with the number of finished steps and the maximum number of steps.
+        unknown: "ignore" treats unknown levels and absent columns as not observed, with one warning;
+            "error" raises an error.
 
     Raises:
         TargetError: there is not exactly one target, or no row of the table has a value of it.
     """
     fitted = model.fitted()
     name = resolve_target(fitted, target)
-    truth = read_truth(fitted, table, name)
+    truth = read_truth(fitted, table, name, unknown=unknown)
     return simulate_evidence(
         fitted, truth, name, strategy=strategy, stop=stop, max_steps=max_steps, on_progress=on_progress
     )
@@ -81,7 +85,7 @@ def simulate_evidence(
     return _build_curves(model, truth, target, metrics, order)
 
 
-def resolve_target(model: Model, target: str | None) -> str:
+def resolve_target(model: Model, target: str | Sequence[str] | None) -> str:
     """The name of the only target: ``target`` or, if None, the model's own."""
     names = model.schema.target_names(model.target if target is None else target)
     if len(names) != 1:
@@ -92,9 +96,9 @@ def resolve_target(model: Model, target: str | None) -> str:
     return names[0]
 
 
-def read_truth(model: Model, table: Any, target: str) -> Evidence:
+def read_truth(model: Model, table: Any, target: str, *, unknown: Unknown = "ignore") -> Evidence:
     """Read the rows of a table. At least one of them must have a value of the target."""
-    truth = model.evidence(table, optional=(target,))
+    truth = model.evidence(table, optional=(target,), unknown=unknown)
     check_target_observed(target, int(truth.observed[:, model.schema.position(target)].sum()))
     return truth
 

@@ -52,8 +52,9 @@ def _combine(parts: Sequence[StepMetrics], combine: Callable[[list[Any]], Any]) 
 def compute_step_metrics(model: Model, evidence: Evidence, truth: Evidence, target: str) -> StepMetrics:
     """Predict the target from ``evidence`` and compare it with ``truth``.
 
-    Predictions equal those of `Model.predict_evidence`, including the draws. Rows whose target is not
-    observed get arbitrary values, which `Curves` ignores.
+    Predictions equal those of `Model.predict_evidence`, including the draws, except that its predictions
+    are less certain after an extreme value. Rows whose target is not observed get arbitrary values, which
+    `Curves` ignores.
     """
     chunks, start = [], 0
     for predictive in model.predictive_distributions(evidence):

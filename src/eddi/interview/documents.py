@@ -9,6 +9,7 @@ from eddi.interview.record import NoAnswer, Record
 from eddi.model.base import ModelSource
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
+from eddi.strategy.names import name_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.question import Question
 from eddi.table.variable import Variable
@@ -17,6 +18,8 @@ SHAPE = (
     'Expected {"answers": {"age": 61, "blood panel": {"ldl": 3.1}, "smoker": null}}, '
     "or the record of an interview."
 )
+
+DOCUMENT_KEYS = {"key", "target", "answers", "confirm"}
 
 
 def resume(
@@ -33,15 +36,16 @@ def resume(
         model: a fitted `PartialVAE`, or its fitted model.
         document: ``{"answers": {question or variable: answer}}``. An answer is a value; null if it is
             not known; ``{"without": "declined"}``; or, for a question that reveals several variables, an
-            object of these by variable. The output of `Record.to_document` works, too.
+            object of these by variable. ``"confirm": true`` says that values outside their range are
+            correct. The output of `Record.to_document` works, too.
         target: what to predict; the document's target, then the model's, if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
-        stop: when the interview ends; after the last question if None.
+        strategy: how questions are chosen; see `Interview`.
+        stop: when the interview ends; see `Interview`.
 
     Raises:
         AnswerError: the document does not have this shape, or an answer is not valid.
     """
-    if not isinstance(document, Mapping) or not set(document) <= {"key", "target", "answers"}:
+    if not isinstance(document, Mapping) or not set(document) <= DOCUMENT_KEYS:
         raise AnswerError(
             f"the document must be an object of answers, got {_shorten(document)}. {SHAPE}"
         )
@@ -54,18 +58,19 @@ def resume(
     requested = document.get("target") if target is None else target
     interview = Interview(model, requested, strategy=strategy, stop=stop)
     for name, answer in answers.items():
-        interview.tell(name, parse_answer(answer))
+        interview.tell(name, parse_answer(answer), confirm=document.get("confirm") is True)
     return interview
 
 
 def describe(interview: Interview) -> dict[str, Any]:
-    """The next question, predictions and rewards of an interview."""
+    """The next question, predictions, rewards and strategy of an interview."""
     step, schema = interview.next_step(), interview.model.schema
     question = step.question
     return {
         "question": None if question is None else question_document(question, schema.variables),
         "prediction": {name: prediction_document(p) for name, p in step.predictions.items()},
         "rewards": dict(step.rewards),
+        "strategy": name_strategy(interview.rules.strategy),
     }
 
 

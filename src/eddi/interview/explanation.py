@@ -30,6 +30,8 @@ class Explanation:
         runner_up: the next best question and its expected information in nats.
         lookahead_gain: nats by which the answer is expected to improve the question after it, where that
             counts: at the first question.
+        is_most_informative: whether no open question has a higher expected information.
+        per_cost: whether questions are chosen by information per unit of cost.
     """
 
     question: Question
@@ -40,6 +42,8 @@ class Explanation:
     of_levels: bool
     runner_up: tuple[str, float] | None
     lookahead_gain: float = 0.0
+    is_most_informative: bool = True
+    per_cost: bool = False
 
     def __str__(self) -> str:
         change = (
@@ -52,6 +56,9 @@ class Explanation:
             f"{self.question.text!r} is expected to give {_format_nats(self.nats)} of information about "
             f"{self.target}, and to change {change}."
         )
+        if self.per_cost:
+            rate = _format_nats(self.nats / self.question.cost)
+            text += f" It costs {self.question.cost:g}: {rate} per unit of cost."
         if self.lookahead_gain > 0:
             text += (
                 " Its answer also determines what to ask next, which is worth at least "
@@ -70,10 +77,12 @@ def explain(
     step: NextStep,
     *,
     question: Question | None = None,
+    per_cost: bool = False,
 ) -> Explanation | None:
     """Explain the question of a step, or another open ``question``, for one row of evidence.
 
-    The uncertainty is that of the first target. None if the interview is over.
+    The uncertainty is that of the first target. Expected values are means over answers drawn from the
+    same predictions that are shown. None if the interview is over.
     """
     question = question or step.question
     if question is None:
@@ -91,17 +100,19 @@ def explain(
         of_levels=now.probabilities is not None,
         runner_up=None if runner_up is None else (runner_up, step.rewards[runner_up]),
         lookahead_gain=step.lookahead_gains.get(question.name, 0.0),
+        is_most_informative=question.name == next(iter(step.rewards), question.name),
+        per_cost=per_cost,
     )
 
 
 def _draw_answers(model: Model, evidence: Evidence, question: Question) -> Evidence:
-    """The row once with each of many drawn answers."""
-    posterior = model.posterior(model.code(evidence))
-    drawn = model.draw(posterior, N_ANSWERS, seed=0)[:, 0].cpu().numpy()  # [answers, variables]
-    revealed = np.zeros_like(drawn, dtype=bool)
-    revealed[:, model.schema.positions(question.reveals)] = True
+    """The row once with each of many answers, drawn from the predictions of the model."""
+    numbers = model.draw_tables(evidence, N_ANSWERS, seed=0)[:, 0]  # [answers, variables]
+    drawn = model.coding.encode(numbers)
+    is_revealed = np.zeros(drawn.observed.shape, dtype=bool)
+    is_revealed[:, model.schema.positions(question.reveals)] = True
     repeated = evidence[np.zeros(N_ANSWERS, dtype=int)]
-    return Evidence(drawn, revealed & ~repeated.observed).reveal(repeated)
+    return drawn.hide(~is_revealed).reveal(repeated)
 
 
 def _uncertainty(prediction: Prediction) -> NDArray[np.float64]:

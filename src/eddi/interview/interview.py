@@ -2,23 +2,26 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 
-from eddi.errors import AnswerError, TargetError
+from eddi.errors import AnswerError, OutOfRangeError, TargetError
+from eddi.interview.answer_values import assign_values
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.interview.risk_control import resolve_rules
 from eddi.model.base import Model, ModelSource
-from eddi.model.prediction import Prediction
+from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
-from eddi.strategy.stopping import StoppingRule
-from eddi.table.cells.missing import has_code
-from eddi.table.cells.multi_select import split_options
+from eddi.strategy.names import summarize_strategy
+from eddi.strategy.per_cost import PerCost
+from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
-from eddi.table.variable import Level, Variable, level_position
+from eddi.table.text import format_names, suggest_name
+from eddi.table.variable import Level
 
 
 class Interview:
@@ -29,8 +32,9 @@ class Interview:
     Args:
         model: a fitted `PartialVAE`, or its fitted model.
         target: what to predict; the model's declared target if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
-        stop: when the interview ends; after the last question if None.
+        strategy: how questions are chosen; EDDI (`Information`) if None, per unit of cost if the
+            questions have different costs.
+        stop: when the interview ends; if None, as the schema says, or else after the last question.
         record: an earlier interview to continue.
     """
 
@@ -54,10 +58,17 @@ class Interview:
                 f"this record is of an interview about {', '.join(record.target)}, "
                 f"not about {', '.join(names)}."
             )
-        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=stop)
+        rule = stop or Stop.from_document(fitted.schema.stop)
+        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=rule)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
-            self.tell(answer.question, {**answer.values, **answer.without})
+            self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)
+
+    def __repr__(self) -> str:
+        target, n_answers = ", ".join(self.target), len(self.record.answers)
+        answers = "1 answer" if n_answers == 1 else f"{n_answers} answers"
+        order = summarize_strategy(self.rules.strategy)
+        return f"<Interview about {target}: {answers}, next question: {order}>"
 
     @property
     def model(self) -> Model:
@@ -74,33 +85,64 @@ class Interview:
         chosen = int(self._next_steps().chosen[0])
         return None if chosen < 0 else self.model.schema.questions[chosen]
 
-    def tell(self, question: Question | str, *values: object) -> None:
+    def tell(self, question: Question | str, *values: object, confirm: bool = False) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
         Give one value for each variable that the question reveals, in order, or a mapping of those that
         are known. UNKNOWN or DECLINED stands for any of them, or for all, and so does a code that the
-        schema declares for it. If the question reveals the options of one column, give the options as in
-        the table ("Excel; R"), or as a list.
+        schema declares for it. None and NaN mean UNKNOWN. If the question reveals the options of one
+        column, give the options as in the table ("Excel; R"), or as a list.
+
+        Args:
+            question: the question, its name, or the name of a variable.
+            values: the answer.
+            confirm: whether values outside their range are known to be correct.
 
         Raises:
             AnswerError: the answer is not valid; nothing is recorded.
+            OutOfRangeError: a value is outside its range and not confirmed; nothing is recorded.
         """
         name = question.name if isinstance(question, Question) else question
         reveals = self._revealed_variables(name)
         answered = self.record.answered_variables()
         if name in self.record.answered_questions() or set(reveals) <= answered:
             raise AnswerError(f"{name!r} was already answered. Undo that answer to change it.")
-        schema = self.model.schema
-        values = _split_options([schema[variable] for variable in reveals], values)
-        given = _by_variable(name, reveals, values, answered=answered)
-        given = {key: _read_code(schema[key], value) for key, value in given.items()}
-        levels: dict[str, Level] = {
-            variable: schema[variable].answer(schema[variable].number(value))
-            for variable, value in given.items()
-            if not isinstance(value, NoAnswer)
-        }
+        variables = [self.model.schema[variable] for variable in reveals]
+        given = assign_values(name, variables, values, answered=answered)
         without = {key: value for key, value in given.items() if isinstance(value, NoAnswer)}
+        levels = self._parse_values({k: v for k, v in given.items() if k not in without}, confirm)
         self.record = self.record.plus(Answer(name, levels, without))
+
+    def parse(self, variable: str, value: object, *, confirm: bool = False) -> Level:
+        """The value of a variable as it is recorded.
+
+        Raises:
+            AnswerError: the value is not valid.
+            OutOfRangeError: it is outside the range of the schema, or so far outside the range of the
+                training values that the model cannot use it, and it is not confirmed.
+        """
+        schema, coding = self.model.schema, self.model.coding
+        described, position = schema[variable], schema.position(variable)
+        number = described.number(value, confirm=confirm)
+        if not confirm:
+            row = np.full((1, len(schema.variables)), np.nan)
+            row[0, position] = number
+            if not coding.limit(coding.encode(row)).observed[0, position]:
+                raise described.out_of_range(number, *coding.training_range(position))
+        return described.answer(number)
+
+    def _parse_values(self, given: Mapping[str, object], confirm: bool) -> dict[str, Level]:
+        values: dict[str, Level] = {}
+        errors: dict[str, OutOfRangeError] = {}
+        for name, value in given.items():
+            try:
+                values[name] = self.parse(name, value, confirm=confirm)
+            except OutOfRangeError as error:
+                errors[name] = error
+        if errors:
+            ranges = {name: error.ranges[name] for name, error in errors.items()}
+            raise OutOfRangeError(" ".join(map(str, errors.values())), ranges)
+        return values
 
     def undo(self) -> None:
         """Remove the last answer."""
@@ -108,11 +150,23 @@ class Interview:
             raise AnswerError("there is no answer to undo.")
         self.record = self.record.minus_last()
 
-    def predict(self, target: str | None = None) -> Prediction:
-        """The present prediction of a target (the first one if None)."""
-        name = self.target[0] if target is None else target
-        self.model.schema.target_names(name)
-        return self.model.predict_evidence(self.evidence(), (name,))[name][0]
+    @overload
+    def predict(self, target: str) -> Prediction: ...
+
+    @overload
+    def predict(self, target: None = None) -> Any: ...
+
+    def predict(self, target: str | None = None) -> Any:
+        """The present prediction of ``target``.
+
+        If it is None: the prediction of the target of this interview or, if there are several targets,
+        the `Predictions` of all of them by name.
+        """
+        names = self.target if target is None else self.model.schema.target_names(target)
+        predictions = self.model.predict_evidence(self.evidence(), names)
+        if len(names) == 1:
+            return predictions[names[0]][0]
+        return Predictions({name: prediction[0] for name, prediction in predictions.items()})
 
     def rewards(self) -> dict[str, float]:
         """Expected information of each open question about the target in nats, highest first."""
@@ -121,13 +175,14 @@ class Interview:
     def next_step(self, deferred: Collection[str] = ()) -> NextStep:
         """The next question with predictions, rewards and lookahead gains.
 
-        Questions named in ``deferred`` are asked only if no other is left.
+        Questions named in ``deferred`` are asked last, before the interview ends.
         """
         return self._next_steps(deferred)[0]
 
     def explain(self) -> Explanation | None:
         """Why the next question is asked, in words and numbers; None if the interview is over."""
-        return explain(self.model, self.evidence(), self.target, self.next_step())
+        step, per_cost = self.next_step(), isinstance(self.rules.strategy, PerCost)
+        return explain(self.model, self.evidence(), self.target, step, per_cost=per_cost)
 
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
         return NextSteps(self.rules, self.state(deferred))
@@ -142,7 +197,7 @@ class Interview:
         return InterviewStates(
             evidence=self.evidence(),
             closed=np.array([closed], dtype=bool),
-            n_asked=np.array([len(self.record.answers)]),
+            n_asked=np.array([self.record.n_answered]),
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
         )
@@ -156,8 +211,9 @@ class Interview:
         schema = self.model.schema
         by_name = {question.name: question.reveals for question in schema.questions}
         if name not in by_name and name not in schema.names:
-            first_names = ", ".join(map(repr, list(by_name)[:12]))
-            raise AnswerError(f"there is no question {name!r}. Questions are: {first_names}.")
+            hint = suggest_name(name, [*by_name, *schema.names])
+            names = format_names(list(by_name))
+            raise AnswerError(f"there is no question {name!r}.{hint} Questions are: {names}.")
         reveals = by_name.get(name, (name,))
         if set(reveals) & set(self.target):
             raise AnswerError(
@@ -174,59 +230,5 @@ def answers_to_evidence(model: Model, interviews: Sequence[Sequence[Answer]]) ->
     for row, answers in enumerate(interviews):
         for answer in answers:
             for name, value in answer.values.items():
-                numbers[row, schema.position(name)] = schema[name].number(value)
+                numbers[row, schema.position(name)] = schema[name].number(value, confirm=True)
     return model.coding.encode(numbers)
-
-
-def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) -> tuple[object, ...]:
-    """Return one value per option if the answer lists the options of a column, else the values."""
-    sources = [variable.source for variable in variables if variable.source is not None]
-    if len(values) != 1 or not sources or len(sources) < len(variables):
-        return values
-    (answer,) = values
-    is_text = isinstance(answer, str) and not isinstance(answer, NoAnswer)
-    if is_text and level_position(variables[0].levels, answer) is not None and len(variables) == 1:
-        return values
-    if is_text and not has_code(variables[0].codes, answer):
-        answer = split_options(str(answer), sources[0].separator)
-    if not isinstance(answer, list | tuple | set):
-        return values
-    known = {source.option.casefold() for source in sources}
-    for option in answer:
-        if str(option).casefold() not in known:
-            options = ", ".join(source.option for source in sources)
-            raise AnswerError(f"{sources[0].column!r} has no option {option!r}. Options are: {options}.")
-    listed = {str(option).casefold() for option in answer}
-    return tuple(
-        variable.levels[source.option.casefold() in listed]
-        for variable, source in zip(variables, sources, strict=True)
-    )
-
-
-def _read_code(variable: Variable, value: object) -> object:
-    """Return UNKNOWN or DECLINED for a code of the variable, and any other value unchanged."""
-    if isinstance(value, NoAnswer):
-        return value
-    if has_code(variable.declined, value):
-        return NoAnswer.DECLINED
-    return NoAnswer.UNKNOWN if has_code(variable.missing, value) else value
-
-
-def _by_variable(
-    name: str, reveals: tuple[str, ...], values: tuple[object, ...], *, answered: set[str]
-) -> Mapping[str, object]:
-    """The value given for each revealed variable; variables answered before may be left out."""
-    if len(values) == 1 and isinstance(values[0], NoAnswer):
-        return dict.fromkeys(reveals, values[0])
-    if len(values) == 1 and isinstance(values[0], Mapping):
-        given = dict(values[0])
-        if unexpected := [key for key in given if key not in reveals]:
-            raise AnswerError(f"{name!r} reveals {', '.join(reveals)}, not {unexpected[0]!r}.")
-        omitted = (key for key in reveals if key not in given and key not in answered)
-        return {**given, **dict.fromkeys(omitted, NoAnswer.UNKNOWN)}
-    if len(values) != len(reveals):
-        raise AnswerError(
-            f"{name!r} takes {len(reveals)} value(s) ({', '.join(reveals)}), got {len(values)}. "
-            "Give UNKNOWN for those that are not known."
-        )
-    return dict(zip(reveals, values, strict=True))

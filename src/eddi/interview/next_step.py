@@ -31,7 +31,8 @@ class InterviewStates:
         closed: questions that must not be asked (again) [rows, questions].
         n_asked: number of questions answered, including volunteered answers [rows].
         spent: their total cost [rows].
-        deferred: questions that are asked only if no other is left [rows, questions]; None for none.
+        deferred: questions that are asked last, before the interview ends [rows, questions]; None for
+            none.
     """
 
     evidence: Evidence
@@ -117,7 +118,8 @@ class NextSteps:
         if self.states.deferred is None:
             return self._choose(closed)
         chosen = self._choose(closed | self.states.deferred)
-        return np.where(chosen >= 0, chosen, self._choose(closed))
+        deferred = self._askable(closed) & self.states.deferred
+        return np.where(chosen >= 0, chosen, best_question(self.scores, deferred))
 
     @cached_property
     def open(self) -> Mask:
@@ -125,17 +127,22 @@ class NextSteps:
         return self._open(self.states.closed)
 
     @cached_property
+    def base_scores(self) -> Numbers:
+        """The scores before they are adjusted to costs [rows, questions]."""
+        rules = self.rules
+        return _to_numpy(rules.base_strategy.score(rules.model, self.states.evidence, rules.target))
+
+    @cached_property
     def scores(self) -> Numbers:
         """The strategy's scores of all questions [rows, questions]; -inf for one that is never asked."""
-        rules = self.rules
-        return _to_numpy(rules.strategy.score(rules.model, self.states.evidence, rules.target))
+        return self.rules.adjust_to_costs(self.base_scores)
 
     @cached_property
     def rewards(self) -> Numbers:
         """Expected information of all questions about the target, in nats [rows, questions]."""
         rules = self.rules
-        if isinstance(rules.strategy, Information):
-            return self.scores
+        if isinstance(rules.base_strategy, Information):
+            return self.base_scores
         return _to_numpy(Information().score(rules.model, self.states.evidence, rules.target))
 
     @cached_property
@@ -146,7 +153,7 @@ class NextSteps:
     @cached_property
     def lookahead_gain(self) -> Numbers:
         """The lookahead gain of each question [rows, questions]; 0 after the first question."""
-        return self._lookahead_gain(self._askable(self.states.closed))
+        return self._lookahead_gain(self.states.closed)
 
     def _open(self, closed: Mask) -> Mask:
         return self.rules.open_questions(self.states.evidence, closed, self.states.spent)
@@ -155,7 +162,8 @@ class NextSteps:
         """Open questions that the strategy asks at all, or that are always asked."""
         return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
 
-    def _lookahead_gain(self, askable: Mask) -> Numbers:
+    def _lookahead_gain(self, closed: Mask) -> Numbers:
+        askable = self._open(closed) & (self.rules.always | (self.base_scores > -np.inf))
         is_first = (self.states.n_asked == 0) & ~self.states.evidence.observed.any(1)
         if is_first.any() and (bonus := self.rules.first_question_bonus) is not None:
             is_first &= (askable == self.rules.unconditional).all(1)
@@ -163,12 +171,14 @@ class NextSteps:
         return np.zeros(askable.shape)
 
     def _choose(self, closed: Mask) -> NDArray[np.int64]:
-        rules, askable = self.rules, self._askable(closed)
-        scores = self.scores + self._lookahead_gain(askable)
+        rules = self.rules
+        values = self.base_scores + self._lookahead_gain(closed)
+        scores = rules.adjust_to_costs(values)
+        askable = self._open(closed) & (rules.always | (scores > -np.inf))
         if rules.asks_always_first:
             pinned = askable & rules.always
             askable = np.where(pinned.any(1, keepdims=True), pinned, askable)
-        best = np.where(askable, scores, -np.inf).max(1, initial=-np.inf)
+        best = np.where(askable, values, -np.inf).max(1, initial=-np.inf)
         situation = Situation(self.states.n_asked, best, lambda: self.predictions)
         is_over = rules.stop.reached(situation)
         return np.where(

@@ -57,6 +57,11 @@ class Record:
         """This record without its last answer."""
         return replace(self, answers=self.answers[:-1])
 
+    @property
+    def n_answered(self) -> int:
+        """The number of questions that were answered with a value."""
+        return sum(bool(answer.values) for answer in self.answers)
+
     def answered_questions(self) -> set[str]:
         """Questions that were answered, with or without a value; they are not asked again."""
         return {answer.question for answer in self.answers}

@@ -16,7 +16,7 @@ from eddi.model.base import Model, ModelSource
 from eddi.model.certificate import THRESHOLDS, Certificate, CertificateKey, describe_strategy
 from eddi.model.prediction import Prediction
 from eddi.strategy.base import Strategy
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import (
     AllOf,
     AnyOf,
@@ -50,7 +50,7 @@ def certify(
         model: a fitted `PartialVAE`, or its fitted model.
         table: rows that the model has never seen; rows without a target value are left out.
         target: what to predict; the model's declared target if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
+        strategy: how questions are chosen; that of `Interview` if None.
         within: maximum error of a correct decision about a quantity, in its own units.
 
     Raises:
@@ -62,7 +62,7 @@ def certify(
     if not names:
         raise TargetError("a certificate needs a target: name what you want to know.")
     truth = fitted.evidence(table, optional=names)
-    return _certify_rows(fitted, truth, names, strategy or Information(), within)
+    return _certify_rows(fitted, truth, names, strategy or default_strategy(fitted, names), within)
 
 
 def certify_validation_rows(model: Model) -> None:
@@ -71,7 +71,7 @@ def certify_validation_rows(model: Model) -> None:
     is_short = len(model.schema.questions) <= MAX_QUESTIONS
     if not (model.target and has_levels and is_short) or model.validation_rows is None:
         return
-    strategy = Information()
+    strategy = default_strategy(model, model.target)
     is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates
     if not is_certified and len(_with_target(model, model.validation_rows, model.target)):
         _certify_rows(model, model.validation_rows, model.target, strategy, None)
@@ -103,8 +103,8 @@ def resolve_rules(
     strategy: Strategy | None = None,
     stop: StoppingRule | None = None,
 ) -> InterviewRules:
-    """The rules of interviews: EDDI without a stopping rule, unless given, and every risk resolved."""
-    strategy = strategy or Information()
+    """The rules of interviews: the default strategy and no stopping rule, unless given; risks resolved."""
+    strategy = strategy or default_strategy(model, target)
     return InterviewRules(model, target, strategy, resolve_risk(stop or Stop(), model, target, strategy))
 
 
@@ -130,8 +130,9 @@ class RiskResolver:
         if self._key(rule) not in self.model.certificates and self.model.validation_rows is None:
             raise StopError(
                 f"Stop(risk={rule.risk:g}) needs rows that training did not see, and this model has "
-                "none: model files contain no rows, and some recipes hold none out. Certify it on a "
-                f"held-out table: {self._certify_call(rule)}; `model.save` keeps the certificate."
+                "none: model files contain no rows, and small tables and some recipes hold none out. "
+                f"Certify it on a held-out table: {self._certify_call(rule)}; `model.save` keeps the "
+                "certificate."
             )
 
     def resolve(self, rule: Stop) -> StoppingRule:
@@ -162,7 +163,8 @@ class RiskResolver:
         """The call that certifies the model."""
         names = self.target
         target = f"target={names[0]!r}" if len(names) == 1 else f"target={list(names)!r}"
-        strategy = "" if self.strategy == Information() else ", strategy=..."
+        is_default = self.strategy == default_strategy(self.model, names)
+        strategy = "" if is_default else ", strategy=..."
         within = "" if rule.within is None else f", within={rule.within:g}"
         return f"eddi.certify(model, table, {target}{strategy}{within})"
 

@@ -1,19 +1,22 @@
 """The rules of an interview: which questions are open, who chooses, and when it ends."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from eddi.model.base import Model
-from eddi.strategy.base import LookaheadStrategy, Strategy
+from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
 from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
+from eddi.table import question
 from eddi.table.evidence import Evidence
-from eddi.table.variable import Level, level_position
+from eddi.table.question import Requirement
+from eddi.table.variable import Kind
 
 ROUNDING = 1e-9  # of costs: a budget of 0.3 buys three questions of 0.1
+FLOAT32_ERROR = 1e-6  # of a coded value, relative to the shift and scale of its variable
 
 Mask = NDArray[np.bool_]
 
@@ -29,6 +32,26 @@ class InterviewRules:
     target: tuple[str, ...]
     strategy: Strategy
     stop: StoppingRule
+
+    @cached_property
+    def base_strategy(self) -> Strategy:
+        """The strategy whose scores are adjusted to costs; the strategy itself if none are."""
+        strategy = self.strategy
+        while isinstance(strategy, CostAware):
+            strategy = strategy.inner
+        return strategy
+
+    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The scores of the strategy, from those of its base strategy [rows, questions]."""
+        wrappers: list[CostAware] = []
+        strategy = self.strategy
+        while isinstance(strategy, CostAware):
+            wrappers.append(strategy)
+            strategy = strategy.inner
+        adjusted, costs = torch.from_numpy(scores), torch.from_numpy(self._costs)
+        for wrapper in reversed(wrappers):
+            adjusted = wrapper.adjust(adjusted, costs)
+        return adjusted.numpy()
 
     def open_questions(self, evidence: Evidence, closed: Mask, spent: NDArray[np.float64]) -> Mask:
         """The questions that may be asked [rows, questions].
@@ -54,10 +77,16 @@ class InterviewRules:
 
     def _meets_prerequisites(self, evidence: Evidence) -> Mask:
         is_met = np.ones((len(evidence), len(self._costs)), dtype=bool)
-        numbers = self.model.coding.decode(evidence.values) if self._prerequisites else evidence.values
-        for place, variable, levels in self._prerequisites:
-            observed = evidence.observed[:, variable]
-            is_met[:, place] &= observed & np.isin(numbers[:, variable].round(), levels)
+        if not self._prerequisites:
+            return is_met
+        numbers = self.model.coding.decode(evidence.values)
+        for place, position, requirement in self._prerequisites:
+            variable, tolerance = self.model.schema.variables[position], self._rounding_error[position]
+            values = (
+                numbers[:, position].round() if variable.kind is Kind.COUNT else numbers[:, position]
+            )
+            met = question.is_met(requirement, variable, values, tolerance=tolerance)
+            is_met[:, place] &= evidence.observed[:, position] & met
         return is_met
 
     @cached_property
@@ -86,13 +115,13 @@ class InterviewRules:
 
         Lookahead needs at least two questions, of which any may come second.
         """
-        if not isinstance(self.strategy, LookaheadStrategy):
+        if not isinstance(self.base_strategy, LookaheadStrategy):
             return None
         highest_costs = np.sort(self._costs[self.unconditional])[-2:].sum()
         is_affordable = highest_costs <= self.stop.budget + ROUNDING
         if max_questions(self.stop) <= 1 or not is_affordable:
             return None
-        return self.strategy.first_question_bonus(self.model, self.target).double().numpy()
+        return self.base_strategy.first_question_bonus(self.model, self.target).double().numpy()
 
     @cached_property
     def unconditional(self) -> Mask:
@@ -109,16 +138,17 @@ class InterviewRules:
         return self.model.schema.costs
 
     @cached_property
-    def _prerequisites(self) -> list[tuple[int, int, list[int]]]:
-        """Question, variable and positions of the allowed levels of every prerequisite."""
+    def _rounding_error(self) -> NDArray[np.float64]:
+        """The largest error of decoded numbers, which are coded as float32 [variables]."""
+        coding = self.model.coding
+        return np.asarray(FLOAT32_ERROR * (np.abs(coding.shift) + coding.scale))
+
+    @cached_property
+    def _prerequisites(self) -> list[tuple[int, int, Requirement]]:
+        """Position of the question, position of the variable, and requirement of every prerequisite."""
         schema = self.model.schema
         return [
-            (place, schema.position(name), _level_positions(schema[name].levels, levels))
-            for place, question in enumerate(schema.questions)
-            for name, levels in question.requires.items()
+            (place, schema.position(name), requirement)
+            for place, asked in enumerate(schema.questions)
+            for name, requirement in asked.requires.items()
         ]
-
-
-def _level_positions(levels: tuple[Level, ...], allowed: Sequence[Level]) -> list[int]:
-    found = (level_position(levels, level) for level in allowed)
-    return [position for position in found if position is not None]

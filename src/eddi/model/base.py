@@ -17,6 +17,7 @@ from eddi.model.network.posterior import Posterior
 from eddi.model.prediction import Predictions
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
 
 
@@ -69,8 +70,19 @@ class Model(ModelSource, Protocol):
     def validation_rows(self) -> Evidence | None:
         """The rows that `fit` held out; None for a model from a file."""
 
-    def evidence(self, table: Any, *, optional: Sequence[str] = ()) -> Evidence:
-        """The rows of a table as evidence; columns in ``optional`` may be absent."""
+    def evidence(
+        self,
+        table: Any,
+        *,
+        optional: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        unknown: Unknown = "ignore",
+    ) -> Evidence:
+        """The rows of a table as evidence.
+
+        Columns in ``optional`` may be absent, and those in ``hidden`` are not read. ``unknown`` says what
+        happens to values that the model does not know.
+        """
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""

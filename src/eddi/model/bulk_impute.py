@@ -14,6 +14,7 @@ from eddi.model.files.archive import load_cached
 from eddi.model.fitted import FittedModel
 from eddi.table.columns import table_to_numbers
 from eddi.table.fill import fill_missing, types_after_filling
+from eddi.table.mismatches import Mismatches, Unknown
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream, iter_batches, open_writer
 
@@ -33,6 +34,7 @@ class BulkImputation:
         seed: of the draws.
         engine: where shards are computed; this process if None.
         on_progress: called with the number of finished shards and of all shards.
+        unknown: what happens to values that the model does not know; see `FittedModel.evidence`.
     """
 
     model: Path
@@ -40,6 +42,7 @@ class BulkImputation:
     seed: int = 0
     engine: Engine | None = None
     on_progress: OnShard | None = None
+    unknown: Unknown = "ignore"
 
     def fill_table(self, table: pa.Table) -> list[pa.Table]:
         """The filled table, once or ``n_draws`` times; observed values do not change."""
@@ -65,12 +68,15 @@ class BulkImputation:
         n_shards = max(1, -(-n_rows // shard_rows))
         n_finished = iter(range(1, n_shards + 1))
         pending: list[pa.Table] = []
+        mismatches = Mismatches.collect(self.unknown)
 
         def shards() -> Iterator[_Shard]:
             for place, batch in enumerate(iter_batches(table, shard_rows)):
                 pending.append(batch)
-                numbers = table_to_numbers(batch, fitted.schema)
+                numbers = table_to_numbers(batch, fitted.schema, mismatches=mismatches)
                 yield _Shard(self.model, numbers, self.n_draws, (self.seed, place))
+            if mismatches is not None:
+                mismatches.warn()
 
         def report(*_: object) -> None:
             if self.on_progress:

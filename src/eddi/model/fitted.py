@@ -28,6 +28,7 @@ from eddi.model.training.checkpoint import Progress
 from eddi.table import columns, fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Mismatches, Unknown
 from eddi.table.schema import Schema
 from eddi.table.text import format_names
 from eddi.table.variable import Kind
@@ -75,6 +76,11 @@ class FittedModel:
     certificates: dict[CertificateKey, Certificate] = field(default_factory=dict)
     validation_rows: Evidence | None = None
 
+    def __repr__(self) -> str:
+        target = f", target {', '.join(self.target)}" if self.target else ""
+        rows = f"{self.training.n_rows:,} rows"
+        return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields alone; packed weights and caches are computed again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -114,16 +120,36 @@ class FittedModel:
         """Results that depend on the model alone; freed with it."""
         return Cache()
 
-    def evidence(self, table: Any, *, optional: Sequence[str] = ()) -> Evidence:
-        """The rows of a table as evidence; columns in ``optional`` may be absent.
+    def evidence(
+        self,
+        table: Any,
+        *,
+        optional: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        unknown: Unknown = "ignore",
+    ) -> Evidence:
+        """The rows of a table as evidence.
 
         An array has no column names: its columns are those of the training table, in order, with or
         without all the optional ones.
+
+        Args:
+            table: rows that may differ from the training table.
+            optional: variables whose column may be absent.
+            hidden: variables that are not read, whatever the table contains.
+            unknown: "ignore" treats unknown levels, values that are not numbers and absent columns as
+                not observed, with one warning; "error" raises a `TableError`.
         """
         rows = formats.read(table)
         if formats.is_array(table):
             rows = rows.rename_columns(self._array_columns(len(rows.column_names), optional))
-        return self.coding.encode(columns.table_to_numbers(rows, self.schema, optional=optional))
+        mismatches = Mismatches.collect(unknown)
+        numbers = columns.table_to_numbers(
+            rows, self.schema, optional=optional, hidden=hidden, mismatches=mismatches
+        )
+        if mismatches is not None:
+            mismatches.warn()
+        return self.coding.encode(numbers)
 
     def _array_columns(self, n_columns: int, optional: Sequence[str]) -> list[str]:
         """The names of an array's columns."""
@@ -140,7 +166,7 @@ class FittedModel:
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
-        return self.frozen.code(*self._tensors(evidence))
+        return self.frozen.code(*self._inputs(evidence))
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
@@ -194,14 +220,26 @@ class FittedModel:
         return self.cache.get(("joint_noise", n_draws, seed), compute)
 
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        """Predictions of the named variables; observed values are predicted with certainty."""
-        chunks = self.predictive_distributions(evidence)
-        predictions = summarise(chunks, self.schema, self.coding, names)
+        """Predictions of the named variables; observed values are predicted with certainty.
+
+        An extreme value never makes a prediction more certain than it is without that value.
+        """
+        predictions = self._summarise(evidence, names)
+        is_extreme = self.coding.find_extreme(evidence)
+        if is_extreme.any():
+            rows = np.asarray(is_extreme.any(1))
+            without = self._summarise(evidence.hide(is_extreme), names)
+            predictions = Predictions(
+                {name: p.limit_certainty(without[name], rows) for name, p in predictions.items()}
+            )
         positions = self.schema.positions(names)
         if not evidence.observed[:, positions].any():
             return predictions
         numbers = fill.round_to_valid(self.coding.decode(evidence.values), self.schema)
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
+
+    def _summarise(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        return summarise(self.predictive_distributions(evidence), self.schema, self.coding, names)
 
     def predictive_distributions(
         self, evidence: Evidence, n_draws: int = N_DRAWS
@@ -252,7 +290,7 @@ class FittedModel:
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
         if self.marginal_predictor is not None:
-            return sample_missing(self.marginal_predictor, *self._tensors(evidence), level)
+            return sample_missing(self.marginal_predictor, *self._inputs(evidence), level)
         noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
         posterior = self.posterior(self.code(evidence))
         outputs = self.network.decode(posterior.draw(noise.to(level.device)))
@@ -274,6 +312,10 @@ class FittedModel:
         n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
         starts = range(0, max(len(evidence), 1), n_rows)  # an empty table is one empty chunk
         return (evidence[start : start + n_rows] for start in starts)
+
+    def _inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        """What the network sees of the evidence; see `Coding.limit`."""
+        return self._tensors(self.coding.limit(evidence))
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.table.text import format_names
 from eddi.table.variable import Level, Variable
 
 COVERAGE = 0.9
 """Probability that a value lies in `Prediction.interval`."""
+
+MAX_LEVELS_SHOWN = 5  # in the repr of a prediction
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,20 @@ class Prediction:
     sd: NDArray[np.float64]
     interval: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        name = self.variable.name
+        if self.shape:
+            return f"<Prediction of {name!r} ({self.variable.kind}) for {len(self)} rows>"
+        if self.probabilities is not None:
+            levels = zip(self.variable.levels, self.probabilities.tolist(), strict=True)
+            best = sorted(levels, key=lambda pair: -pair[1])[:MAX_LEVELS_SHOWN]
+            text = ", ".join(f"{level}: {probability:.3g}" for level, probability in best)
+            more = ", ..." if self.variable.n_levels > len(best) else ""
+            return f"<Prediction of {name!r}: {text}{more}>"
+        low, high = self.interval.tolist()
+        summary = f"mean {self.mean:.4g}, sd {self.sd:.4g}, 90% interval {low:.4g} to {high:.4g}"
+        return f"<Prediction of {name!r}: {summary}>"
 
     @property
     def value(self) -> Any:
@@ -57,6 +74,30 @@ class Prediction:
             probabilities=probabilities,
         )
 
+    def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":
+        """A copy that is not more certain than ``other`` in these rows.
+
+        The spread of a quantity is widened around its mean. Levels get the probabilities of ``other``.
+        """
+        if self.probabilities is not None and other.probabilities is not None:
+            is_surer = rows & (self.probabilities.max(-1) > other.probabilities.max(-1))
+            return replace(
+                self,
+                mean=np.where(is_surer, other.mean, self.mean),
+                sd=np.where(is_surer, other.sd, self.sd),
+                interval=np.where(is_surer[:, None], other.interval, self.interval),
+                probabilities=np.where(is_surer[:, None], other.probabilities, self.probabilities),
+            )
+        width, other_width = (np.diff(p.interval, axis=-1)[..., 0] for p in (self, other))
+        is_narrower = rows & (width < other_width)
+        factor = np.where(is_narrower, other_width / np.maximum(width, 1e-300), 1.0)[:, None]
+        mean = self.mean[:, None]
+        return replace(
+            self,
+            sd=np.where(rows, np.maximum(self.sd, other.sd), self.sd),
+            interval=mean + (self.interval - mean) * factor,
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=copy)
 
@@ -66,6 +107,9 @@ class Predictions(Mapping[str, Prediction]):
 
     def __init__(self, by_name: dict[str, Prediction]) -> None:
         self._by_name = by_name
+
+    def __repr__(self) -> str:
+        return f"<Predictions of {len(self)} variables: {format_names(list(self))}>"
 
     def __getitem__(self, name: str) -> Prediction:
         return self._by_name[name]

@@ -20,7 +20,6 @@ from eddi.service.web import api, pages, problem_details
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.middleware import install_middleware
 from eddi.store.factory import open_store
-from eddi.strategy.stopping import Stop
 
 DESCRIPTION = """\
 Interviews that ask each person the most informative next question, and stop when the result is certain
@@ -45,9 +44,12 @@ def build(settings: Settings) -> FastAPI:
         StopError: the risk cannot be guaranteed, because the model has no certificate for it.
         StoreError: the store cannot be opened.
     """
-    stop = Stop(after=settings.after, budget=settings.budget, risk=settings.risk, within=settings.within)
     path = Path(settings.model)
-    questionnaire = Questionnaire.load(path, settings.targets, stop=stop) if settings.model else None
+    questionnaire = (
+        Questionnaire.load(path, settings.targets, strategy=settings.strategy, rules=settings.rules)
+        if settings.model
+        else None
+    )
     store = open_store(settings.store)
     workshop = Workshop.from_settings(store, settings)
     metrics = Metrics()

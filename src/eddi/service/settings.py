@@ -20,6 +20,10 @@ from eddi.errors import EddiError
 
 PREFIX = "EDDI_"
 MAX_PORT = 65_535
+RULES = (
+    *("after", "sd_below", "probability_above", "interval_below", "reward_below"),
+    *("budget", "risk", "within", "confidence"),
+)
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -66,13 +70,33 @@ class Settings(BaseSettings):
     about: str = Field(
         "", description="Paragraph on the start page: who asks, why, and whom to contact."
     )
+    strategy: Literal["", "information", "per-cost", "lookahead", "random", "fixed"] = Field(
+        "",
+        description="How questions are chosen: information, per-cost, lookahead, random or fixed. Default: "
+        "information, per-cost if costs differ.",
+    )
     after: OptionalInt = Field(None, ge=0, description="Stop after this number of answers.")
-    budget: float = Field(math.inf, ge=0, description="Maximum total cost of the questions.")
+    sd_below: OptionalFloat = Field(
+        None, ge=0, description="Stop once the target's standard deviation is below this value."
+    )
+    probability_above: OptionalFloat = Field(
+        None, ge=0, description="Stop once a level of the target is at least this likely."
+    )
+    interval_below: OptionalFloat = Field(
+        None, ge=0, description="Stop once the target's 90% interval is narrower than this value."
+    )
+    reward_below: OptionalFloat = Field(
+        None, ge=0, description="Stop once no question has this expected information, in nats."
+    )
+    budget: OptionalFloat = Field(None, ge=0, description="Maximum total cost of the questions.")
     risk: OptionalFloat = Field(
         None, ge=0, description="Stop once the expected error rate is at most this value."
     )
     within: OptionalFloat = Field(
         None, ge=0, description="With a risk: largest error of a quantity that still counts as correct."
+    )
+    confidence: OptionalFloat = Field(
+        None, ge=0, description="With a risk: probability that the guarantee holds. Default: 0.95."
     )
     keys: KeyRule = Field(
         KeyRule.AUTO, description="Whether the API requires a key: auto, required or open."
@@ -120,6 +144,12 @@ class Settings(BaseSettings):
     def targets(self) -> tuple[str, ...] | None:
         """The target variables of the interviews; None for those of the model."""
         return _split(self.target) or None
+
+    @property
+    def rules(self) -> dict[str, float]:
+        """The conditions of the stopping rule that are given."""
+        values = ((name, getattr(self, name)) for name in RULES)
+        return {name: value for name, value in values if value is not None}
 
     @property
     def is_local(self) -> bool:

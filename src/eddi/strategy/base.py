@@ -17,6 +17,18 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
+class CostAware(Strategy, Protocol):
+    """A strategy that adjusts the scores of another one to the costs of the questions."""
+
+    @property
+    def inner(self) -> Strategy:
+        """The other strategy."""
+
+    def adjust(self, scores: Tensor, costs: Tensor) -> Tensor:
+        """The scores of the other strategy [rows, questions], adjusted to the costs [questions]."""
+
+
+@runtime_checkable
 class LookaheadStrategy(Strategy, Protocol):
     """A strategy that looks one question further when it chooses the first question."""
 

@@ -13,6 +13,9 @@ from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.evidence import Evidence
+from eddi.table.text import format_names, suggest_name
+
+N_DRAWN_ROWS = 100  # drawn from the model to learn an order without a table
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class FixedOrder:
         for name in self.order:
             if name not in names:
                 raise SchemaError(
-                    f"the fixed order names {name!r}, which is not a question. "
-                    f"Questions are: {', '.join(map(repr, names[:12]))}."
+                    f"the fixed order names {name!r}, which is not a question.{suggest_name(name, names)} "
+                    f"Questions are: {format_names(names)}."
                 )
         ranks = {name: len(self.order) - place for place, name in enumerate(self.order)}
         scores = torch.tensor([float(ranks.get(name, 0)) for name in names])
@@ -45,18 +48,19 @@ class FixedOrder:
     def learn(
         cls,
         model: ModelSource,
-        table: Any,
+        table: Any = None,
         target: str | Sequence[str] | None = None,
         *,
         strategy: Strategy | None = None,
     ) -> "FixedOrder":
         """The order in which each question has the highest mean score over the rows of ``table``.
 
-        The paper averages over the test rows themselves. Pass training rows for an order that is
-        independent of the test rows.
+        The paper averages over the test rows themselves. Pass training rows, or None for rows drawn from
+        the model, for an order that is independent of the test rows.
         """
         fitted, strategy = model.fitted(), strategy or Information()
-        schema, truth = fitted.schema, fitted.evidence(table)
+        schema = fitted.schema
+        truth = _draw_rows(fitted) if table is None else fitted.evidence(table)
         names = schema.target_names(fitted.target if target is None else target)
         remaining = [q for q in schema.questions if not set(q.reveals) & set(names)]
         evidence = Evidence.empty(len(truth), truth.n_variables)
@@ -70,3 +74,9 @@ class FixedOrder:
             revealed[:, schema.positions(best.reveals)] = True
             evidence = evidence.reveal(truth.hide(~revealed))
         return cls(tuple(order))
+
+
+def _draw_rows(model: Model) -> Evidence:
+    """Complete rows drawn from the model."""
+    empty = Evidence.empty(N_DRAWN_ROWS, len(model.schema.variables))
+    return model.coding.encode(model.draw_tables(empty, 1, seed=0)[0])

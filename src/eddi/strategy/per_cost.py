@@ -13,10 +13,17 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class PerCost:
-    """Another strategy's score per unit of the question's cost."""
+    """Another strategy's score per unit of the question's cost.
+
+    It is the default, around `Information`, if questions have different costs. The lookahead gain of the
+    other strategy at the first question is divided by the cost, too.
+    """
 
     inner: Strategy
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         score = self.inner.score(model, evidence, target)  # [rows, questions]
-        return score / torch.from_numpy(model.schema.costs).to(score.device, score.dtype)
+        return self.adjust(score, torch.from_numpy(model.schema.costs))
+
+    def adjust(self, scores: Tensor, costs: Tensor) -> Tensor:
+        return scores / costs.to(scores.device, scores.dtype)

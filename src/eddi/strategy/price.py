@@ -18,7 +18,8 @@ class Priced:
 
     A question that is not worth its price is never asked, so an interview ends by itself. The higher the
     price, the lower the cost and the larger the error: `evaluate.cost_frontier` shows the trade-off.
-    `PerCost` is for a budget that is spent in any case.
+    `PerCost` is for a budget that is spent in any case. At the first question, the lookahead gain of the
+    other strategy counts towards the value.
 
     Args:
         inner: the strategy whose score is reduced; it should be in nats.
@@ -34,6 +35,8 @@ class Priced:
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         score = self.inner.score(model, evidence, target)  # [rows, questions]
-        costs = torch.from_numpy(model.schema.costs).to(score.device, score.dtype)
-        net = score - self.price * costs
+        return self.adjust(score, torch.from_numpy(model.schema.costs))
+
+    def adjust(self, scores: Tensor, costs: Tensor) -> Tensor:
+        net = scores - self.price * costs.to(scores.device, scores.dtype)
         return net.masked_fill(net <= 0, -torch.inf)

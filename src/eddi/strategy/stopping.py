@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy.special import erf
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
+from eddi.table.text import suggest_name
 from eddi.table.variable import Kind, Variable
 
 Mask = NDArray[np.bool_]
@@ -21,8 +22,8 @@ Mask = NDArray[np.bool_]
 class Situation:
     """The state of some interviews, one per row; predictions are computed only if a rule needs them."""
 
-    n_asked: NDArray[np.int64]  # [rows] questions answered, including volunteered answers
-    best: NDArray[np.float64]  # [rows] score of the best open question; -inf if none is open
+    n_asked: NDArray[np.int64]  # [rows] questions answered with a value, including volunteered ones
+    best: NDArray[np.float64]  # [rows] highest score of an open question, before costs; -inf if none
     predict: Callable[[], Mapping[str, Prediction]]
 
     @cached_property
@@ -64,11 +65,13 @@ class Stop(_Combinable):
     Combine rules with ``|`` (either) and ``&`` (both).
 
     Args:
-        after: this many questions were answered, including volunteered answers.
+        after: this many questions were answered, including volunteered answers. A question without a
+            value (unknown, declined) does not count.
         sd_below: the target's standard deviation is below this value, in its own units.
         probability_above: the probability of the target's most likely level is at least this value.
         interval_below: the target's 90% interval is narrower than this value, in its own units.
-        reward_below: no open question has a reward of this value (nats, or the strategy's own unit).
+        reward_below: no open question has a reward of this value (nats, or the strategy's own unit; not
+            divided by cost).
         budget: a question that would exceed this total cost is not asked, however rules are combined.
             Questions that are always asked come first, and may exceed it.
         risk: the expected share of wrong decisions is at most this value: another level than the most
@@ -115,6 +118,31 @@ class Stop(_Combinable):
         for name, limit in limits.items():
             if limit is not None and not limit > 0:
                 raise StopError(f"{name} must be above 0, got {limit:g}. It could never be reached.")
+
+    def to_document(self) -> dict[str, float]:
+        """The given conditions as plain JSON or TOML."""
+        values = ((condition, getattr(self, condition.name)) for condition in fields(self))
+        return {condition.name: value for condition, value in values if value != condition.default}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Stop":
+        """The rule that `to_document` describes.
+
+        Raises:
+            StopError: a condition is unknown, or its value is not valid.
+        """
+        names = [condition.name for condition in fields(cls)]
+        for name, value in document.items():
+            if name not in names:
+                hint = suggest_name(name, names)
+                raise StopError(
+                    f"there is no stopping condition {name!r}.{hint} Conditions are: {', '.join(names)}."
+                )
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or (name == "after" and value != int(value)):
+                expected = "a whole number" if name == "after" else "a number"
+                raise StopError(f"the stopping condition {name} must be {expected}, got {value!r}.")
+        return cls(**{k: int(v) if k == "after" else v for k, v in document.items()})
 
     def reached(self, situation: Situation) -> Mask:
         if self.risk is not None:

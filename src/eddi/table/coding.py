@@ -1,7 +1,8 @@
 """The reversible map between the numbers of a table and the inputs of a network."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ Scaling = Literal["standard", "unit"]
 positions unchanged. "unit" maps every variable of any kind to one number in [0, 1], as in the paper.
 """
 
+# Distances from the training range as multiples of its width: from the first one on, a value must not
+# make a prediction more certain; from the second one on, it is not used.
+EXTREME_DISTANCE, MAX_DISTANCE = 0.1, 1.0
+LARGEST = float(np.finfo(np.float32).max)
 ROUNDING = 1e-12  # a scale below this fraction of the mean is the rounding error of a constant column
 
 
@@ -25,11 +30,14 @@ class Coding:
     """For each variable, ``coded = (x - shift) / scale``.
 
     Where ``logarithmic``, x is the logarithm of one plus the number. Otherwise x is the number itself.
+    ``low`` and ``high`` are the range of the coded training values; None if it is not known.
     """
 
     shift: NDArray[np.float64]  # [variables]
     scale: NDArray[np.float64]  # [variables]
     logarithmic: NDArray[np.bool_]  # [variables]
+    low: NDArray[np.float32] | None = None  # [variables]
+    high: NDArray[np.float32] | None = None  # [variables]
 
     @classmethod
     def fit(cls, schema: Schema, numbers: NDArray[np.float64], scaling: Scaling) -> "Coding":
@@ -54,11 +62,90 @@ class Coding:
         is_known = has_levels | (stats.n_observed > 0)
         shift, scale = np.where(is_known, shift, 0.0), np.where(is_known, scale, 0.0)
         scale = np.where(scale > ROUNDING * np.abs(shift), scale, 1.0)
-        return cls(shift, scale, find_logarithmic(schema, scaling))
+        low = np.where(has_levels, 0.0, np.where(is_known, stats.minimum, -np.inf))
+        high = np.where(has_levels, n_levels - 1.0, np.where(is_known, stats.maximum, np.inf))
+        return cls(
+            shift,
+            scale,
+            find_logarithmic(schema, scaling),
+            ((low - shift) / scale).astype(np.float32),
+            ((high - shift) / scale).astype(np.float32),
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the coding as plain JSON. A range that is not finite is left out."""
+        document = {
+            "shift": self.shift.tolist(),
+            "scale": self.scale.tolist(),
+            "logarithmic": self.logarithmic.tolist(),
+        }
+        if self.low is not None and self.high is not None and np.isfinite(self.high - self.low).all():
+            document |= {"low": self.low.tolist(), "high": self.high.tolist()}
+        return document
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], schema: Schema) -> "Coding":
+        """Return the coding that `to_document` describes. The schema gives a range that it does not."""
+        coding = cls(
+            np.array(document["shift"], dtype=np.float64),
+            np.array(document["scale"], dtype=np.float64),
+            np.array(document["logarithmic"], dtype=np.bool_),
+        )
+        if "low" not in document:
+            return coding.with_schema_range(schema)
+        low, high = (np.array(document[end], dtype=np.float32) for end in ("low", "high"))
+        return replace(coding, low=low, high=high)
+
+    def with_schema_range(self, schema: Schema) -> "Coding":
+        """Return a copy whose training range is the range that the schema gives."""
+        bounds = [
+            (0, v.n_levels - 1) if v.kind.has_levels else (v.low, v.high) for v in schema.variables
+        ]
+        low, high = np.array(bounds, dtype=np.float64).T  # None becomes NaN
+        low, high = (self.encode(end).numbers()[0] for end in (low, high))
+        return replace(
+            self,
+            low=np.where(np.isnan(low), -np.inf, low).astype(np.float32),
+            high=np.where(np.isnan(high), np.inf, high).astype(np.float32),
+        )
 
     def encode(self, numbers: NDArray[np.float64]) -> Evidence:
         """Return the numbers of a table, NaN = not observed, as evidence."""
-        return Evidence.of((_apply_logarithm(numbers, self.logarithmic) - self.shift) / self.scale)
+        coded = (_apply_logarithm(numbers, self.logarithmic) - self.shift) / self.scale
+        return Evidence.of(np.clip(coded, -LARGEST, LARGEST))
+
+    def limit(self, evidence: Evidence) -> Evidence:
+        """Return the evidence that a network may use: nothing outside the range it was trained on.
+
+        A network extrapolates with false certainty. A value outside the training range is therefore
+        replaced by the nearest end of the range. A value further away than the range is wide is treated
+        as not observed: it is most likely a typing error or a code for a missing value.
+        """
+        if self.low is None or self.high is None:
+            return evidence
+        values = np.clip(evidence.values, self.low, self.high)
+        if not (evidence.observed & (values != evidence.values)).any():
+            return evidence
+        return Evidence(values, evidence.observed & ~self.find_extreme(evidence, MAX_DISTANCE))
+
+    def find_extreme(self, evidence: Evidence, distance: float = EXTREME_DISTANCE) -> NDArray[np.bool_]:
+        """Return which observed values are further from the training range than this [rows, variables].
+
+        The distance is a multiple of the width of the range.
+        """
+        if self.low is None or self.high is None:
+            return np.zeros(evidence.observed.shape, dtype=bool)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite distances and ranges
+            beyond = np.maximum(evidence.values - self.high, self.low - evidence.values)
+            is_extreme = (beyond > 0) & (beyond > distance * (self.high - self.low))
+        return np.asarray(evidence.observed & is_extreme)
+
+    def training_range(self, position: int) -> tuple[float, float]:
+        """Return the range of the training values of a variable, in its own units."""
+        if self.low is None or self.high is None:
+            return -np.inf, np.inf
+        low, high = self.decode(np.stack([self.low, self.high]))[:, position]
+        return float(low), float(high)
 
     def decode(self, coded: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return coded values as the numbers of a table: the inverse of `encode`."""

@@ -1,6 +1,7 @@
 """Clean Arrow columns and convert them to numbers."""
 
 import math
+from collections import Counter
 from collections.abc import Collection
 from typing import NoReturn
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from eddi.errors import TableError
 from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER, has_code
-from eddi.table.cells.number_format import detect_format
+from eddi.table.cells.number_format import detect_partial_format, parse_number
+from eddi.table.mismatches import Mismatches
 from eddi.table.schema import Schema
 from eddi.table.text import format_list, format_names, format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
@@ -74,40 +76,57 @@ def find_missing(column: pa.ChunkedArray, variable: Variable | None = None) -> N
     return np.asarray(numbers.is_null(nan_is_null=True).to_numpy(), dtype=np.bool_)
 
 
-def column_to_numbers(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def column_to_numbers(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None = None
+) -> NDArray[np.float64]:
     """Return the column as numbers, NaN = missing: quantities, or positions in the levels [rows].
+
+    With ``mismatches``, a value that does not fit is counted there, and its number is NaN.
 
     Raises:
         TableError: a value is infinite, is not a number, or is not one of the levels.
     """
     if variable.source is not None:
-        return _find_options(column, variable)
+        return _find_options(column, variable, mismatches)
     if variable.kind.has_levels:
-        return _find_level_positions(column, variable)
-    quantities = _parse_quantities(column, variable)  # [rows]
+        return _find_level_positions(column, variable, mismatches)
+    quantities = _parse_quantities(column, variable, mismatches)  # [rows]
     if np.isinf(quantities).any():
         raise_infinite(variable.name)
+    if mismatches is not None:
+        return mismatches.check_quantities(variable, quantities)
     if variable.kind is Kind.COUNT:
         _check_counts(quantities, variable)
     return quantities
 
 
 def table_to_numbers(
-    table: pa.Table, schema: Schema, *, optional: Collection[str] = ()
+    table: pa.Table,
+    schema: Schema,
+    *,
+    optional: Collection[str] = (),
+    hidden: Collection[str] = (),
+    mismatches: Mismatches | None = None,
 ) -> NDArray[np.float64]:
     """Return the columns of the schema, in its order, as numbers, NaN = missing [rows, variables].
 
     Args:
         table: as `formats.read` returns it.
         schema: the variables to read; other columns are ignored.
-        optional: columns that may be absent from the table; their values are then missing.
+        optional: variables whose column may be absent from the table; their values are then missing.
+        hidden: variables that are not read; their values are missing, whatever the table contains.
+        mismatches: counts what does not fit, which is then missing, too; None if it is an error.
 
     Raises:
-        TableError: a column is absent, or a value does not fit its variable.
+        TableError: a column is absent, or a value does not fit its variable; with ``mismatches``, no
+            variable has a column.
     """
     indices = {name: index for index, name in enumerate(table.column_names)}
-    absent = [v.column for v in schema.variables if v.column not in indices and v.name not in optional]
-    if absent:
+    expected = [variable for variable in schema.variables if variable.name not in hidden]
+    absent = [v.column for v in expected if v.column not in indices and v.name not in optional]
+    if mismatches is not None and any(variable.column in indices for variable in expected):
+        mismatches.absent.update(absent)
+    elif absent:
         raise TableError(
             f"the table has no column {format_names(list(dict.fromkeys(absent)))}, which the schema "
             f"expects. Its columns are: {format_names(table.column_names)}. "
@@ -115,8 +134,8 @@ def table_to_numbers(
         )
     numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
     for row, variable in zip(numbers, schema.variables, strict=True):
-        if variable.column in indices:
-            row[:] = column_to_numbers(table.column(indices[variable.column]), variable)
+        if variable.column in indices and variable.name not in hidden:
+            row[:] = column_to_numbers(table.column(indices[variable.column]), variable, mismatches)
     return np.ascontiguousarray(numbers.T)  # [rows, variables]
 
 
@@ -153,18 +172,11 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _codes_to_null(column: pa.ChunkedArray, codes: tuple[Level, ...]) -> pa.ChunkedArray:
     """Return numbers with null for those that are a code."""
-    numbers = [number for code in codes if math.isfinite(number := _to_number(code))]
+    numbers = [number for code in codes if math.isfinite(number := parse_number(code))]
     if not numbers or not is_numeric(column.type):
         return column
     is_code = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64()))
     return pc.if_else(is_code, pa.scalar(None, column.type), column)
-
-
-def _to_number(level: object) -> float:
-    try:
-        return float(level)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _strip_and_find_missing(
@@ -197,19 +209,28 @@ def _parse_plain_numbers(values: pa.Array) -> pa.Array:
     return values
 
 
-def _find_options(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def _find_options(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None
+) -> NDArray[np.float64]:
     """Return 1 where a cell lists the option of the variable, 0 where it lists others [rows]."""
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
     if variable.source is None or not is_text(value_type(column.type)):
-        raise TableError(
-            f"{variable.column!r} must hold text that lists options, got {column.type}. "
-            f"Set {variable.name!r} aside in the schema."
-        )
+        if mismatches is None:
+            raise TableError(
+                f"{variable.column!r} must hold text that lists options, got {column.type}. "
+                f"Set {variable.name!r} aside in the schema."
+            )
+        mismatches.add_unknown(variable, Counter(column.drop_null().to_pylist()))
+        return np.full(len(column), np.nan)
     indices, values = factorize(column, codes=variable.codes)
     lookup = [float(variable.source.is_listed(value)) for value in values.to_pylist()]
     return np.array([*lookup, np.nan])[indices]
 
 
-def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+def _find_level_positions(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None
+) -> NDArray[np.float64]:
     try:
         indices, values = factorize(column, levels=variable.levels, codes=variable.codes)
     except pa.ArrowNotImplementedError:
@@ -222,57 +243,72 @@ def _find_level_positions(column: pa.ChunkedArray, variable: Variable) -> NDArra
     is_used[indices] = True
     exact = {str(level): position for position, level in enumerate(variable.levels)}
     lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
+    unknown: Counter[object] = Counter()
     for index in np.flatnonzero(is_used[:-1]).tolist():
-        lookup[index] = _find_level(values[index].as_py(), variable, exact)
+        value = values[index].as_py()
+        position = exact.get(str(value))  # exact spellings first, for speed
+        if position is None:
+            position = level_position(variable.levels, value)
+        if position is not None:
+            lookup[index] = position
+        elif mismatches is None:
+            _raise_unknown_level(value, variable)
+        else:
+            unknown[value] += int((indices == index).sum())
+    if mismatches is not None and unknown:
+        mismatches.add_unknown(variable, unknown)
     return lookup[indices]
 
 
-def _find_level(value: object, variable: Variable, exact: dict[str, int]) -> float:
-    """Return the position of a level. ``exact`` maps exact spellings to positions, for speed."""
-    position = exact.get(str(value))
-    if position is None:
-        position = level_position(variable.levels, value)
-    if position is None:
-        raise TableError(
-            f"{variable.name!r} has the level {format_value(value)!r}, which is not in the schema "
-            f"(levels: {format_list(variable.levels)}). A model knows only the levels it was trained "
-            "with: correct the value, or make it missing."
-        )
-    return float(position)
+def _raise_unknown_level(value: object, variable: Variable) -> NoReturn:
+    raise TableError(
+        f"{variable.name!r} has the level {format_value(value)!r}, which is not in the schema "
+        f"(levels: {format_list(variable.levels)}). A model knows only the levels it was trained "
+        "with: correct the value, or make it missing."
+    )
 
 
-def _parse_quantities(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
-    if is_text(value_type(column.type)):
+def _parse_quantities(
+    column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None
+) -> NDArray[np.float64]:
+    data_type = column.type
+    if is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type):
+        cleaned = clean(column, codes=variable.codes)
+        if pa.types.is_boolean(data_type):
+            cleaned = cleaned.cast(pa.int64())
+        floats = cleaned.cast(pa.float64(), safe=False)  # integers beyond 2**53 are rounded
+        return np.array(floats.to_numpy(), dtype=np.float64)
+    try:
         indices, values = factorize(column, codes=variable.codes)
-        numbers = _parse_texts(values.take(pa.array(np.unique(indices[indices >= 0]))), variable)
-        lookup = np.full(len(values) + 1, np.nan)  # the last entry is for -1, missing
-        lookup[np.unique(indices[indices >= 0])] = numbers
-        return lookup[indices]
-    cleaned = clean(column, codes=variable.codes)
-    data_type = cleaned.type
-    if not (is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type)):
-        _raise_non_number(variable, next(iter(cleaned.drop_null().to_pylist()), data_type))
-    if pa.types.is_boolean(data_type):
-        cleaned = cleaned.cast(pa.int64())
-    floats = cleaned.cast(pa.float64(), safe=False)  # integers beyond 2**53 are rounded
-    return np.array(floats.to_numpy(), dtype=np.float64)
+    except pa.ArrowNotImplementedError:
+        _raise_non_number(variable, data_type)
+    used = np.unique(indices[indices >= 0])
+    values = values.take(pa.array(used))
+    lookup = np.full(used.max(initial=0) + 2, np.nan)  # the last entry is for -1, missing
+    lookup[used] = _parse_values(values, variable)
+    quantities = lookup[indices]
+    is_invalid = np.isnan(quantities) & (indices >= 0)
+    if is_invalid.any():
+        texts = values.take(pa.array(np.searchsorted(used, indices[is_invalid]))).to_pylist()
+        if mismatches is None:
+            _raise_non_number(variable, texts[0])
+        mismatches.add_unknown(variable, Counter(map(str, texts)))
+    return quantities
 
 
-def _parse_texts(values: pa.Array, variable: Variable) -> NDArray[np.float64]:
-    """Return distinct texts as numbers, in the format of the variable or in the one they have."""
+def _parse_values(values: pa.Array, variable: Variable) -> NDArray[np.float64]:
+    """Return distinct values as numbers, NaN = not a number.
+
+    Text is in the format of the variable. If it has none, most of the values determine the format.
+    """
     number_format = variable.format
-    if number_format is None:
+    if number_format is None and is_text(values.type):
         try:
             return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         except pa.ArrowInvalid:
-            number_format = detect_format(values.to_pylist())
-    texts = values.to_pylist()
-    parse = number_format.parse if number_format is not None else _to_number
-    numbers = np.array([parse(text) for text in texts], dtype=np.float64)
-    is_invalid = np.isnan(numbers)
-    if is_invalid.any():
-        _raise_non_number(variable, texts[int(is_invalid.argmax())])
-    return numbers
+            partial = detect_partial_format(values.to_pylist())
+            number_format = partial.format if partial is not None else None
+    return np.array([parse_number(value, number_format) for value in values.to_pylist()], np.float64)
 
 
 def _raise_non_number(variable: Variable, value: object) -> NoReturn:

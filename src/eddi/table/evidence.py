@@ -36,6 +36,12 @@ class Evidence:
         shape = (n_rows, n_variables)
         return cls(np.zeros(shape, np.float32), np.zeros(shape, np.bool_))
 
+    def __repr__(self) -> str:
+        n_observed = int(self.observed.sum())
+        return (
+            f"<Evidence: {self.n_rows} rows, {self.n_variables} variables, {n_observed} values observed>"
+        )
+
     @property
     def n_rows(self) -> int:
         return len(self.values)

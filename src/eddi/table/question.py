@@ -1,11 +1,94 @@
-"""A question: what is asked or measured at once."""
+"""A question: what is asked or measured at once, and the conditions under which it is asked."""
 
 import math
-from collections.abc import Mapping
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from eddi.errors import SchemaError
-from eddi.table.variable import Level
+from eddi.table.cells.number_format import parse_number
+from eddi.table.text import format_value
+from eddi.table.variable import Kind, Level, Variable, level_position
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+ANSWERED = "was answered"
+_COMPARISON = re.compile(r"(?P<name>.+?)\s*(?P<operator>>=|<=|!=|==?|>|<)\s*(?P<value>.+)")
+_ANSWERED = re.compile(r"(?P<name>.+?)\s+(?:was|is)\s+answered")
+_CONDITION_EXAMPLES = '"years > 3", "smoker = yes" or "age was answered"'
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A condition on the value of a variable, such as "> 3", or that it was answered at all.
+
+    Args:
+        operator: one of >, >=, <, <=, =, != and "was answered".
+        value: a number, or a level of an ordinal variable; empty for "was answered".
+    """
+
+    operator: str
+    value: Level = ""
+
+    def __str__(self) -> str:
+        return f"{self.operator} {format_value(self.value)}".strip()
+
+    def holds(
+        self, variable: Variable, numbers: NDArray[np.float64], tolerance: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Whether the condition holds for each value of the variable.
+
+        Args:
+            variable: the variable.
+            numbers: its values: quantities, or positions of levels.
+            tolerance: the rounding error of quantities.
+        """
+        if self.operator == ANSWERED:
+            return np.ones(numbers.shape, dtype=bool)
+        compare = OPERATORS[self.operator]
+        if variable.kind.has_levels:
+            return np.isin(numbers.round(), self._find_levels(variable))
+        difference = numbers - float(self.value)
+        return np.asarray(compare(np.where(np.abs(difference) <= tolerance, 0.0, difference), 0.0))
+
+    def _find_levels(self, variable: Variable) -> list[int]:
+        """The positions of the levels for which the condition holds."""
+        compare, position = OPERATORS[self.operator], level_position(variable.levels, self.value)
+        if position is not None:
+            return [place for place in range(variable.n_levels) if compare(place, position)]
+        numbers = map(parse_number, variable.levels)
+        return [place for place, number in enumerate(numbers) if compare(number, self.value)]
+
+    def check(self, question: str, variable: Variable) -> None:
+        """Raise a `SchemaError` if the variable cannot be compared in this way."""
+        if self.operator == ANSWERED:
+            return
+        is_order = self.operator not in ("=", "!=")
+        where = f"question {question!r} requires {variable.name!r} {self}"
+        if is_order and variable.kind is Kind.CATEGORY:
+            raise SchemaError(f"{where}, but {variable.name!r} is a category, which has no order.")
+        is_number = isinstance(self.value, int | float)
+        has_numbers = not any(math.isnan(parse_number(level)) for level in variable.levels)
+        is_level = level_position(variable.levels, self.value) is not None
+        if not (is_level or (is_number and has_numbers)):
+            levels = f"its levels ({', '.join(map(str, variable.levels))})"
+            expected = f"one of {levels}" if variable.levels else "a number"
+            raise SchemaError(f"{where}, but {self.value!r} is not {expected}.")
+
+
+Requirement = tuple[Level | Comparison, ...]
+"""Levels, of which the variable must have one, or comparisons, which must all hold."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +103,9 @@ class Question:
         text: the wording shown to respondents; the name if empty.
         cost: in any unit, as long as all questions use the same one.
         always: always ask the question before the interview ends, whatever the stopping rule says.
-        requires: ask only once each of these variables is observed and has one of these levels.
+        requires: ask only once each of these variables is observed and has one of these levels. A text
+            such as "years > 3", "smoker = yes" or "age was answered", or several of them, is accepted,
+            too; see `Comparison`.
         never: never ask the question. The model still learns from its variables, and a respondent may
             volunteer their values.
     """
@@ -30,13 +115,13 @@ class Question:
     text: str = ""
     cost: float = 1.0
     always: bool = False
-    requires: Mapping[str, tuple[Level, ...]] = field(default_factory=dict, hash=False)
+    requires: Mapping[str, Requirement] = field(default_factory=dict, hash=False)
     never: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))
         object.__setattr__(self, "text", self.text or self.name)
-        object.__setattr__(self, "requires", {k: _as_tuple(v) for k, v in self.requires.items()})
+        object.__setattr__(self, "requires", parse_requires(self.requires))
         if not self.reveals:
             raise SchemaError(f"question {self.name!r} reveals no variables. Name at least one.")
         if len(set(self.reveals)) < len(self.reveals):
@@ -49,6 +134,67 @@ class Question:
             raise SchemaError(f"question {self.name!r} requires {own.pop()!r}, which it itself reveals.")
 
 
-def _as_tuple(levels: object) -> tuple[Level, ...]:
+def parse_requires(requires: Mapping[str, Any] | str | Iterable[Any]) -> dict[str, Requirement]:
+    """Return prerequisites by variable.
+
+    Args:
+        requires: a mapping of levels by variable, a text such as "years > 3", or several of these.
+
+    Raises:
+        SchemaError: a text is not a condition.
+    """
+    if isinstance(requires, Mapping):
+        return {name: _as_tuple(levels) for name, levels in requires.items()}
+    parts = [requires] if isinstance(requires, str) else list(requires)
+    combined: dict[str, Requirement] = {}
+    for part in parts:
+        found = parse_requires(part) if isinstance(part, Mapping) else _parse_condition(part)
+        for name, requirement in found.items():
+            combined[name] = (*combined.get(name, ()), *requirement)
+    return combined
+
+
+def _parse_condition(text: str) -> dict[str, Requirement]:
+    if match := _ANSWERED.fullmatch(text.strip()):
+        return {match["name"].strip(): (Comparison(ANSWERED),)}
+    match = _COMPARISON.fullmatch(text.strip())
+    if match is None:
+        raise SchemaError(f"{text!r} is not a condition. Write, for example, {_CONDITION_EXAMPLES}.")
+    name, symbol, value = match["name"].strip(), match["operator"].replace("==", "="), match["value"]
+    if symbol == "=":
+        return {name: tuple(level.strip() for level in value.split(",") if level.strip())}
+    number = parse_number(value)
+    return {name: (Comparison(symbol, value if math.isnan(number) else number),)}
+
+
+def format_requires(requires: Mapping[str, Requirement]) -> list[str]:
+    """Return prerequisites as texts that `parse_requires` reads, one per variable and comparison."""
+    texts = []
+    for name, requirement in requires.items():
+        levels = [str(part) for part in requirement if not isinstance(part, Comparison)]
+        texts += [f"{name} = {', '.join(levels)}"] if levels else []
+        texts += [f"{name} {part}" for part in requirement if isinstance(part, Comparison)]
+    return texts
+
+
+def is_met(
+    requirement: Requirement,
+    variable: Variable,
+    numbers: NDArray[np.float64],
+    *,
+    tolerance: float = 0.0,
+) -> NDArray[np.bool_]:
+    """Return whether observed values of a variable meet a requirement; see `Comparison.holds`."""
+    comparisons = [part for part in requirement if isinstance(part, Comparison)]
+    levels = [Comparison("=", part) for part in requirement if not isinstance(part, Comparison)]
+    met = np.ones(numbers.shape, dtype=bool)
+    if levels:
+        met = np.any([level.holds(variable, numbers, tolerance) for level in levels], axis=0)
+    for comparison in comparisons:
+        met &= comparison.holds(variable, numbers, tolerance)
+    return met
+
+
+def _as_tuple(levels: object) -> Requirement:
     is_collection = isinstance(levels, list | tuple | set | frozenset)
     return tuple(levels) if is_collection else (levels,)  # type: ignore[arg-type,return-value]

@@ -1,7 +1,8 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.cells.missing import has_code
-from eddi.table.question import Question
-from eddi.table.text import format_names
+from eddi.table.cells.number_format import parse_number
+from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.text import format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
 
@@ -52,6 +54,7 @@ class Schema:
         set_aside: the columns that are not modelled.
         missing: codes that mean "missing" in every column, such as -99.
         declined: codes that mean "declined to answer" in every column, such as "refused".
+        stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
         notes: what to check in an inferred schema. They do not affect how a table is read.
     """
 
@@ -61,20 +64,13 @@ class Schema:
     set_aside: tuple[SetAside, ...] = ()
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
+    stop: Mapping[str, float] = field(default_factory=dict, hash=False)
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        fields = (
-            "variables",
-            "explicit_questions",
-            "targets",
-            "set_aside",
-            "missing",
-            "declined",
-            "notes",
-        )
-        for name in fields:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for item in fields(self):
+            if item.name != "stop":
+                object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
@@ -85,10 +81,10 @@ class Schema:
         for question in self.explicit_questions:
             for name in question.reveals:
                 self._check_variable(name, f"question {question.name!r} reveals")
-            for name, levels in question.requires.items():
+            for name, requirement in question.requires.items():
                 self._check_variable(name, f"question {question.name!r} requires")
-                for level in levels:
-                    _check_required_level(question.name, self[name], level)
+                for part in requirement:
+                    _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
 
@@ -151,6 +147,12 @@ class Schema:
 
         return schema_file.to_document(self)
 
+    def __repr__(self) -> str:
+        parts = [f"{len(self.variables)} variables", f"{len(self.questions)} questions"]
+        parts += [f"{len(self.set_aside)} columns set aside"] if self.set_aside else []
+        parts += [f"targets: {', '.join(self.targets)}"] if self.targets else []
+        return f"<Schema: {', '.join(parts)}>"
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order."""
@@ -198,8 +200,9 @@ class Schema:
         for question in self.questions:
             if question.name == name:
                 return question
-        names = format_names([question.name for question in self.questions])
-        raise SchemaError(f"there is no question {name!r}. Questions are: {names}.")
+        names = [question.name for question in self.questions]
+        hint = suggest_name(name, names)
+        raise SchemaError(f"there is no question {name!r}.{hint} Questions are: {format_names(names)}.")
 
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
         """Return ``target`` as a tuple of existing names. None means the targets of the schema."""
@@ -219,7 +222,7 @@ class Schema:
         text: str = "",
         cost: float = 1.0,
         always: bool = False,
-        requires: Mapping[str, Level | tuple[Level, ...]] | None = None,
+        requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -227,7 +230,7 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, dict(requires or {}))  # type: ignore[arg-type]
+        question = Question(name, names, text, cost, always, parse_requires(requires or {}))
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -261,6 +264,7 @@ class Schema:
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
             missing=self.missing,
             declined=self.declined,
+            stop=self.stop,
             notes=tuple(note for note in self.notes if note.column not in names),
         )
 
@@ -276,7 +280,8 @@ class Schema:
                     f"set aside and not modelled ({column.reason}). "
                     "Give it a kind in the schema to model it."
                 )
-        return f"not a variable of this schema. Variables are: {format_names(self.names)}."
+        hint = suggest_name(name, self.names)
+        return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
 
 
 def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
@@ -294,11 +299,20 @@ def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[L
     )
 
 
-def _check_required_level(question: str, variable: Variable, level: Level) -> None:
-    if not variable.kind.has_levels or level_position(variable.levels, level) is None:
-        levels = ", ".join(map(str, variable.levels)) or f"it is {variable.kind} and has none"
+def _check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
+    if isinstance(part, Comparison):
+        part.check(question, variable)
+    elif not variable.kind.has_levels:
+        if math.isnan(parse_number(part)):
+            raise SchemaError(
+                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
+                f"levels (it is {variable.kind} and has none). Use a comparison such as "
+                f'"{variable.name} > 3".'
+            )
+    elif level_position(variable.levels, part) is None:
+        levels = ", ".join(map(str, variable.levels))
         raise SchemaError(
-            f"question {question!r} requires {variable.name!r} to be {level!r}, "
+            f"question {question!r} requires {variable.name!r} to be {part!r}, "
             f"which is not one of its levels ({levels})."
         )
 

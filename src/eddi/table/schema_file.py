@@ -12,7 +12,7 @@ from typing import Any
 from eddi.errors import SchemaError
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
-from eddi.table.question import Question
+from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_names
 from eddi.table.variable import Kind, Level, Variable
@@ -23,6 +23,7 @@ HEADING = "# What EDDI knows about this table. Edit freely; `eddi fit --schema t
 SECTIONS = {
     "variables": "# Kinds: real, count, binary (its 'no' first), ordinal (in order), category.",
     "questions": "# What is asked at once, what it costs, how it is worded.",
+    "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
@@ -95,6 +96,10 @@ def from_document(document: dict[str, Any]) -> Schema:
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
         missing=_parse_levels("missing", document.get("missing", [])),
         declined=_parse_levels("declined", document.get("declined", [])),
+        stop={
+            name: _parse_number(f"stop: {name}", value)
+            for name, value in _parse_section(document, "stop").items()
+        },
     )
 
 
@@ -116,6 +121,8 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
+    stop = ((name, f"{_to_int_if_whole(value)!r}") for name, value in schema.stop.items())
+    yield from _format_section("stop", stop, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)
@@ -125,7 +132,7 @@ def _format_schema(schema: Schema) -> Iterator[str]:
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name != "questions" or key not in schema.names:
+        if name != "stop" and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{_format_key(key)} = {value}")
     if lines or name == "variables":
@@ -166,9 +173,24 @@ def _format_question(question: Question, schema: Schema) -> str:
         cost=None if question.cost == 1 else _to_int_if_whole(question.cost),
         text=None if question.text == question.name else question.text,
         always=True if question.always else None,
-        requires=dict(question.requires) or None,
+        requires=_requires_to_value(question) or None,
         never=True if question.never else None,
     )
+
+
+def _requires_to_value(question: Question) -> Any:
+    """Return prerequisites as a table of levels, or as a list that also has comparisons as text."""
+    is_comparison = [
+        isinstance(part, Comparison) for parts in question.requires.values() for part in parts
+    ]
+    if not any(is_comparison):
+        return dict(question.requires)
+    values: list[Any] = []
+    for name, parts in question.requires.items():
+        levels = tuple(part for part in parts if not isinstance(part, Comparison))
+        values += [{name: levels}] if levels else []
+        values += [f"{name} {part}" for part in parts if isinstance(part, Comparison)]
+    return tuple(values)
 
 
 def _format_inline_table(**entries: Any) -> str:
@@ -293,8 +315,19 @@ def _parse_levels(where: str, value: Any) -> tuple[Level, ...]:
     return tuple(value)
 
 
-def _parse_requires(where: str, value: Any) -> dict[str, tuple[Level, ...]]:
-    _check_type(where, value, dict, 'a table such as { smoker = "yes" }')
+def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
+    expected = 'a text such as "years > 3", a table such as { smoker = "yes" }, or a list of these'
+    parts = value if isinstance(value, list) else [value]
+    for part in parts:
+        _check_type(where, part, str | dict, expected)
+    checked = [part if isinstance(part, str) else _parse_level_table(where, part) for part in parts]
+    try:
+        return parse_requires(checked)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def _parse_level_table(where: str, value: dict[str, Any]) -> dict[str, tuple[Level, ...]]:
     lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in value.items()}
     return {name: _parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}
 

@@ -1,6 +1,8 @@
-"""Values and lists of values as text for people."""
+"""Values and lists of values as text for people, and text that people type as values."""
 
+import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 MAX_LISTED = 12  # names or levels in an error message: enough to recognise, few enough to read
 
@@ -30,3 +32,19 @@ def parse_scalar(text: str) -> str | int | float:
         except ValueError:
             continue
     return text
+
+
+def suggest_name(name: str, names: Sequence[str]) -> str:
+    """Return a hint for a misspelled name, such as " Did you mean 'age'?", or an empty text."""
+    by_folded = {str(known).casefold(): str(known) for known in names}
+    found = get_close_matches(name.casefold(), by_folded, n=1)
+    return f" Did you mean {by_folded[found[0]]!r}?" if found else ""
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or those of pandas (NA, NaT)."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    )

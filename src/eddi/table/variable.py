@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eddi.errors import AnswerError, SchemaError
+from eddi.errors import AnswerError, OutOfRangeError, SchemaError
 from eddi.table.cells.levels import Level as Level
 from eddi.table.cells.levels import level_position as level_position
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import OptionSource
-from eddi.table.cells.number_format import NumberFormat
+from eddi.table.cells.number_format import NumberFormat, parse_number
+from eddi.table.text import suggest_name
 
 
 class Kind(StrEnum):
@@ -39,8 +40,8 @@ class Variable:
         kind: real, count, binary, ordinal or category.
         levels: the possible values of a binary, ordinal or category variable. For binary, the level
             that means "no" comes first; for ordinal, the levels are in ascending order.
-        low: the smallest answer that is accepted, if there is a limit.
-        high: the largest answer that is accepted, if there is a limit.
+        low: the smallest answer that is accepted without confirmation, if there is a limit.
+        high: the largest answer that is accepted without confirmation, if there is a limit.
         unit: unit of measurement, shown to respondents.
         format: how the column writes its numbers; None for plain numbers such as 1234.5.
         missing: codes that mean "missing", such as -99 or "unknown".
@@ -113,13 +114,41 @@ class Variable:
         """All codes that stand for no value."""
         return (*self.missing, *self.declined)
 
-    def number(self, raw: object) -> float:
+    def number(self, raw: object, *, confirm: bool = False) -> float:
         """Return an answer, as given by a person or a program, as a number.
+
+        Args:
+            raw: the answer.
+            confirm: whether a value outside the range is known to be correct.
 
         Raises:
             AnswerError: the variable cannot take this value.
+            OutOfRangeError: the value is outside the range and not confirmed.
         """
-        return self._parse_level(raw) if self.kind.has_levels else self._parse_quantity(raw)
+        if self.kind.has_levels:
+            return self._parse_level(raw)
+        value = self._parse_quantity(raw)
+        if not (confirm or self.low_or_infinite <= value <= self.high_or_infinite):
+            raise self.out_of_range(value, self.low_or_infinite, self.high_or_infinite)
+        return value
+
+    @property
+    def low_or_infinite(self) -> float:
+        """The lower end of the range; minus infinity if there is none."""
+        return -math.inf if self.low is None else self.low
+
+    @property
+    def high_or_infinite(self) -> float:
+        """The upper end of the range; infinity if there is none."""
+        return math.inf if self.high is None else self.high
+
+    def out_of_range(self, value: float, low: float, high: float) -> OutOfRangeError:
+        """Return the error for a value outside a range."""
+        return OutOfRangeError(
+            f"{self.name!r} should be {describe_range(low, high)}, got {value:g}. "
+            'If the value is correct, give it again with confirm=True ("confirm": true in JSON).',
+            {self.name: (low, high)},
+        )
 
     def answer(self, number: float) -> Level:
         """Return the answer that a number stands for: the inverse of `number`."""
@@ -132,15 +161,12 @@ class Variable:
         if position is None:
             raise AnswerError(
                 f"{self.name!r} must be one of {', '.join(map(str, self.levels))}, got {raw!r}."
+                + suggest_name(str(raw), [str(level) for level in self.levels])
             )
         return float(position)
 
     def _parse_quantity(self, raw: object) -> float:
-        try:
-            has_format = self.format is not None and isinstance(raw, str)
-            value = self.format.parse(raw) if has_format else float(raw)  # type: ignore[union-attr,arg-type]
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
+        value = parse_number(raw, self.format)
         if not math.isfinite(value):
             raise AnswerError(
                 f"{self.name!r} must be a number, got {raw!r}. "
@@ -148,17 +174,14 @@ class Variable:
             )
         if self.kind is Kind.COUNT and (value < 0 or value != int(value)):
             raise AnswerError(f"{self.name!r} must be a whole number from 0 up, got {value:g}.")
-        self._check_range(value)
         return value
 
-    def _check_range(self, value: float) -> None:
-        low = -math.inf if self.low is None else self.low
-        high = math.inf if self.high is None else self.high
-        if not low <= value <= high:
-            raise AnswerError(
-                f"{self.name!r} must be between {low:g} and {high:g}, got {value:g}. "
-                "Widen the range in the schema if this is a real value."
-            )
+
+def describe_range(low: float, high: float) -> str:
+    """Return a range in words, such as "between 18 and 90" or "at most 90"."""
+    if math.isinf(low):
+        return f"at most {high:g}"
+    return f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
 
 
 def _parse_kind(name: str, kind: str) -> Kind:

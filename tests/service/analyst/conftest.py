@@ -76,7 +76,9 @@ def gallery(tmp_path_factory, model, people):
     people(40, seed=5).to_csv(folder / "people.csv", index=False)
     table = shop.tables.add("people.csv", folder / "people.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "N_SYNTHETIC", 8)  # which order is learned does not matter here
+        patch.setattr(
+            "eddi.strategy.fixed_order.N_DRAWN_ROWS", 8
+        )  # which order is learned does not matter here
         shop.digests = {
             name: _add_model(
                 shop, table, _variant(model, name), "stage" if name == "stage" else "age", folder

@@ -84,7 +84,8 @@ def test_a_model_is_trained_and_published(site, table):
     assert published.status_code == 201
     assert published.json()["version"] == 2
     interview = site.post("/interviews", json={"questionnaire": "people"}).json()
-    answer = {"question": interview["question"]["name"], "values": None}
+    assert interview["strategy"] == "information"
+    answer = {"question": "age", "values": 50}
     last = site.post(f"/interviews/{interview['id']}/answers", json=answer)
     assert last.json()["question"] is None
     rolled_back = site.post("/questionnaires/people/rollback", json={"version": 1})

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eddi import Stop
 from eddi.errors import TargetError
 from eddi.service.errors import InterviewConflictError, InterviewNotFoundError
 from eddi.service.interviews.idempotency import claim_interview_key
@@ -92,7 +91,7 @@ def test_the_idempotency_key_itself_is_not_stored(service):
 
 
 def test_an_interview_that_ends_at_once_has_the_same_response(model_file):
-    questionnaire = Questionnaire.load(model_file, "stage", stop=Stop(after=0))
+    questionnaire = Questionnaire.load(model_file, "stage", rules={"after": 0})
     service = InterviewService(MemoryStore(), FixedCatalogue((questionnaire,)))
     first, repeated = (service.start(idempotency_key=KEY) for _ in range(2))
     assert first.question is repeated.question is None

@@ -51,6 +51,7 @@ def test_an_interview_starts_with_the_best_question(service, questionnaire):
         "model": questionnaire.model_sha256,
         "target": ["stage"],
         "rules": {},
+        "strategy": "information",
     }
 
 
@@ -197,7 +198,7 @@ def test_concurrent_repetitions_of_a_request_are_stored_once(service):
 
 
 def test_the_end_is_stored_and_undo_reopens_the_interview(model_file):
-    short = Questionnaire.load(model_file, "stage", stop=Stop(after=1))
+    short = Questionnaire.load(model_file, "stage", rules={"after": 1})
     with open_service(MemoryStore(), short) as service:
         key = service.start().key
         last = service.add_answer(key, "age", 61, idempotency_key="one")
@@ -280,7 +281,9 @@ def test_an_interview_stays_on_the_model_it_started_with(tmp_path, people_model,
 
 
 def test_an_interview_ends_by_the_rules_it_started_with(model_file):
-    brief, long = (Questionnaire.load(model_file, "stage", stop=Stop(after=n, budget=9)) for n in (1, 5))
+    brief, long = (
+        Questionnaire.load(model_file, "stage", rules={"after": n, "budget": 9}) for n in (1, 5)
+    )
     store = MemoryStore()
     before, after = (
         InterviewService(store, FixedCatalogue((questionnaire,))) for questionnaire in (brief, long)
@@ -289,7 +292,8 @@ def test_an_interview_ends_by_the_rules_it_started_with(model_file):
     assert store.read(f"interview/{key}")[0].facts["rules"] == {"after": 1, "budget": 9}
     resumed = after.resume(key)
     assert resumed.interview.rules.stop == Stop(after=1, budget=9)
-    assert after.add_answer(key, resumed.question.name, None).question is None
+    assert after.add_answer(key, "age", None).question is not None  # it does not count
+    assert after.add_answer(key, "town", "Bala").question is None
     assert after.start().interview.rules.stop == Stop(after=5, budget=9)
     for service in (before, after):
         service.batcher.close()
@@ -316,3 +320,18 @@ def test_a_request_that_is_never_first_is_told_so(service, monkeypatch):
     monkeypatch.setattr(service.store, "append", conflict)
     with pytest.raises(InterviewMovedError, match="at the same time"):
         service.add_answer(key, "age", 61)
+
+
+def test_an_interview_keeps_the_strategy_it_started_with(model_file):
+    random, default = (Questionnaire.load(model_file, "stage", strategy=name) for name in ("random", ""))
+    store = MemoryStore()
+    before, after = (
+        InterviewService(store, FixedCatalogue((questionnaire,))) for questionnaire in (random, default)
+    )
+    started = before.start()
+    resumed = after.resume(started.key)
+    assert resumed.questionnaire.strategy_name == "random"
+    assert resumed.question == started.question
+    assert after.start().questionnaire.strategy_name == "information"
+    for service in (before, after):
+        service.batcher.close()

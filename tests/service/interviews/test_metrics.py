@@ -29,17 +29,18 @@ def test_interviews_answers_rewards_and_durations_are_counted(metered):
     answer(keys[0], "age", 61)
     answer(keys[0], "age", 61)  # a repeated request is not counted
     answer(keys[0], "town", None)
+    answer(keys[0], "pain", "mild")
     answer(keys[1], "town", {"without": "declined"})
     answer(keys[1], "age", "old")  # invalid
     client.delete(f"/interviews/{keys[2]}")
     assert read_metric('eddi_interviews_total{state="opened"}') == 3
     assert read_metric('eddi_interviews_total{state="closed"}') == 1
     assert read_metric('eddi_interviews_total{state="forgotten"}') == 1
-    assert read_metric('eddi_answers_total{kind="value"}') == 1
+    assert read_metric('eddi_answers_total{kind="value"}') == 2
     assert read_metric('eddi_answers_total{kind="unknown"}') == 1
     assert read_metric('eddi_answers_total{kind="declined"}') == 1
-    assert read_metric("eddi_next_question_seconds_count") == 8  # including the refused requests
-    assert read_metric("eddi_asked_reward_nats_count") == 5
+    assert read_metric("eddi_next_question_seconds_count") == 9  # including the refused requests
+    assert read_metric("eddi_asked_reward_nats_count") == 6
     assert read_metric('eddi_requests_total{route="/interviews/{key}/answers",status="422"}') == 1
     assert read_metric("eddi_batch_interviews_count") > 0
 

@@ -21,7 +21,7 @@ def test_a_questionnaire_has_the_name_and_the_hash_of_its_file(model_file, quest
 
 
 def test_interviews_follow_the_rules_of_their_questionnaire(model_file):
-    short = Questionnaire.load(model_file, ["stage", "weight"], stop=Stop(after=0))
+    short = Questionnaire.load(model_file, ["stage", "weight"], rules={"after": 0})
     assert short.interview().target == ("stage", "weight")
     assert short.interview().ask() is None
     assert short.interview("weight").target == ("weight",)

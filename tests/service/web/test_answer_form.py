@@ -79,7 +79,12 @@ def test_a_decimal_comma_is_accepted():
 @pytest.mark.parametrize(
     ("variable", "typed", "message"),
     [
-        (AGE, "200", "Enter a whole number between 18 and 90, in years. You typed “200”."),
+        (
+            AGE,
+            "200",
+            "Enter a whole number between 18 and 90, in years. You typed “200”. If that is correct, "
+            "confirm it below.",
+        ),
         (AGE, "old", "Enter a whole number between 18 and 90, in years. You typed “old”."),
         (AGE, "", "Enter a whole number between 18 and 90, in years, or say that you don't know."),
         (WEIGHT, "1,000,5", "Enter a number from 0 up, in kg. You typed “1,000,5”."),
@@ -92,6 +97,20 @@ def test_an_invalid_input_is_told_what_is_expected(variable, typed, message):
     with pytest.raises(AnswerError) as error:
         parse_value(variable, typed)
     assert str(error.value) == message
+
+
+def test_a_value_out_of_range_can_be_confirmed():
+    question = SCHEMA.question("age")
+    form_input = parse_form(question, SCHEMA, {"v0": "200"}, answered=())
+    assert build_fields(question, SCHEMA, form_input=form_input)[0].can_confirm
+    confirmed = parse_form(question, SCHEMA, {"v0": "200", "v0-confirm": "200"}, answered=())
+    assert (confirmed.values, confirmed.errors) == ({"age": 200}, {})
+
+
+def test_another_value_must_be_confirmed_again():
+    question = SCHEMA.question("age")
+    form_input = parse_form(question, SCHEMA, {"v0": "300", "v0-confirm": "200"}, answered=())
+    assert form_input.unconfirmed == {"age"}
 
 
 def test_an_invalid_input_is_kept_with_its_error():

@@ -72,7 +72,9 @@ def test_undo_and_forget(stored):
     assert answer(stored, first["id"], "town", "Bala").status_code == 200
     undone = stored.delete(f"{path}/answers/last")
     assert undone.status_code == 200
-    assert undone.json() == {name: first[name] for name in ("question", "prediction", "rewards")}
+    assert undone.json() == {
+        name: first[name] for name in ("question", "prediction", "rewards", "strategy")
+    }
     assert_problem(stored.delete(f"{path}/answers/last"), 409, "there is no answer to undo")
     assert stored.delete(path).status_code == 204
     for response in (stored.get(path), stored.delete(path), answer(stored, first["id"], "age", 61)):
@@ -211,13 +213,27 @@ def test_the_target_can_be_chosen_for_each_interview(client):
             {"question": "age", "values": {"without": "lost"}},
             '"without" must be "unknown" or "declined"',
         ),
-        ({"question": "age", "values": 1e300}, "'age' is 1e+300, too far from the values"),
+        ({"question": "age", "values": 1e300}, "'age' should be between"),
     ],
 )
 def test_an_invalid_answer_is_refused_with_an_explanation(client, body, message):
     key = start(client)["id"]
     assert_problem(client.post(f"/interviews/{key}/answers", json=body), 422, message)
     assert client.get(f"/interviews/{key}").json()["answers"] == []
+
+
+def test_an_answer_out_of_range_is_accepted_with_a_confirmation(client):
+    key = start(client)["id"]
+    body = {"question": "age", "values": 1e300}
+    refused = client.post(f"/interviews/{key}/answers", json=body)
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:eddi:out-of-range")
+    assert '"confirm": true' in refused.json()["detail"]
+    accepted = client.post(f"/interviews/{key}/answers", json={**body, "confirm": True})
+    assert accepted.status_code == 200
+    assert client.get(f"/interviews/{key}").json()["answers"][0]["values"] == {"age": 1e300}
+    stateless = {"answers": {"age": 1e300}}
+    assert client.post("/ask", json=stateless).status_code == 422
+    assert client.post("/ask", json={**stateless, "confirm": True}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -272,6 +288,7 @@ def test_questionnaires_and_models_are_listed(client, questionnaire):
         "version": 1,
         "model": questionnaire.model_sha256,
         "target": ["stage"],
+        "strategy": "information",
         "questions": 7,
     }
     [listed] = client.get("/models").json()

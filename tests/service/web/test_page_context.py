@@ -28,9 +28,10 @@ def test_a_deferred_question_waits_until_no_other_is_left(make_view):
     assert _next_question(view, set()) == first
 
 
-def test_no_deferred_question_is_asked_after_the_end(make_view, model):
+def test_a_deferred_question_is_asked_before_the_end(make_view, model):
     view = make_view(Interview(model, "stage", stop=Stop(after=0)))
-    assert _next_question(view, {"age"}) is None
+    assert _next_question(view, set()) is None
+    assert _next_question(view, {"age"}).name == "age"
 
 
 def test_the_why_page_explains_the_question_that_is_shown(make_view):

@@ -442,3 +442,31 @@ def test_the_why_page_of_a_lookahead_question_names_its_effect_on_the_next_quest
     assert "little more" not in why
     assert decides_next not in why_next
     assert "nats of information about truth, more than any other question now." in why_next
+
+
+def test_a_value_far_out_of_range_is_saved_once_it_is_confirmed(person):
+    person.defer_until("visits")
+    page = person.send(person.form(), v0="99999")
+    assert page.status_code == 422
+    assert "If that is correct, confirm it below." in page.text
+    assert "Yes, 99999 is correct" in page.text
+    assert person.send(person.form(), v0="99999", **{"v0-confirm": "99999"}).status_code == 200
+    assert "99999" in person.visit("/answers").text.replace(",", "")
+    person.visit("/change/1")
+    assert person.send(person.form("/change/1"), v0="88888").status_code == 422
+    assert "Yes, 88888 is correct" in person.page.text
+
+
+def test_a_deferred_question_is_asked_before_the_stopping_rule_ends_the_interview(serving):
+    with serving(target="stage", after=2) as client:
+        person = Respondent(client).begin()
+        deferred = person.question()
+        person.send(person.form(), act="later")
+        person.answer()
+        person.answer()
+        assert person.question() == deferred
+        assert "The last question" in person.page.text
+        assert ("act", "later") not in person.form()["buttons"]
+        person.answer()
+        assert person.page.url.path.endswith("/result")
+        person.http.close()

@@ -21,7 +21,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError
 from safetensors.torch import load as read_weights
 from safetensors.torch import save as write_weights
@@ -107,11 +106,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
     training = model.training
     return {
         "schema": model.schema.to_document(),
-        "coding": {
-            "shift": model.coding.shift.tolist(),
-            "scale": model.coding.scale.tolist(),
-            "logarithmic": model.coding.logarithmic.tolist(),
-        },
+        "coding": model.coding.to_document(),
         "recipe": asdict(model.recipe),
         "set_encoder": model.set_encoder,
         "target": list(model.target),
@@ -131,11 +126,7 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
     metadata = data.metadata
     recipe = Recipe(**{name: _as_tuple(value) for name, value in metadata["recipe"].items()})
     schema = Schema.from_document(metadata["schema"])
-    coding = Coding(
-        np.array(metadata["coding"]["shift"], dtype=np.float64),
-        np.array(metadata["coding"]["scale"], dtype=np.float64),
-        np.array(metadata["coding"]["logarithmic"], dtype=np.bool_),
-    )
+    coding = Coding.from_document(metadata["coding"], schema)
     set_encoder = check_set_encoder(metadata["set_encoder"])
     network = build_network(schema, coding, set_encoder, recipe, seed=0)
     network.load_state_dict(data.weights)

@@ -175,11 +175,7 @@ def _metadata(model: Model, network: Network) -> dict[str, Any]:
         "format_version": 1,
         "schema": model.schema.to_document(),
         "target": list(model.target),
-        "coding": {
-            "shift": model.coding.shift.tolist(),
-            "scale": model.coding.scale.tolist(),
-            "logarithmic": model.coding.logarithmic.tolist(),
-        },
+        "coding": model.coding.to_document(),
         "latent": network.latent,
         "code_of_nothing": network.code(zeros, zeros)[0].tolist(),
         "parts": {part.name: {"inputs": part.inputs, "outputs": part.outputs} for part in parts},

@@ -90,6 +90,7 @@ class NumpyBackend:
 
     def code(self, evidence: Evidence) -> Array:
         """The additive code of the row [width]."""
+        evidence = self.model.coding.limit(evidence)
         variables = evidence.observed[0].nonzero()[0]
         terms = self.term(evidence.values[0, variables], variables)
         return np.asarray(terms.sum(0) + self.base)

@@ -194,8 +194,14 @@ def _add_questionnaires(routes: APIRouter, workshop: Workshop, *, read: RouteOpt
         **read,
     )
     def publish(name: str, version: schemas.VersionIn) -> schemas.PublishedOut:
-        target, rules = version.target, version.rules()
-        return schemas.published(workshop.publish(name, version.model, target=target, rules=rules))
+        published = workshop.publish(
+            name,
+            version.model,
+            target=version.target,
+            rules=version.rules(),
+            strategy=version.strategy or "",
+        )
+        return schemas.published(published)
 
     @routes.post(
         "/questionnaires/{name}/rollback",

@@ -14,6 +14,7 @@ from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Versi
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.workshop import MAX_HELD_OUT, MAX_STEPS
 from eddi.service.web.schemas import MAX_TARGETS, Name, VariableOut
+from eddi.strategy.names import StrategyName
 
 MAX_SEED = 2**31 - 1
 
@@ -62,10 +63,19 @@ class VersionIn(_In):
     )
     probability_above: float | None = Field(default=None, gt=0, le=1)
     interval_below: float | None = Field(default=None, gt=0, le=1e12)
+    sd_below: float | None = Field(default=None, gt=0, le=1e12)
+    reward_below: float | None = Field(default=None, ge=0, le=1e12)
+    risk: float | None = Field(default=None, gt=0, lt=1)
+    within: float | None = Field(default=None, gt=0, le=1e12)
+    confidence: float | None = Field(default=None, gt=0, lt=1)
+    strategy: StrategyName | None = Field(
+        default=None,
+        description="Most informative question, per unit of cost if costs differ, by default.",
+    )
 
     def rules(self) -> dict[str, float]:
         """The criteria of the stopping rule that are given."""
-        given = self.model_dump(exclude_none=True, exclude={"model", "target"})
+        given = self.model_dump(exclude_none=True, exclude={"model", "target", "strategy"})
         return cast("dict[str, float]", given)
 
 
@@ -159,6 +169,7 @@ class VersionOut(TypedDict):
     model: str
     target: list[str]
     rules: dict[str, float]
+    strategy: str
     at: str
     current: bool
 
@@ -251,6 +262,7 @@ def _version(version: Version, *, is_current: bool) -> VersionOut:
         "model": version.model,
         "target": list(version.target),
         "rules": dict(version.rules),
+        "strategy": version.strategy,
         "at": version.published_at,
         "current": is_current,
     }

@@ -135,6 +135,7 @@ class Workshop:
         *,
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
+        strategy: str = "",
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -144,7 +145,11 @@ class Workshop:
         """
         model = self.get_model(digest)
         questionnaire = self.publisher.publish(
-            name, model=digest, target=list(target) or [model.target], rules=rules
+            name,
+            model=digest,
+            target=list(target) or [model.target],
+            rules=rules,
+            strategy=strategy,
         )
         self.catalogue.refresh()
         return questionnaire

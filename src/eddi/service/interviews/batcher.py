@@ -19,15 +19,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
-from eddi.errors import AnswerError
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
 from eddi.service.errors import RespondentError
 
-EXTREME_VALUE = 10.0  # standard deviations from the mean, beyond which an answer may overflow
 TIMEOUT_S = 60.0  # a request that waited this long is given up
 MAX_CACHED = 1_024  # next steps; each takes a few kilobytes
 
@@ -50,8 +46,7 @@ class _Request:
 
     @classmethod
     def from_interview(cls, interview: Interview) -> "_Request":
-        with np.errstate(over="ignore", invalid="ignore"):  # extreme answers are rejected later
-            return cls(interview, interview.state())
+        return cls(interview, interview.state())
 
     @property
     def rules(self) -> InterviewRules:
@@ -98,7 +93,6 @@ class Batcher:
 
         Raises:
             BusyError: the queue is full, or the model did not answer in time.
-            AnswerError: an answer is too extreme to compute with.
         """
         request = _Request.from_interview(interview)
         step = self._cache.get(request)
@@ -202,7 +196,7 @@ def _serve(group: Sequence[_Request]) -> None:
         steps = compute_next_steps(group)
     except Exception as error:  # the waiting request must receive any error
         if len(group) == 1:
-            group[0].result.set_exception(_explain_error(error, group[0]))
+            group[0].result.set_exception(error)
         else:
             for request in group:
                 _serve([request])
@@ -211,28 +205,11 @@ def _serve(group: Sequence[_Request]) -> None:
         if step.is_finite():
             request.result.set_result(step)
         else:
-            overflow = FloatingPointError("a prediction or reward is not finite")
-            request.result.set_exception(_explain_error(overflow, request))
+            request.result.set_exception(FloatingPointError("a prediction or reward is not finite"))
 
 
 def compute_next_steps(requests: Sequence[_Request]) -> list[NextStep]:
     """The next steps of requests with the same rules, from one call of the strategy."""
     states = InterviewStates.concatenate([request.state for request in requests])
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = NextSteps(requests[0].rules, states)
-        return [steps[row] for row in range(len(requests))]
-
-
-def _explain_error(error: Exception, request: _Request) -> Exception:
-    """The error, or an `AnswerError` if an extreme answer explains it."""
-    with np.errstate(over="ignore"):
-        distance = np.nan_to_num(np.abs(request.state.evidence.numbers()[0]), posinf=np.inf)
-    if distance.max() < EXTREME_VALUE:
-        return error
-    name = request.interview.model.schema.names[int(distance.argmax())]
-    answers = request.interview.record.answers
-    given = {variable: value for answer in answers for variable, value in answer.values.items()}
-    return AnswerError(
-        f"{name!r} is {given[name]}, too far from the values that the model was trained on. "
-        "Check the value and its unit."
-    )
+    steps = NextSteps(requests[0].rules, states)
+    return [steps[row] for row in range(len(requests))]

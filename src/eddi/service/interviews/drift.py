@@ -133,7 +133,7 @@ class _Monitor:
     def observe(self, answer: Answer) -> list[float]:
         distances = []
         for name, value in answer.values.items():
-            number, reference = self.schema[name].number(value), self.reference[name]
+            number, reference = self.schema[name].number(value, confirm=True), self.reference[name]
             self.bins.setdefault(name, deque(maxlen=WINDOW)).append(reference.bin(number))
             if not self.schema[name].kind.has_levels:
                 distances.append(abs(number - reference.mean) / reference.sd)

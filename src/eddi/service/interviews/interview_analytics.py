@@ -13,7 +13,9 @@ from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule, max_questions
 from eddi.table.evidence import Evidence
-from eddi.table.question import Question
+from eddi.table.question import Question, Requirement, is_met
+from eddi.table.schema import Schema
+from eddi.table.variable import Level, Variable
 
 N_SIMULATED = 24  # respondents whose interviews are simulated to estimate the number of questions
 MAX_SIMULATED_STEPS = 24  # beyond this, only the maximum number of questions is shown
@@ -106,11 +108,11 @@ def max_questions_left(interview: Interview) -> int:
         if not state.closed[0, place]
         and rules.askable[place]
         and not set(question.reveals) <= record.answered_variables()
-        and _can_be_asked(question, record)
+        and _can_be_asked(question, record, schema)
     ]
     budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    allowed = max(0.0, max_questions(rules.stop) - len(record.answers))
+    allowed = max(0.0, max_questions(rules.stop) - record.n_answered)
     affordable = _count_affordable([question.cost for question in open_], budget_left)
     return int(max(min(len(open_), allowed, affordable), n_always))
 
@@ -140,15 +142,19 @@ def estimate_questions_left(lengths: NDArray[np.int64], n_answered: int, maximum
     return min(maximum, max(1, round(estimate)))
 
 
-def _can_be_asked(question: Question, record: Record) -> bool:
+def _can_be_asked(question: Question, record: Record, schema: Schema) -> bool:
     """Whether a question's prerequisites are met, or can still be met."""
     values = {name: value for answer in record.answers for name, value in answer.values.items()}
     without = {name for answer in record.answers for name in answer.without} - set(values)
     return all(
-        (name in values and str(values[name]) in map(str, levels))
-        or (name not in values and name not in without)
-        for name, levels in question.requires.items()
+        _is_met(requirement, schema[name], values[name]) if name in values else name not in without
+        for name, requirement in question.requires.items()
     )
+
+
+def _is_met(requirement: Requirement, variable: Variable, value: Level) -> bool:
+    number = np.array([variable.number(value, confirm=True)])
+    return bool(is_met(requirement, variable, number)[0])
 
 
 def _depends_on_prediction(rule: StoppingRule) -> bool:

@@ -135,6 +135,7 @@ class InterviewService:
         question: str,
         values: Any,
         *,
+        confirm: bool = False,
         after: int | None = None,
         idempotency_key: str | None = None,
     ) -> InterviewView:
@@ -145,12 +146,14 @@ class InterviewService:
             question: the name of the question or variable that is answered.
             values: a value; null if it is not known; ``{"without": "declined"}``; a list of these in
                 the order of the question's variables; or an object of them by variable.
+            confirm: whether values outside their range are known to be correct.
             after: the version at which the answer was given; by default any.
             idempotency_key: names this request. If it is repeated, nothing changes, and the response is
                 the same.
 
         Raises:
             AnswerError: the answer is not valid.
+            OutOfRangeError: a value is outside its range and not confirmed.
             InterviewMovedError: the interview is no longer at version ``after``.
             InterviewConflictError: the question is already answered.
         """
@@ -162,7 +165,7 @@ class InterviewService:
                 raise InterviewConflictError(
                     f"{question!r} was already answered. Undo or change that answer instead."
                 )
-            interview.tell(question, *parsed)
+            interview.tell(question, *parsed, confirm=confirm)
             return Change(interview, "told", interview.record.answers[-1].to_document())
 
         with self.metrics.next_question.time():
@@ -177,6 +180,7 @@ class InterviewService:
         question: str,
         values: Any,
         *,
+        confirm: bool = False,
         after: int | None = None,
         idempotency_key: str | None = None,
     ) -> InterviewView:
@@ -193,7 +197,7 @@ class InterviewService:
                 raise InterviewConflictError(f"{question!r} is not answered yet. Answer it instead.")
             others = tuple(answer for answer in record.answers if answer.question != question)
             without_answer = history.interview(replace(record, answers=others))
-            without_answer.tell(question, *parsed)
+            without_answer.tell(question, *parsed, confirm=confirm)
             new = without_answer.record.answers[-1]
             interview = history.interview(replace_answer(record, new))
             return Change(interview, "changed", new.to_document())
@@ -253,6 +257,7 @@ class InterviewService:
             "model": questionnaire.model_sha256,
             "target": list(target),
             "rules": stop_to_document(questionnaire.stop),
+            "strategy": questionnaire.strategy_name,
             **({"opening": claim_stream} if claim_stream else {}),
         }
         view = self._save(history, Change(history.interview(), "opened", facts))
@@ -354,6 +359,7 @@ class InterviewService:
             )
         if "rules" in start:
             questionnaire = questionnaire.with_stop(start["rules"])
+        questionnaire = questionnaire.with_strategy(start.get("strategy", "information"))
         return History(key, tuple(events), questionnaire, replay(key, events))
 
 

@@ -33,7 +33,7 @@ class LengthEstimates:
         if not interview_analytics.may_end_early(interview.rules):
             return QuestionsLeft(maximum, maximum)
         lengths = self._simulated_lengths(questionnaire, interview)
-        n_answered = len(interview.record.answers)
+        n_answered = interview.record.n_answered
         estimate = interview_analytics.estimate_questions_left(lengths, n_answered, maximum)
         return QuestionsLeft(maximum, estimate)
 

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, get_args
 
 from eddi.errors import TargetError
 from eddi.interview.interview import Interview
@@ -14,6 +14,7 @@ from eddi.model.fitted import FittedModel
 from eddi.service.errors import RespondentError
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
+from eddi.strategy.names import StrategyName, make_strategy, name_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 
 N_TARGETS_SUGGESTED = 12  # variables named in an error message
@@ -59,10 +60,13 @@ class Questionnaire:
         path: Path,
         target: str | Sequence[str] | None = None,
         *,
-        strategy: Strategy | None = None,
-        stop: StoppingRule | None = None,
+        strategy: str = "",
+        rules: Mapping[str, float] | None = None,
     ) -> "Questionnaire":
         """Load a model file as a questionnaire with the name of the file.
+
+        ``strategy`` is the name of a strategy; see `make_strategy`. ``rules`` are conditions of a
+        stopping rule (`Stop`), which take precedence over those of the schema.
 
         Raises:
             ModelFileError: the file does not exist or is not a model.
@@ -80,15 +84,26 @@ class Questionnaire:
             model=model,
             model_sha256=_hash_file(path),
             target=target_names,
-            strategy=strategy or Information(),
-            stop=stop or Stop(),
+            strategy=make_strategy(strategy, model, target_names),
+            stop=Stop.from_document({**model.schema.stop, **(rules or {})}),
         )
+
+    @property
+    def strategy_name(self) -> str:
+        """The name of the strategy."""
+        return name_strategy(self.strategy)
+
+    def with_strategy(self, name: str) -> "Questionnaire":
+        """Return a copy with another strategy."""
+        if name == self.strategy_name or name not in get_args(StrategyName):
+            return self
+        return replace(self, strategy=make_strategy(name, self.model, self.target))
 
     def with_stop(self, document: Mapping[str, float]) -> "Questionnaire":
         """Return a copy with another stopping rule, in the format of `stop_to_document`."""
         if document == stop_to_document(self.stop):
             return self
-        return replace(self, stop=Stop(**document))  # type: ignore[arg-type]
+        return replace(self, stop=Stop.from_document(document))
 
     def with_version(self, name: str, version: int) -> "Questionnaire":
         """Return a copy with another name and version."""
@@ -145,13 +160,7 @@ class FixedCatalogue:
 
 def stop_to_document(stop: StoppingRule) -> dict[str, float]:
     """Return the criteria of a stopping rule as plain JSON; empty for a rule other than `Stop`."""
-    if not isinstance(stop, Stop):
-        return {}
-    return {
-        criterion.name: value
-        for criterion in fields(stop)
-        if (value := getattr(stop, criterion.name)) != criterion.default
-    }
+    return stop.to_document() if isinstance(stop, Stop) else {}
 
 
 def _hash_file(path: Path) -> str:

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from eddi.errors import AnswerError
+from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
 from eddi.service.web.formatting import capitalize, format_level, format_value
 from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question
 from eddi.table.schema import Schema
-from eddi.table.variable import Kind, Level, Variable
+from eddi.table.variable import Kind, Level, Variable, describe_range
 
 MAX_CHOICES = 12  # variables with more levels get a drop-down list
 MAX_QUOTED = 40  # characters of an invalid input in an error message
@@ -34,6 +34,7 @@ class FormField:
         typed: the present input.
         is_unknown: whether "don't know" is checked.
         error: what is wrong with the input; empty if nothing is.
+        can_confirm: whether the input is accepted once it is confirmed.
     """
 
     key: str
@@ -49,6 +50,7 @@ class FormField:
     typed: str = ""
     is_unknown: bool = False
     error: str = ""
+    can_confirm: bool = False
 
     @property
     def has_slider(self) -> bool:
@@ -65,12 +67,30 @@ class FormInput:
         typed: the input by variable.
         unknown: variables for which "don't know" is checked.
         errors: what is wrong with the input, by variable.
+        confirmed: variables whose value is confirmed to be correct, although it is out of range.
+        unconfirmed: variables whose value is out of range, and not confirmed.
     """
 
     values: Mapping[str, Any]
     typed: Mapping[str, str] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
     errors: Mapping[str, str] = field(default_factory=dict)
+    confirmed: frozenset[str] = frozenset()
+    unconfirmed: frozenset[str] = frozenset()
+
+    def with_out_of_range(self, error: OutOfRangeError) -> "FormInput":
+        """Return a copy that asks to confirm the values that an error names."""
+        messages = {
+            name: _ask_to_confirm(
+                f"The usual values are {describe_range(*ends)}.", self.typed.get(name, "")
+            )
+            for name, ends in error.ranges.items()
+        }
+        return replace(
+            self,
+            errors={**self.errors, **messages},
+            unconfirmed=self.unconfirmed | frozenset(messages),
+        )
 
     @classmethod
     def from_answer(cls, answer: Answer, schema: Schema) -> "FormInput":
@@ -122,22 +142,31 @@ def parse_form(
         return FormInput(dict.fromkeys(keys, _no_answer_value(NoAnswer(action))))
     typed = {name: form.get(key, "").strip() for name, key in keys.items()}
     unknown = frozenset(name for name, key in keys.items() if form.get(f"{key}-unknown"))
+    # The box that confirms a value contains that value: it does not confirm a value typed since then.
+    confirmed = frozenset(
+        n for n, key in keys.items() if form.get(f"{key}-confirm", "") == typed[n] != ""
+    )
     values: dict[str, Any] = dict.fromkeys(unknown)
     errors: dict[str, str] = {}
+    unconfirmed = set()
     for name in keys:
         if name not in unknown:
             try:
-                values[name] = parse_value(schema[name], typed[name])
+                values[name] = parse_value(schema[name], typed[name], confirm=name in confirmed)
+            except OutOfRangeError as error:
+                errors[name] = str(error)
+                unconfirmed.add(name)
             except AnswerError as error:
                 errors[name] = str(error)
-    return FormInput(values, typed, unknown, errors)
+    return FormInput(values, typed, unknown, errors, confirmed, frozenset(unconfirmed))
 
 
-def parse_value(variable: Variable, typed: str) -> Level:
+def parse_value(variable: Variable, typed: str, *, confirm: bool = False) -> Level:
     """Return the value that a respondent typed or chose.
 
     Raises:
         AnswerError: the input is not valid; the message tells the respondent what is expected.
+        OutOfRangeError: the value is out of range and not confirmed.
     """
     text = typed
     is_plain = not variable.kind.has_levels and variable.format is None
@@ -146,7 +175,10 @@ def parse_value(variable: Variable, typed: str) -> Level:
     try:
         if text == "":
             raise AnswerError("the field is empty.")
-        return variable.answer(variable.number(text))
+        return variable.answer(variable.number(text, confirm=confirm))
+    except OutOfRangeError as error:
+        expected = f"Enter {describe_expected_number(variable)}."
+        raise OutOfRangeError(_ask_to_confirm(expected, typed), error.ranges) from None
     except AnswerError:
         if variable.kind.has_levels:
             raise AnswerError("Choose one of these, or say that you don't know.") from None
@@ -160,6 +192,10 @@ def _type_value(variable: Variable, value: Level) -> str:
     """Return a value as a respondent would type it, in the number format of the variable."""
     text = format_value(value)
     return text if variable.format is None else text.replace(".", variable.format.decimal)
+
+
+def _ask_to_confirm(expected: str, typed: str) -> str:
+    return f"{expected} You typed “{typed[:MAX_QUOTED]}”. If that is correct, confirm it below."
 
 
 def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]:
@@ -186,6 +222,7 @@ def _build_field(
         typed=form_input.typed.get(variable.name, ""),
         is_unknown=variable.name in form_input.unknown,
         error=form_input.errors.get(variable.name, ""),
+        can_confirm=variable.name in form_input.unconfirmed,
     )
 
 

@@ -154,6 +154,7 @@ def _add_answer_routes(routes: APIRouter, service: InterviewService, keys: Keys 
             key,
             answer.question,
             answer.values,
+            confirm=answer.confirm,
             after=parse_if_match(if_match),
             idempotency_key=idempotency_key,
         )

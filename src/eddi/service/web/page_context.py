@@ -14,6 +14,7 @@ from eddi.service.web.answer_form import FormField, FormInput, build_fields
 from eddi.service.web.formatting import capitalize, format_level, format_nats
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
+from eddi.strategy.per_cost import PerCost
 from eddi.table.question import Question
 
 DEFERRED_NOTICE = "You put this question off until now. No other question is left."
@@ -84,7 +85,8 @@ def question_page(
         "eyebrow": f"Question {n_answers + 1}",
         "action": f"/i/{view.key}",
         "is_change": False,
-        "can_defer": bool(set(view.rewards) - {question.name}),
+        # At the end of the interview, only questions that were put off are left.
+        "can_defer": bool((deferred if view.question is None else set(view.rewards)) - {question.name}),
         "back": f"/i/{view.key}/change/{n_answers}" if n_answers else "",
         "notice": DEFERRED_NOTICE if question.name in deferred else "",
     }
@@ -122,7 +124,12 @@ def why_page(view: InterviewView, question: Question) -> Context:
     """Return the context of the page that explains why a question is asked."""
     interview = view.interview
     explanation = explain(
-        interview.model, interview.evidence(), interview.target, view.step, question=question
+        interview.model,
+        interview.evidence(),
+        interview.target,
+        view.step,
+        question=question,
+        per_cost=isinstance(interview.rules.strategy, PerCost),
     )
     assert explanation is not None  # noqa: S101  # there is a question
     decimals = wording.count_decimals([view.prediction])

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 
-from eddi.errors import EddiError
+from eddi.errors import EddiError, OutOfRangeError
 from eddi.service.errors import InterviewMovedError, InterviewNotFoundError
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.interview_view import InterviewView
@@ -122,13 +122,18 @@ class Pages:
         )
         if form_input.errors:
             return self._render_question(request, view, question, form_input)
-        self.service.add_answer(
-            key,
-            question.name,
-            form_input.values,
-            after=_read_version(form),
-            idempotency_key=_read_idempotency_key(form),
-        )
+        try:
+            self.service.add_answer(
+                key,
+                question.name,
+                form_input.values,
+                confirm=bool(form_input.confirmed),
+                after=_read_version(form),
+                idempotency_key=_read_idempotency_key(form),
+            )
+        except OutOfRangeError as error:
+            form_input = form_input.with_out_of_range(error)
+            return self._render_question(request, view, question, form_input)
         return _redirect(f"/i/{key}")
 
     def why(self, request: Request, key: str) -> Response:
@@ -176,15 +181,18 @@ class Pages:
             answered=page_context.variables_of_other_answers(interview, answer),
         )
         if form_input.errors:
-            context = page_context.change_page(view, number, form_input)
-            return self._render(request, "question.html", context, status=422)
-        self.service.change_answer(
-            key,
-            answer.question,
-            form_input.values,
-            after=_read_version(form),
-            idempotency_key=_read_idempotency_key(form),
-        )
+            return self._render_change(request, view, number, form_input)
+        try:
+            self.service.change_answer(
+                key,
+                answer.question,
+                form_input.values,
+                confirm=bool(form_input.confirmed),
+                after=_read_version(form),
+                idempotency_key=_read_idempotency_key(form),
+            )
+        except OutOfRangeError as error:
+            return self._render_change(request, view, number, form_input.with_out_of_range(error))
         return _redirect(f"/i/{key}")
 
     def result(self, request: Request, key: str) -> Response:
@@ -271,9 +279,15 @@ class Pages:
         context = page_context.question_page(
             view, question, form_input, deferred=_read_deferred(request, view)
         )
-        context["questions_left"] = wording.describe_questions_left(left.maximum, left.estimate)
+        context["questions_left"] = wording.describe_questions_left(max(1, left.maximum), left.estimate)
         status = 200 if form_input is None else 422
         return self._render(request, "question.html", context, status=status)
+
+    def _render_change(
+        self, request: Request, view: InterviewView, number: int, form_input: FormInput
+    ) -> HTMLResponse:
+        context = page_context.change_page(view, number, form_input)
+        return self._render(request, "question.html", context, status=422)
 
     def _answer_again(
         self, request: Request, view: InterviewView, question: Question, form: Mapping[str, str]
@@ -356,8 +370,9 @@ def _read_deferred(request: Request, view: InterviewView) -> set[str]:
 
 
 def _next_question(view: InterviewView, deferred: set[str]) -> Question | None:
-    """Return the next question, preferring those that were not put off."""
-    if view.question is None or view.question.name not in deferred:
+    """Return the next question; those that were put off come last, before the interview ends."""
+    is_deferred = view.question is not None and view.question.name in deferred
+    if not deferred or (view.question is not None and not is_deferred):
         return view.question
     return view.interview.next_step(deferred).question
 

@@ -21,6 +21,11 @@ TARGET = Field(
     examples=["risk"],
 )
 
+CONFIRM = Field(
+    default=False,
+    description="Whether values outside their range are correct. Without it, they are 422.",
+)
+
 
 class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -48,6 +53,7 @@ class AnswerIn(_StrictModel):
         ),
         examples=[61, None, {"without": "declined"}, [3.1, None], {"ldl": 3.1}],
     )
+    confirm: bool = CONFIRM
 
 
 class AskIn(_StrictModel):
@@ -59,6 +65,7 @@ class AskIn(_StrictModel):
         examples=[{"age": 61, "smoker": None, "weight": {"without": "declined"}}],
     )
     target: Target = TARGET
+    confirm: bool = CONFIRM
     key: str | None = Field(default=None, max_length=MAX_NAME, description="Ignored.")
 
 
@@ -99,11 +106,15 @@ class LevelsOut(TypedDict):
 
 
 class NextStepOut(TypedDict):
-    """The next question (null if the interview is over), the predictions, and the rewards in nats."""
+    """The next question (null if the interview is over), the predictions, and the rewards in nats.
+
+    The strategy says how questions are chosen: "information", or "per-cost" if their costs differ.
+    """
 
     question: QuestionOut | None
     prediction: dict[str, QuantityOut | LevelsOut]
     rewards: dict[str, float]
+    strategy: str
 
 
 class StartedOut(NextStepOut):
@@ -134,6 +145,7 @@ class QuestionnaireOut(TypedDict):
     version: int
     model: str
     target: list[str]
+    strategy: str
     questions: int
 
 
@@ -150,6 +162,7 @@ def describe_next_step(view: InterviewView) -> NextStepOut:
             for name, prediction in view.predictions.items()
         },
         "rewards": dict(view.rewards),
+        "strategy": view.questionnaire.strategy_name,
     }
 
 
@@ -173,5 +186,6 @@ def describe_questionnaire(questionnaire: Questionnaire) -> QuestionnaireOut:
         "version": questionnaire.version,
         "model": questionnaire.model_sha256,
         "target": list(questionnaire.target),
+        "strategy": questionnaire.strategy_name,
         "questions": sum(target.isdisjoint(question.reveals) for question in questions),
     }

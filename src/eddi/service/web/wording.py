@@ -182,6 +182,11 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
             f"Your answer is expected to give {format_nats(explanation.nats)} of information about "
             f"{target}" + (", more than any other question now." if _is_best(explanation) else ".")
         )
+        if explanation.per_cost:
+            sentences.append(
+                f"The question costs {explanation.question.cost:g}. We ask what gives the most information "
+                "for its cost."
+            )
     elif explanation.lookahead_gain <= 0:
         sentences.append(f"Your answer is expected to tell us little more about {target}.")
     if explanation.lookahead_gain > 0:
@@ -193,7 +198,8 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
 
 
 def _is_best(explanation: Explanation) -> bool:
-    return explanation.runner_up is None or explanation.nats >= explanation.runner_up[1]
+    is_ahead = explanation.runner_up is None or explanation.nats >= explanation.runner_up[1]
+    return explanation.is_most_informative and is_ahead
 
 
 def _describe_expected_change(explanation: Explanation, target: Variable, decimals: int) -> str:

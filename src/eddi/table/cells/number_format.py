@@ -124,7 +124,7 @@ class NumberFormat:
         if self._body.fullmatch(body):  # otherwise a plain number such as 36.6 is still unambiguous
             body = body.replace(self.thousands, "") if self.thousands else body
             body = body.replace(self.decimal, ".")
-        number = _parse_plain(body) * _multiplier(match)
+        number = parse_number(body) * _multiplier(match)
         n_minus = sum((match[group] or "+") in "-\u2212" for group in ("sign", "inner_sign"))
         is_negative = n_minus == 1 or bool(match["open"] and match["close"])
         return -number if is_negative else number
@@ -148,6 +148,19 @@ class NumberFormat:
     @cached_property
     def _body(self) -> re.Pattern[str]:
         return _body_pattern(self.decimal, self.thousands)
+
+
+def parse_number(value: object, number_format: NumberFormat | None = None) -> float:
+    """Return a value as a number, or NaN if it is not a number.
+
+    Text is read in the given format, or as in Python if there is none.
+    """
+    if number_format is not None and isinstance(value, str):
+        return number_format.parse(value)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 @dataclass(frozen=True)
@@ -264,10 +277,3 @@ def _body_pattern(decimal: str, thousands: str) -> re.Pattern[str]:
         rf"(?:[1-9]\d{{0,2}}(?:{separator}\d{{2,3}})*{separator}\d{{3}}|\d+)" if thousands else r"\d+"
     )
     return re.compile(rf"(?:{whole}(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?")
-
-
-def _parse_plain(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -27,7 +27,7 @@ def served(workshop, model_file):
 
 
 def start_server(workshop, path, **rules):
-    questionnaire = Questionnaire.load(path, "stage", stop=Stop(**rules))
+    questionnaire = Questionnaire.load(path, "stage", rules=rules)
     workshop.catalogue.publish_at_startup(path, questionnaire)
 
 

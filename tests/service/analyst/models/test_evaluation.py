@@ -18,7 +18,7 @@ N_ROWS = 24
 def few_synthetic_rows():
     """Which fixed order is learned does not matter here, and few rows are faster."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "N_SYNTHETIC", 8)
+        patch.setattr("eddi.strategy.fixed_order.N_DRAWN_ROWS", 8)
         yield
 
 

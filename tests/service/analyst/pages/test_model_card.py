@@ -56,4 +56,4 @@ def test_values_are_described(variable, text):
 
 def test_the_rules_of_a_question_are_described(model):
     schema = model.schema_.with_question("pain", requires={"smoker": "yes"}, always=True)
-    assert model_card.describe_rules(schema.question("pain")) == "always asked; only if smoker is yes"
+    assert model_card.describe_rules(schema.question("pain")) == "always asked; only if smoker = yes"

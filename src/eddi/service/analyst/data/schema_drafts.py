@@ -13,7 +13,7 @@ from eddi.service.analyst.data.tables import UploadedTable
 from eddi.table.cells.number_format import NumberFormat, detect_format
 from eddi.table.columns import clean, column_to_numbers, is_text
 from eddi.table.kinds.vocabulary import natural_sort_key
-from eddi.table.question import Question
+from eddi.table.question import Question, Requirement, format_requires, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_value, parse_scalar
 from eddi.table.variable import Kind, Level, Variable
@@ -67,7 +67,7 @@ class DraftRow:
     question: str = ""  # empty if the column has its own question
     text: str = ""
     cost: str = ""
-    requires: str = ""  # smoker = yes, sometimes; town = Aber
+    requires: str = ""  # smoker = yes, sometimes; years > 3
 
     @property
     def is_modelled(self) -> bool:
@@ -120,6 +120,7 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
             set_aside=tuple(parser.set_aside(row) for row in draft if not row.is_modelled),
             missing=table.schema.missing,
             declined=table.schema.declined,
+            stop=table.schema.stop,
         )
     except SchemaError as error:
         raise DraftError({(0, ""): f"{error}"}) from None
@@ -149,7 +150,7 @@ def _make_row(number: int, name: str, column: str, schema: Schema) -> DraftRow:
         question="" if question.name == name else question.name,
         text="" if shown.text == shown.name else shown.text,
         cost="" if shown.cost == 1 else _format_number(shown.cost),
-        requires="; ".join(f"{key} = {', '.join(map(str, v))}" for key, v in shown.requires.items()),
+        requires="; ".join(format_requires(shown.requires)),
     )
 
 
@@ -261,18 +262,20 @@ class _DraftParser:
             self._add_error(next(iter(values.values())), column, message)
         return next(iter(values), "")
 
-    def _requires(self, group: list[DraftRow], name: str) -> dict[str, tuple[Level, ...]]:
+    def _requires(self, group: list[DraftRow], name: str) -> dict[str, Requirement]:
         names = {row.name for row in self.draft if row.is_modelled}
-        requires: dict[str, tuple[Level, ...]] = {}
+        conditions = []
         for part in filter(None, re.split(r"\s*[;\n]\s*", self._common_value(group, "requires", name))):
-            variable, equals, text = part.partition("=")
-            levels = tuple(level.strip() for level in text.split(",") if level.strip())
-            if not (equals and variable.strip() in names and levels):
-                message = f"{part!r} is not a condition. Write a variable and its levels: smoker = yes."
+            try:
+                is_valid = set(parse_requires(part)) <= names
+            except SchemaError:
+                is_valid = False
+            if is_valid:
+                conditions.append(part)
+            else:
+                message = f"{part!r} is not a condition. Write, for example: smoker = yes, or years > 3."
                 self._add_error(group[0], "requires", message)
-                continue
-            requires[variable.strip()] = levels
-        return requires
+        return parse_requires(conditions)
 
     def _number(self, row: DraftRow, column: str) -> float | None:
         text = getattr(row, column).replace(",", ".").strip()

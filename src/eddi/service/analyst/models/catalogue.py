@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 
 from eddi.service.analyst.data.blob_store import BlobStore
@@ -49,13 +50,13 @@ class PublishedCatalogue:
         So a version that an analyst has published since then stays current when the server restarts.
         """
         name, target = make_valid_name(questionnaire.name), questionnaire.target
-        rules = stop_to_document(questionnaire.stop)
+        rules, strategy = stop_to_document(questionnaire.stop), questionnaire.strategy_name
         model = self.blobs.put(path)
         earlier = [version for version in self._versions(name) if version.by == "server"]
         last = earlier[-1] if earlier else None
-        if last is None or (last.model, last.target, last.rules) != (model, target, rules):
+        if last is None or _settings(last) != (model, target, rules, strategy):
             last = self.publisher.publish(
-                name, model=model, target=target, rules=rules, by="server"
+                name, model=model, target=target, rules=rules, strategy=strategy, by="server"
             ).current
         self._loaded[name, last.number] = questionnaire.with_version(name, last.number)
         self.default = name
@@ -118,8 +119,14 @@ class PublishedCatalogue:
                 self._loaded.move_to_end(key)
                 return self._loaded[key]
         path = self.blobs.path(version.model)  # loaded without the lock: other requests do not wait
-        questionnaire = Questionnaire.load(path, version.target, stop=version.stop)
+        questionnaire = Questionnaire.load(
+            path, version.target, strategy=version.strategy, rules=version.rules
+        )
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:
                 self._loaded.popitem(last=False)
             return self._loaded.setdefault(key, questionnaire.with_version(*key))
+
+
+def _settings(version: Version) -> tuple[str, tuple[str, ...], Mapping[str, float], str]:
+    return version.model, version.target, version.rules, version.strategy

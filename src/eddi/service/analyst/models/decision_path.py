@@ -14,10 +14,11 @@ from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
 from eddi.model.fitted import FittedModel
 from eddi.model.prediction import Prediction, Predictions
-from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop
 from eddi.table import columns
 from eddi.table.evidence import Evidence
+from eddi.table.mismatches import Mismatches
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Variable
 
@@ -52,7 +53,9 @@ class DecisionPath:
     def from_row(cls, model: FittedModel, row: pa.Table, target: str) -> "DecisionPath":
         """The decision path of the only row of a table."""
         path, _ = trace_decisions(model, row, target, n_steps=MAX_STEPS)
-        numbers = columns.table_to_numbers(row, model.schema, optional=(target,))[0]
+        numbers = columns.table_to_numbers(
+            row, model.schema, optional=(target,), mismatches=Mismatches()
+        )[0]
         # A 32-bit column contains 106.5999985 for 106.6.
         rounded = np.array([float(f"{number:.{N_DIGITS}g}") for number in numbers])
         return cls(model, target, rounded, tuple(path))
@@ -128,7 +131,8 @@ class DecisionPath:
 
     def rewards_given(self, evidence: Evidence, step: int) -> dict[str, float]:
         """The rewards at a step if the evidence had been different, highest first."""
-        rules = InterviewRules(self.model, (self.target,), Information(), Stop())
+        strategy = default_strategy(self.model, (self.target,))
+        rules = InterviewRules(self.model, (self.target,), strategy, Stop())
         questions = self.model.schema.questions
         closed = np.zeros((1, len(questions)), dtype=bool)
         closed[0, [decision.chosen for decision in self.decisions[:step]]] = True
@@ -136,7 +140,7 @@ class DecisionPath:
         costs = closed @ self.model.schema.costs
         states = InterviewStates(evidence, closed, np.array([step]), costs)
         steps = NextSteps(rules, states)
-        return self._rank(np.where(steps.open[0], steps.scores[0], np.nan))
+        return self._rank(np.where(steps.open[0], steps.rewards[0], np.nan))
 
     def _can_answer(self, question: Question, evidence: Evidence) -> bool:
         """Whether the row has a value for the question that is not in the evidence yet."""

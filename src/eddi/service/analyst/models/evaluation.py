@@ -17,15 +17,14 @@ from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
+from eddi.strategy.names import default_strategy
 from eddi.strategy.per_cost import PerCost
 from eddi.strategy.random import Random
 from eddi.table import formats
-from eddi.table.evidence import Evidence
 
 VERSION = 1
 MAX_ROWS = 1_000  # more rows hardly narrow the bands, and each is interviewed by several strategies
 MAX_STEPS = 60  # questions per row; few respondents would answer more
-N_SYNTHETIC = 100  # rows drawn from the model, from which the fixed order is learned
 N_COSTS = 48  # points along the cost axis
 INTERVAL_SHARES = (0.5, 0.8, 0.9)  # probability mass of the central intervals that are checked
 EDDI, PER_COST, FIXED, RANDOM = "eddi", "per cost", "fixed", "random"
@@ -96,7 +95,7 @@ def _simulate_strategies(
     """The curves of each strategy on the same rows, padded to the same number of steps."""
     strategies: dict[str, Callable[[], Strategy]] = {
         EDDI: Information,
-        FIXED: lambda: FixedOrder.learn(model, _draw_synthetic_rows(model), target),
+        FIXED: lambda: FixedOrder.learn(model, target=target),
         RANDOM: Random,
     }
     if _costs_differ(model, target):
@@ -115,19 +114,8 @@ def _simulate_strategies(
     return {name: curve.pad(n_steps) for name, curve in curves.items()}
 
 
-def _draw_synthetic_rows(model: FittedModel) -> dict[str, list[Any]]:
-    """A table of complete rows drawn from the model."""
-    empty = Evidence.empty(N_SYNTHETIC, len(model.schema.variables))
-    draws = model.draw_tables(empty, 1, seed=0)[0]  # [rows, variables]
-    return {
-        variable.name: [variable.answer(number) for number in column]
-        for variable, column in zip(model.schema.variables, draws.T.tolist(), strict=True)
-    }
-
-
 def _costs_differ(model: FittedModel, target: str) -> bool:
-    questions = [q for q in model.schema.questions if target not in q.reveals and not q.never]
-    return len({question.cost for question in questions}) > 1
+    return isinstance(default_strategy(model, (target,)), PerCost)
 
 
 def _metrics(curves: Curves) -> tuple[Metric, ...]:

@@ -45,6 +45,7 @@ class Version:
         rules: the criteria of the stopping rule; see `eddi.Stop`.
         by: who published it: "analyst", or "server" for the model with which the server was started.
         published_at: ISO 8601.
+        strategy: the name of the strategy; empty for the default one.
     """
 
     number: int
@@ -53,11 +54,12 @@ class Version:
     rules: Mapping[str, float] = field(default_factory=dict)
     by: str = "analyst"
     published_at: str = ""
+    strategy: str = "information"
 
     @property
     def stop(self) -> Stop:
         """The stopping rule of its interviews."""
-        return Stop(**self.rules)  # type: ignore[arg-type]
+        return Stop.from_document(self.rules)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Publisher:
         model: str,
         target: Sequence[str],
         rules: Mapping[str, float] | None = None,
+        strategy: str = "",
         by: str = "analyst",
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
@@ -116,7 +119,13 @@ class Publisher:
                 f"{name[:80]!r} is not a valid name of a questionnaire. Use up to 80 letters, digits, "
                 "spaces and the characters . ( ) - _ and begin with a letter or digit."
             )
-        facts = {"model": model, "target": list(target), "rules": dict(rules or {}), "by": by}
+        facts = {
+            "model": model,
+            "target": list(target),
+            "rules": dict(rules or {}),
+            "strategy": strategy,
+            "by": by,
+        }
         return self._append(name, "published", facts)
 
     def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
@@ -158,8 +167,16 @@ def _replay(name: str, events: Sequence[Event]) -> PublishedQuestionnaire:
         facts = event.facts
         if event.kind == "published":
             current = len(versions) + 1
-            target, rules = tuple(facts["target"]), facts["rules"]
-            versions.append(Version(current, facts["model"], target, rules, facts["by"], event.at))
+            version = Version(
+                current,
+                facts["model"],
+                tuple(facts["target"]),
+                facts["rules"],
+                facts["by"],
+                event.at,
+                facts.get("strategy", "information"),  # before strategies could be chosen
+            )
+            versions.append(version)
         else:
             current = facts["version"]
     return PublishedQuestionnaire(name, tuple(versions), versions[current - 1])

@@ -272,7 +272,9 @@ def answer_numbers(path: DecisionPath, form_input: FormInput) -> dict[str, float
     """The values of a submitted form in the table's own units; NaN for "not known"."""
     schema = path.model.schema
     return {
-        name: float("nan") if value is None or isinstance(value, dict) else schema[name].number(value)
+        name: float("nan")
+        if value is None or isinstance(value, dict)
+        else schema[name].number(value, confirm=True)
         for name, value in form_input.values.items()
     }
 

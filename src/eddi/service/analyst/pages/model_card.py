@@ -14,7 +14,7 @@ from eddi.service.analyst.pages.page_context import (
 )
 from eddi.service.web.formatting import format_number, format_value
 from eddi.service.web.wording import describe_expected_number
-from eddi.table.question import Question
+from eddi.table.question import Question, format_requires
 from eddi.table.variable import Variable
 
 N_LEVELS_LISTED = 6
@@ -121,8 +121,5 @@ def _question_text(question: Question) -> str:
 def describe_rules(question: Question) -> str:
     """When a question is asked, if there are rules for it."""
     rules = ["always asked"] if question.always else ["never asked"] if question.never else []
-    rules += [
-        f"only if {name} is {' or '.join(map(str, levels))}"
-        for name, levels in question.requires.items()
-    ]
+    rules += [f"only if {condition}" for condition in format_requires(question.requires)]
     return "; ".join(rules)

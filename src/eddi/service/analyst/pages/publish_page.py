@@ -16,7 +16,10 @@ from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_count, format_time, model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.service.web.formatting import capitalize
+from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
+
+DEFAULT_STRATEGY = "most informative question, per unit of cost if costs differ"
 
 # The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
 RULES = {
@@ -27,6 +30,11 @@ RULES = {
         "in the unit of the target",
         False,
     ),
+    "sd_below": ("Stop when the standard deviation is below", "in the unit of the target", False),
+    "reward_below": ("Stop when no question has this expected information", "in nats", False),
+    "risk": ("Stop when the expected error rate is at most", "between 0 and 1", False),
+    "within": ("Largest error of a quantity that counts as correct", "with an error rate", False),
+    "confidence": ("Confidence of that error rate", "0.95 if empty", False),
     "budget": ("Maximum total cost of the questions", "", False),
 }
 STOP_TEXTS = {
@@ -34,6 +42,7 @@ STOP_TEXTS = {
     "interval_below": "when the 90% interval is narrower than {:g}",
     "sd_below": "when the standard deviation is below {:g}",
     "reward_below": "when no question has an expected information of {:g} nats",
+    "risk": "when the expected error rate is at most {:g}",
 }
 
 
@@ -63,8 +72,11 @@ class PublishPages:
         name = form.get("name", "").strip()
         try:
             rules = _parse_rules(form)
-            Stop(**rules)  # type: ignore[arg-type]
-            self.workshop.publish(name, digest, target=[model.target], rules=rules)
+            Stop.from_document(rules)
+            strategy = form.get("strategy", "")
+            if strategy not in ("", *DESCRIPTIONS):
+                raise PublishingError(f"there is no strategy {strategy[:40]!r}.")
+            self.workshop.publish(name, digest, target=[model.target], rules=rules, strategy=strategy)
         except (PublishingError, TargetError, StopError, JobSpecError) as error:
             return self._form_page(request, model, form, error=capitalize(str(error)))
         return redirect(f"/analyst/questionnaires/{name}")
@@ -105,6 +117,8 @@ class PublishPages:
                 {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
                 for name, (label, hint, _) in RULES.items()
             ],
+            "strategies": [("", DEFAULT_STRATEGY), *DESCRIPTIONS.items()],
+            "strategy": form.get("strategy", ""),
             "error": error,
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
@@ -145,7 +159,8 @@ def _describe_rules(version: Version) -> str:
     parts = [f"stops {' or '.join(stops)}"] if stops else []
     if "budget" in rules:
         parts.append(f"questions cost at most {rules['budget']:g} in total")
-    return "; ".join(parts) or "asks all questions"
+    parts = parts or ["asks all questions"]
+    return "; ".join([*parts, f"order: {DESCRIPTIONS.get(version.strategy, DEFAULT_STRATEGY)}"])
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:

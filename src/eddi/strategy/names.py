@@ -1,0 +1,74 @@
+"""Strategies by name, for the command line and the service, and the default strategy."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from eddi.errors import StrategyError
+from eddi.model.base import Model
+from eddi.strategy.base import Strategy
+from eddi.strategy.fixed_order import FixedOrder
+from eddi.strategy.information import Information
+from eddi.strategy.lookahead import Lookahead
+from eddi.strategy.per_cost import PerCost
+from eddi.strategy.random import Random
+
+StrategyName = Literal["information", "per-cost", "lookahead", "random", "fixed"]
+DESCRIPTIONS: dict[str, str] = {
+    "information": "most informative question",
+    "per-cost": "most information per unit of cost",
+    "lookahead": "most informative two questions",
+    "random": "random order",
+    "fixed": "the same order for everybody",
+}
+
+
+def default_strategy(model: Model, target: Sequence[str]) -> Strategy:
+    """EDDI (`Information`); per unit of cost if the questions have different costs."""
+    askable = [q for q in model.schema.questions if not q.never and not set(q.reveals) & set(target)]
+    has_different_costs = len({question.cost for question in askable}) > 1
+    return PerCost(Information()) if has_different_costs else Information()
+
+
+def make_strategy(name: str, model: Model, target: Sequence[str], *, seed: int = 0) -> Strategy:
+    """The strategy of this name; the default one if it is empty.
+
+    A fixed order is learned from rows that are drawn from the model. It considers costs, if they differ.
+
+    Raises:
+        StrategyError: there is no strategy of this name.
+    """
+    if name == "per-cost":
+        return PerCost(Information())
+    if name == "fixed":
+        return FixedOrder.learn(model, target=target, strategy=default_strategy(model, target))
+    if name == "lookahead":
+        return Lookahead(seed=seed)
+    if name == "random":
+        return Random(seed)
+    if name == "information":
+        return Information()
+    if name:
+        raise StrategyError(
+            f"there is no strategy {name!r}. Choose one of: {', '.join(get_args(StrategyName))}."
+        )
+    return default_strategy(model, target)
+
+
+def reseed(strategy: Strategy, seed: int) -> Strategy:
+    """The strategy with another seed, if it has one: for another part of the same rows."""
+    return replace(strategy, seed=seed) if isinstance(strategy, Lookahead | Random) else strategy
+
+
+def name_strategy(strategy: Strategy) -> str:
+    """The name of a strategy; of one without a name, its class."""
+    if isinstance(strategy, PerCost) and isinstance(strategy.inner, Information):
+        return "per-cost"
+    names = {Information: "information", Lookahead: "lookahead", Random: "random", FixedOrder: "fixed"}
+    return names.get(type(strategy), type(strategy).__name__)
+
+
+def summarize_strategy(strategy: Strategy) -> str:
+    """How a strategy chooses questions, in a few words."""
+    name = name_strategy(strategy)
+    return DESCRIPTIONS.get(name, name)
