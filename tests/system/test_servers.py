@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from .conftest import Invoke
 from .server import Server, run_server
@@ -151,6 +152,7 @@ def test_a_server_that_restarts_after_a_kill_continues_all_interviews(
     assert verified.exit_code == 0, verified.stderr
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_database_agree_and_either_may_be_killed(
     fitted: Path, tmp_path: Path, postgres_url: str, invoke: Invoke
 ) -> None:
