@@ -108,10 +108,10 @@ def check_answers(client: httpx.Client, respondents: list[Respondent]) -> None:
 
 
 def count_questions(client: httpx.Client, interview: dict[str, Any]) -> int:
-    """Continue an interview to its end without a single answer."""
+    """Answer the questions of an interview until its end."""
     step, n_asked = interview, 0
-    while step["question"] is not None:
-        step = post_answer(client, interview["id"], step["question"]["name"], None)
+    while (question := step["question"]) is not None:
+        step = post_answer(client, interview["id"], question["name"], choose_answer(question))
         n_asked += 1
     return n_asked
 
