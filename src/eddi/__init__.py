@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from eddi.evaluate.curves import Curves as Curves
     from eddi.evaluate.simulate import simulate as simulate
     from eddi.interview.interview import Interview as Interview
+    from eddi.interview.next_questions import NextQuestions as NextQuestions
+    from eddi.interview.next_questions import next_questions as next_questions
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
@@ -38,6 +40,7 @@ _MODULES = {
     "EddiWarning": "eddi.errors",
     "OutOfRangeError": "eddi.errors",
     "Interview": "eddi.interview.interview",
+    "NextQuestions": "eddi.interview.next_questions",
     "PartialVAE": "eddi.partial_vae",
     "Prediction": "eddi.model.prediction",
     "Question": "eddi.table.question",
@@ -51,6 +54,7 @@ _MODULES = {
     "certify": "eddi.interview.risk_control",
     "compare": "eddi.evaluate.comparison",
     "load": "eddi.partial_vae",
+    "next_questions": "eddi.interview.next_questions",
     "recipes": "eddi",
     "signed_rank": "eddi.evaluate.comparison",
     "simulate": "eddi.evaluate.simulate",

@@ -9,14 +9,17 @@ import torch
 
 from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
-from eddi.reward.lookahead import TwoStepLookahead, first_question_gain
+from eddi.reward.lookahead import FIRST_QUESTION, TwoStepLookahead, first_question_gain
 from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
 NAMES = ("left", "right", "hint", "noise", "differ")
 ANY_GAIN = TwoStepLookahead(
-    n_candidates=9, min_gain=0.0, settings=EnumerationSettings(n_points=2, n_draws=16)
+    n_candidates=9,
+    min_gain=0.0,
+    settings=EnumerationSettings(n_points=2, n_draws=16),
+    n_first_draws=16,
 )
 """Computes the gain of every question, however small it is."""
 
@@ -151,9 +154,27 @@ def test_only_candidates_have_a_gain(xor):
     assert (gain_of_all[:2] > 0).all()
 
 
+def test_more_draws_of_a_first_answer_leave_the_other_gains_unchanged():
+    model = fit(SCHEMA.with_question("first", reveals=["left", "noise"]))
+    few, many = (
+        dataclasses.replace(ANY_GAIN, n_first_draws=n).gain(model, Evidence.empty(1, 5), ["differ"])[0]
+        for n in (2, 64)
+    )
+    torch.testing.assert_close(few[1:], many[1:])  # "right", "hint", "differ" and so on: enumerated
+    assert few[0] != many[0]
+    assert float(many[0]) == pytest.approx(float(many[1]), rel=0.1)
+
+
+def test_the_first_question_needs_a_smaller_share_than_later_ones(xor):
+    assert FIRST_QUESTION.min_gain < TwoStepLookahead.min_gain
+    (gain,) = first_question_gain(xor, ["differ"])[None]
+    (later,) = TwoStepLookahead().gain(xor, Evidence.empty(1, 5), ["differ"])
+    assert (gain[:2] > later[:2]).all()
+
+
 def test_the_gain_of_the_first_question_is_computed_once_for_a_model(xor, monkeypatch):
     first = first_question_gain(xor, ["differ"])
-    expected = TwoStepLookahead().gain(xor, Evidence.empty(1, 5), ["differ"])[0]
+    expected = FIRST_QUESTION.gain(xor, Evidence.empty(1, 5), ["differ"])[0]
     assert torch.equal(first, expected)
     monkeypatch.setattr(TwoStepLookahead, "gain", None)
     assert first_question_gain(xor, ["differ"]) is first

@@ -11,6 +11,7 @@ from Yoon et al. (INVASE, 2019) with the switch and the signs of Norcliffe et al
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,20 +88,23 @@ def collinear_gaussian(random: np.random.Generator) -> GaussianClasses:
     return GaussianClasses(mean, covariance)
 
 
-def cube() -> GaussianMixture:
-    """Eight classes in twenty variables; the three bits of class y are variables y, y + 1 and y + 2."""
-    mean, sd = _cube_bits(np.arange(8))
+def cube(signal_sd: float = SIGNAL_SD) -> GaussianMixture:
+    """Eight classes in twenty variables; the three bits of class y are variables y, y + 1 and y + 2.
+
+    AFABench's configuration of 2026 has a ``signal_sd`` of 0.3, as large as that of the noise.
+    """
+    mean, sd = _cube_bits(np.arange(8), signal_sd)
     return GaussianMixture(np.arange(8), *_add_noise_variables(mean, sd, 10), {})
 
 
-def cube_nm(n_contexts: int = 5) -> GaussianMixture:
+def cube_nm(n_contexts: int = 5, signal_sd: float = SIGNAL_SD) -> GaussianMixture:
     """CUBE in one of several blocks. The context says which block, and nothing about the class."""
     pairs = list(itertools.product(range(n_contexts), range(8)))  # 40 components
     context, classes = np.array(pairs).T
     mean = np.full((len(pairs), n_contexts + n_contexts * N_PLACES), NOISE_MEAN)
     sd = np.full_like(mean, NOISE_SD)
     mean[:, :n_contexts], sd[:, :n_contexts] = np.eye(n_contexts)[context], SIGNAL_SD
-    bits_mean, bits_sd = _cube_bits(classes)
+    bits_mean, bits_sd = _cube_bits(classes, signal_sd)
     for row, block in enumerate(context):
         places = slice(n_contexts + block * N_PLACES, n_contexts + (block + 1) * N_PLACES)
         mean[row, places], sd[row, places] = bits_mean[row], bits_sd[row]
@@ -125,7 +129,12 @@ def context(n_contexts: int = 4) -> GaussianMixture:
     return GaussianMixture(classes, mean, sd, _context_question(n_contexts))
 
 
-MIXTURES = {"cube": cube, "cube_nm": cube_nm, "xor": xor, "context": context}
+MIXTURES: dict[str, Callable[[], GaussianMixture]] = {
+    "cube": cube,
+    "cube_nm": cube_nm,
+    "xor": xor,
+    "context": context,
+}
 SYN = {"syn1": (0, 1), "syn2": (0, 2), "syn3": (1, 2)}
 """Which of the three functions applies if the last variable is negative, and if it is not."""
 
@@ -150,14 +159,14 @@ def _context_question(n_contexts: int) -> dict[str, tuple[str, ...]]:
     return {"context": tuple(f"x{i}" for i in range(n_contexts))}
 
 
-def _cube_bits(classes: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+def _cube_bits(classes: NDArray[np.int64], signal_sd: float) -> tuple[Numbers, Numbers]:
     """Mean and sd of the ten places [rows, places]: bit j of class y, lowest first, is at y + j."""
     mean = np.full((len(classes), N_PLACES), NOISE_MEAN)
     sd = np.full_like(mean, NOISE_SD)
     rows = np.arange(len(classes))
     for bit in range(N_BITS):
         place = (classes + bit) % N_PLACES
-        mean[rows, place], sd[rows, place] = (classes >> bit) & 1, SIGNAL_SD
+        mean[rows, place], sd[rows, place] = (classes >> bit) & 1, signal_sd
     return mean, sd
 
 

@@ -70,3 +70,11 @@ def test_collinear_rows_have_the_covariance_of_factors_and_noise():
     residual = table[list(classes.names)].to_numpy() - classes.mean[table[TARGET]]
     assert np.cov(residual.T) == pytest.approx(classes.covariance, abs=0.5)
     assert np.bincount(table[TARGET]).min() > 900
+
+
+def test_the_noise_of_the_bits_can_be_that_of_afabench():
+    noisy = synthetic.cube_nm(5, signal_sd=0.3)
+    assert set(noisy.sd[:, 5:].ravel()) == {0.3}
+    assert set(noisy.sd[:, :5].ravel()) == {0.1}  # the context stays clear
+    np.testing.assert_array_equal(noisy.mean, synthetic.cube_nm(5).mean)
+    assert set(synthetic.cube(signal_sd=0.3).sd.ravel()) == {0.3}

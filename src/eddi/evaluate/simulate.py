@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from eddi.errors import TargetError
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.step_metrics import StepMetrics, compute_step_metrics, true_numbers
-from eddi.interview.risk_control import resolve_risk
-from eddi.interview.rules import InterviewRules
+from eddi.interview.risk_control import resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
-from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
@@ -72,9 +70,8 @@ def simulate_evidence(
     on_progress: OnProgress | None = None,
 ) -> Curves:
     """`simulate` for rows of evidence. The target may be missing from all of them."""
-    strategy = strategy or default_strategy(model, (target,))
-    rule = resolve_risk(stop or Stop(), model, (target,), strategy)
-    interviews = SimulatedInterviews(InterviewRules(model, (target,), strategy, rule), truth)
+    rules = resolve_rules(model, (target,), strategy=strategy, stop=stop or Stop())
+    interviews = SimulatedInterviews(rules, truth)
     n_steps = interviews.n_steps(max_steps)
     metrics, chosen = [], []
     for n_done, step in enumerate(interviews.run(n_steps)):

@@ -11,14 +11,13 @@ from eddi.interview.answer_values import assign_values
 from eddi.interview.explanation import Explanation, explain
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.record import Answer, NoAnswer, Record
-from eddi.interview.risk_control import resolve_risk
-from eddi.interview.rules import InterviewRules
+from eddi.interview.risk_control import resolve_rules
 from eddi.model.base import Model, ModelSource
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
-from eddi.strategy.names import default_strategy, summarize_strategy
+from eddi.strategy.names import summarize_strategy
 from eddi.strategy.per_cost import PerCost
-from eddi.strategy.stopping import Stop, StoppingRule
+from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.text import format_names, suggest_name
@@ -59,9 +58,7 @@ class Interview:
                 f"this record is of an interview about {', '.join(record.target)}, "
                 f"not about {', '.join(names)}."
             )
-        strategy = strategy or default_strategy(fitted, names)
-        rule = resolve_risk(stop or Stop.from_document(fitted.schema.stop), fitted, names, strategy)
-        self.rules = InterviewRules(fitted, names, strategy, rule)
+        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=stop)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
             self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)

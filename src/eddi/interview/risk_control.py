@@ -96,6 +96,22 @@ def resolve_risk(
     return RiskControlledStop(rule, resolver.resolve)
 
 
+def resolve_rules(
+    model: Model,
+    target: tuple[str, ...],
+    *,
+    strategy: Strategy | None = None,
+    stop: StoppingRule | None = None,
+) -> InterviewRules:
+    """The rules of interviews, with every risk resolved.
+
+    By default, the strategy is EDDI, per unit of cost if costs differ, and the schema says when to stop.
+    """
+    strategy = strategy or default_strategy(model, target)
+    rule = stop or Stop.from_document(model.schema.stop)
+    return InterviewRules(model, target, strategy, resolve_risk(rule, model, target, strategy))
+
+
 @dataclass(frozen=True)
 class RiskResolver:
     """Finds the threshold that controls a risk for one model, target and strategy."""

@@ -30,6 +30,7 @@ from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Mismatches, Unknown
 from eddi.table.schema import Schema
+from eddi.table.text import format_names
 from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points require
@@ -129,7 +130,8 @@ class FittedModel:
     ) -> Evidence:
         """The rows of a table as evidence.
 
-        An array has no column names: its columns are those of the training table, in order.
+        An array has no column names: its columns are those of the training table, in order, with or
+        without all the optional and hidden ones.
 
         Args:
             table: rows that may differ from the training table.
@@ -140,13 +142,7 @@ class FittedModel:
         """
         rows = formats.read(table)
         if formats.is_array(table):
-            names = self.training.columns
-            if len(rows.column_names) != len(names):
-                raise TableError(
-                    f"the array has {len(rows.column_names)} columns; the model was trained on "
-                    f"{len(names)} columns. Give the same columns in the same order."
-                )
-            rows = rows.rename_columns(list(names))
+            rows = rows.rename_columns(self._array_columns(len(rows.column_names), (*optional, *hidden)))
         mismatches = Mismatches.collect(unknown)
         numbers = columns.table_to_numbers(
             rows, self.schema, optional=optional, hidden=hidden, mismatches=mismatches
@@ -154,6 +150,19 @@ class FittedModel:
         if mismatches is not None:
             mismatches.warn()
         return self.coding.encode(numbers)
+
+    def _array_columns(self, n_columns: int, optional: Sequence[str]) -> list[str]:
+        """The names of an array's columns."""
+        names = list(self.training.columns)
+        required = [name for name in names if name not in optional]
+        for candidates in (names, required):
+            if len(candidates) == n_columns:
+                return candidates
+        without = "" if required == names else f", or {len(required)} without {format_names(optional)}"
+        raise TableError(
+            f"the array has {n_columns} columns; the model was trained on {len(names)} columns{without}. "
+            "Give the same columns in the same order."
+        )
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""

@@ -43,11 +43,13 @@ class TwoStepLookahead:
             subtracted from every gain. The best of many questions is in part the most overestimated one.
         settings: how coarsely answers are enumerated to find candidates with a gain. Their gain is then
             computed again with all answers: the mean of several answers need not be a possible answer.
+        n_first_draws: number of draws of a first answer that reveals several variables at once.
     """
 
     n_candidates: int = 12
     min_gain: float = 0.5
     settings: EnumerationSettings = COARSE
+    n_first_draws: int = COARSE.n_draws
 
     def gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """Expected improvement of the best next question, in nats [rows, questions].
@@ -98,7 +100,7 @@ class TwoStepLookahead:
             candidates = self._choose_candidates(context, rewards, settings)
         evaluated = candidates.scatter(1, greedy, True)
         best_after = best_other.masked_fill(evaluated, 0.0)
-        for answers in context.candidate_answers(settings):
+        for answers in context.candidate_answers(replace(settings, n_draws=self.n_first_draws)):
             subset = answers.where(evaluated[answers.rows, answers.questions])
             if len(subset.rows):
                 observed = _observed_after(context, subset)
@@ -124,11 +126,17 @@ class TwoStepLookahead:
         return chosen
 
 
+FIRST_QUESTION = TwoStepLookahead(min_gain=0.3, n_first_draws=64)
+"""For the first question, which is the same for everybody. It is computed once, so it may take more draws,
+and it is one chance of an error instead of one at every question. docs/results/lookahead.md has the gains
+behind this share."""
+
+
 def first_question_gain(model: Model, target: Sequence[str]) -> Tensor:
     """The lookahead gain of every question before the first answer [questions]: cached."""
     return model.cache.get(
         ("first_question_gain", tuple(target)),
-        lambda: TwoStepLookahead().gain(model, empty_row(model), target)[0],
+        lambda: FIRST_QUESTION.gain(model, empty_row(model), target)[0],
     )
 
 

@@ -58,5 +58,5 @@ class Lookahead:
             return self.score(model, evidence[:1], target).repeat(len(evidence), 1)
         rewards = mutual_information(model, evidence, target, n_draws=N_DRAWS, seed=self.seed)
         settings = EnumerationSettings(self.n_points, self.n_draws, self.seed)
-        lookahead = TwoStepLookahead(self.n_candidates, self.doubt, settings)
+        lookahead = TwoStepLookahead(self.n_candidates, self.doubt, settings, self.n_draws)
         return (rewards + lookahead.gain(model, evidence, target)).cpu()

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model.base import Model, ModelSource
+from eddi.model.network.factors import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
 
@@ -52,6 +53,8 @@ def export_onnx(model: ModelSource, folder: Path) -> list[Path]:
     fitted = model.fitted()
     folder.mkdir(parents=True, exist_ok=True)
     network = copy.deepcopy(fitted.network).cpu().requires_grad_(False)
+    if network.set_encoder.factors is not None:
+        network.set_encoder.factors.invert = invert_by_elimination
     files = []
     for part in _parts(network, _Example(network, 3)):
         path = folder / f"{part.name}.onnx"
@@ -99,10 +102,14 @@ class _Term(nn.Module):
 
     def __init__(self, network: Network) -> None:
         super().__init__()
-        self.term_table = network.set_encoder.encoder_weights().term_table
+        weights = network.set_encoder.encoder_weights()
+        self.term_table, self.factors = weights.term_table, weights.factors
 
     def forward(self, values: Tensor, variables: Tensor) -> Tensor:
-        return self.term_table.term(values, variables)
+        terms = self.term_table.term(values, variables)
+        if self.factors is None:
+            return terms
+        return torch.cat([terms, self.factors.term(values, variables)], dim=-1)
 
 
 class _Posterior(nn.Module):

@@ -76,6 +76,7 @@ class Factors(nn.Module):
         self.flat_loadings = nn.Parameter(torch.randn(len(specs) * self.n_inputs * n_factors) * 0.1)
         self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
         self.mean = nn.Parameter(torch.zeros(len(specs)))
+        self.invert = invert_by_cholesky  # replaced for an export
 
     @property
     def n_statistics(self) -> int:
@@ -221,10 +222,7 @@ class PackedFactors:
         information, triangle = statistics[..., :k], statistics[..., k:]
         matrix = triangle[..., self.factors.unpack].view(*triangle.shape[:-1], k, k)
         identity = torch.eye(k, device=matrix.device, dtype=matrix.dtype)
-        # The matrix is positive definite. A check would wait for the GPU, and hide that a loss is NaN.
-        factor = torch.linalg.cholesky_ex(matrix + identity).L
-        inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
-        covariance = inverse.mT @ inverse
+        covariance = self.factors.invert(matrix + identity)
         return FactorPosterior((covariance @ information[..., None])[..., 0], covariance)
 
 
@@ -255,6 +253,32 @@ class FactorMoments:
     def features(self) -> Tensor:
         """What the tail sees of the factors [..., 2 K]."""
         return torch.cat([self.mean, self.variance], dim=-1)
+
+
+def invert_by_cholesky(matrix: Tensor) -> Tensor:
+    """The inverse of symmetric positive definite matrices [..., K, K]."""
+    identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
+    # A check of the result would wait for the GPU, and hide that a loss is NaN.
+    factor = torch.linalg.cholesky_ex(matrix).L
+    inverse: Tensor = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
+    return inverse.mT @ inverse
+
+
+def invert_by_elimination(matrix: Tensor) -> Tensor:
+    """`invert_by_cholesky` with products and sums alone, for ONNX, which has no decompositions.
+
+    Gauss-Jordan elimination; symmetric positive definite matrices need no pivoting.
+    """
+    for k in range(matrix.shape[-1]):
+        is_pivot = torch.arange(matrix.shape[-1], device=matrix.device) == k
+        column, row = matrix[..., :, k : k + 1], matrix[..., k : k + 1, :]
+        pivot = matrix[..., k : k + 1, k : k + 1]
+        cross = is_pivot[:, None] | is_pivot
+        eliminated = matrix - column * row / pivot
+        border = torch.where(is_pivot[:, None], row, -column) / pivot
+        corner = is_pivot[:, None] & is_pivot
+        matrix = torch.where(corner, 1 / pivot, torch.where(cross, border, eliminated))
+    return matrix
 
 
 def soft_clip(x: Tensor) -> Tensor:
