@@ -98,7 +98,8 @@ def next_questions(
         closed: questions that may not be asked: names, which hold for all rows, or a boolean mask
             [rows, questions] in the order of ``model.schema_.questions``.
         stop: when to ask no more; if None, as the schema says, or else once no question is left.
-            A question that was asked but not answered at all does not count for ``Stop(after=...)`` and budgets.
+            A question that was asked but not answered at all does not count for ``Stop(after=...)`` and
+            budgets.
 
     Raises:
         TargetError: there is no target, or it is unknown.
