@@ -1,6 +1,7 @@
 """`PartialVAE`: the scikit-learn estimator. `fit` trains a model; inference happens in `FittedModel`."""
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import TableError, TrainingError
+from eddi.errors import EddiWarning, TableError, TrainingError
+from eddi.estimator_input import join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.model import recipe as recipes
 from eddi.model.certificate import Certificate, CertificateKey
@@ -38,7 +40,11 @@ from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
-from eddi.table.streaming import open_table
+
+Y_NOT_USED = (
+    "y is not used: PartialVAE learns the columns of X alike. Join y to the table and declare it with "
+    "target=..., or use PartialVAEClassifier or PartialVAERegressor, which predict y."
+)
 
 
 class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,18 +98,33 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     model_: FittedModel
 
-    def fit(self, X: Any, y: Any = None) -> "PartialVAE":  # noqa: ARG002  # scikit-learn's signature
+    def fit(self, X: Any, y: Any = None) -> "PartialVAE":
         """Learn from a table in which NaN means not observed.
 
         Args:
             X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
                 Parquet file of more than 20 million cells is streamed from disk.
-            y: ignored; a target is a column of the table.
+            y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
+                with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
         """
+        table = read_table(self, X, reset=True)
+        joined = None if y is None else join_target(table, y, self.target)
+        if y is not None and joined is None:
+            warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
+        return self._fit(X, table if joined is None else joined)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit to a table and impute it, as the step of a pipeline.
+
+        ``y`` is the target of a later step. It is used only if the declared target is not a column.
+        """
+        joined = None if y is None else join_target(read_table(self, X, reset=True), y, self.target)
+        return self.fit(X, None if joined is None else y).transform(X)
+
+    def _fit(self, X: Any, table: Any) -> "PartialVAE":
         recipe = self._resolve_recipe()
         set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
         device = preparation.find_device(local_device(self.device))
-        table = self._read(X, reset=True)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
         target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
@@ -245,7 +266,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def evidence(self, X: Any, *, optional: Sequence[str] = ()) -> Evidence:
         """The rows of a table as evidence; columns in ``optional`` may be absent."""
         check_is_fitted(self)
-        table = self._read(X, reset=False)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return self.model_.evidence(table, optional=optional, unknown=self.unknown)
 
     # Learned attributes, as scikit-learn names them.
@@ -297,27 +318,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table_and_evidence(self, X: Any, hidden: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
-        table = self._read(X, reset=False)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
-
-    def _read(self, X: Any, *, reset: bool) -> Any:
-        if formats.is_array(X):
-            # scikit-learn's own checks, so that arrays fail with the messages its users know.
-            array = validate_data(
-                self,
-                X,
-                reset=reset,
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=2 if reset else 1,
-            )
-            table = formats.read(array)
-            # An array has no column names: its columns are those given to fit, in order.
-            return table if reset else table.rename_columns(self.model_.training.columns)
-        table = open_table(X) if reset else formats.read(X)
-        if reset:
-            self.n_features_in_ = len(table.column_names)
-            self.feature_names_in_ = np.array(table.column_names, dtype=object)
-        return table
 
     def _resolve_recipe(self) -> Recipe:
         if self.max_steps is not None and self.max_steps < 1:
