@@ -20,7 +20,7 @@ LAYERS = (
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("cache", "certificate", "prediction", "recipe"),
+    ("cache", "certificate", "prediction", "quality", "recipe"),
     ("network",),
     ("training", "inference"),
     ("base", "fitted"),

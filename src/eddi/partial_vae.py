@@ -4,6 +4,7 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from eddi.errors import EddiWarning, TableError, TrainingError
 from eddi.estimator_input import join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
+from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.files import archive
@@ -26,11 +28,12 @@ from eddi.model.fitted import FittedModel, TrainingSummary
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.network.network import Network
 from eddi.model.prediction import Prediction, Predictions
+from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
 from eddi.model.training.checkpoint import Checkpoint, Progress
-from eddi.model.training.cross_validation import train_cross_validated
+from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
@@ -129,14 +132,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
-        prepared = preparation.prepare(table, schema, recipe, seed=seed)
+        prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
         )
         run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
+        folds: list[Fold] = []
         rows, is_small = prepared.rows, recipes.is_cross_validated(recipe, prepared.n_rows)
-        train_network = train_cross_validated if is_small else train
+        train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
         history = train_network(
             network,
             rows,
@@ -147,7 +151,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=self._checkpoint(run),
             on_progress=self.on_progress,
         )
-        freeze_weights(network)
+        for trained in (network, *(fold.network for fold in folds)):
+            freeze_weights(trained)
         self.model_ = FittedModel(
             schema=schema,
             coding=prepared.coding,
@@ -162,8 +167,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 history=history,
                 has_column_names=not formats.is_array(X),
                 has_single_target=isinstance(self.target, str),
+                warnings=prepared.warnings,
             ),
             validation_rows=split_validation(prepared.rows, recipe, seed)[1],
+            folds=[(fold.network, fold.rows) for fold in folds],
         )
         return self
 
@@ -253,10 +260,27 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Write the model as one file that cannot run code; `eddi.load` reads it.
 
         A declared target with levels is certified on the validation rows first, so that
-        ``Stop(risk=...)`` works with the file.
+        ``Stop(risk=...)`` works with the file. The quality of its predictions is measured for the card.
         """
         certify_validation_rows(self.fitted())
+        if not self.model_.quality:
+            self.measure_quality()
         archive.save(self.model_, Path(path))
+
+    def measure_quality(self, X: Any = None) -> dict[str, TargetQuality]:
+        """How well each declared target is predicted, compared with the trivial prediction.
+
+        The model card keeps the result.
+
+        Args:
+            X: test rows. If None: the rows that `fit` held out, or the folds of its cross-validation.
+        """
+        source, held_out = self.fitted().held_out()
+        if X is not None:
+            source, held_out = "test rows", [(self.model_, self.evidence(X, optional=self.target_))]
+        measured = [measure_quality(held_out, name, source) for name in self.target_] if held_out else []
+        self.model_.quality = {quality.target: quality for quality in measured if quality is not None}
+        return self.model_.quality
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The names of `transform`'s columns: those of the table given to `fit`."""

@@ -9,8 +9,9 @@ cross-conformal prediction (Vovk 2015).
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -32,9 +33,10 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class Fold:
-    """A network that does not see the rows of its fold, and the validation on these rows."""
+    """A network that does not see the rows of its fold, these rows, and the validation on them."""
 
     network: Network
+    rows: Evidence
     validation: Validation
 
 
@@ -48,11 +50,12 @@ def train_cross_validated(
     targets: Sequence[int] = (),
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
+    on_folds: Callable[[Sequence[Fold]], None] | None = None,
 ) -> list[Progress]:
     """Fit ``network`` to all rows of ``evidence`` in place, and return the progress of each round.
 
-    The arguments are those of `loop.train`. Training takes place on the CPU: the tables are so small that
-    a GPU would wait for its kernels to be launched.
+    The arguments are those of `loop.train`; ``on_folds`` is called with the trained folds. Training takes
+    place on the CPU: the tables are so small that a GPU would wait for its kernels to be launched.
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
@@ -60,16 +63,12 @@ def train_cross_validated(
     for rows in split_folds(len(evidence), recipe.folds, seed):
         training_rows.append(evidence[np.setdiff1d(np.arange(len(evidence)), rows)])
         validation = Validation(evidence[rows], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), validation))
+        folds.append(Fold(copy.deepcopy(network), evidence[rows], validation))
     networks = [network, *(fold.network for fold in folds)]
-    for own_network, own_rows in zip(networks, training_rows, strict=True):
-        own_network.fit_factors(own_rows)
-    samplers = [
-        BatchSampler(
-            rows, recipe, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU, targets=targets
-        )
-        for i, rows in enumerate(training_rows)
-    ]
+    for own, own_rows in zip(networks, training_rows, strict=True):
+        own.fit_factors(own_rows)
+    draw = partial(BatchSampler, recipe=recipe, n_latent=network.latent, device=CPU, targets=targets)
+    samplers = [draw(rows, seed=mix_seed(seed, -i)) for i, rows in enumerate(training_rows)]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     if not state.history:  # the initial weights are a candidate, too
@@ -95,6 +94,8 @@ def train_cross_validated(
             break
     weights.use_best()
     _calibrate(network, folds)
+    if on_folds:
+        on_folds(folds)
     network.to(device)
     return state.history
 

@@ -25,6 +25,9 @@ class DataWarning:
     kind: str  # "leak", "missing", "identifier", "left out", "rows", "classes", "target", "check"
     message: str
 
+    def __str__(self) -> str:
+        return self.message if self.column is None else f"{self.column!r}: {self.message}"
+
     @property
     def is_serious(self) -> bool:
         """Whether the model would be misleading if nothing is changed."""
