@@ -14,13 +14,13 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 # A layer imports only from layers before it, also inside functions and under TYPE_CHECKING.
 LAYERS = (
-    *("errors", "engine", "table", "model", "recipes", "reward", "strategy", "interview", "partial_vae"),
-    *("evaluate", "store", "service", "cli"),
+    *("errors", "engine", "table", "model", "recipes", "reward", "strategy", "interview"),
+    *("estimator_input", "partial_vae", "supervised", "evaluate", "store", "service", "cli"),
 )
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("cache", "certificate", "prediction", "recipe"),
+    ("cache", "certificate", "prediction", "quality", "recipe"),
     ("network",),
     ("training", "inference"),
     ("base", "fitted"),
@@ -34,7 +34,10 @@ TRAINING_MODULES = ("job_worker.py",)  # the modules among those that fit a mode
 LIBRARY_USERS = {
     "pandas": ("table/",),
     "polars": ("table/",),
-    "sklearn": ("partial_vae.py", "strategy/lasso.py", "cli/demo_study.py"),
+    "sklearn": (
+        *("estimator_input.py", "partial_vae.py", "supervised.py"),
+        *("strategy/lasso.py", "cli/demo_study.py"),
+    ),
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
 }
@@ -135,7 +138,7 @@ def check_entry_points(file: str, source: str) -> Iterator[str]:
         is_paper = module.startswith("eddi.reward.paper")
         if is_paper and not file.startswith(("strategy/", "reward/paper/")):
             yield f"{file} imports {module}: only strategies use the paper's reward"
-        is_estimator = module.startswith("eddi.partial_vae")
+        is_estimator = module.startswith(("eddi.partial_vae", "eddi.supervised"))
         if is_estimator and file.startswith(PROTOCOL_USERS) and not file.endswith(TRAINING_MODULES):
             yield f"{file} imports {module}: depend on the Model protocol, not on the estimator"
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from eddi.strategy.base import Strategy as Strategy
     from eddi.strategy.stopping import Stop as Stop
     from eddi.strategy.stopping import StoppingRule as StoppingRule
+    from eddi.supervised import PartialVAEClassifier as PartialVAEClassifier
+    from eddi.supervised import PartialVAERegressor as PartialVAERegressor
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema
     from eddi.table.variable import Variable as Variable
@@ -42,6 +44,8 @@ _MODULES = {
     "Interview": "eddi.interview.interview",
     "NextQuestions": "eddi.interview.next_questions",
     "PartialVAE": "eddi.partial_vae",
+    "PartialVAEClassifier": "eddi.supervised",
+    "PartialVAERegressor": "eddi.supervised",
     "Prediction": "eddi.model.prediction",
     "Question": "eddi.table.question",
     "Recipe": "eddi.model.recipe",

@@ -1,8 +1,10 @@
 """`PartialVAE`: the scikit-learn estimator. `fit` trains a model; inference happens in `FittedModel`."""
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import TableError, TrainingError
+from eddi.errors import EddiWarning, TableError, TrainingError
+from eddi.estimator_input import join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
+from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.files import archive
@@ -24,11 +28,12 @@ from eddi.model.fitted import FittedModel, TrainingSummary
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.network.network import Network
 from eddi.model.prediction import Prediction, Predictions
+from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
 from eddi.model.training.checkpoint import Checkpoint, Progress
-from eddi.model.training.cross_validation import train_cross_validated
+from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
@@ -38,7 +43,11 @@ from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
-from eddi.table.streaming import open_table
+
+Y_NOT_USED = (
+    "y is not used: PartialVAE learns the columns of X alike. Join y to the table and declare it with "
+    "target=..., or use PartialVAEClassifier or PartialVAERegressor, which predict y."
+)
 
 
 class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,30 +101,46 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     model_: FittedModel
 
-    def fit(self, X: Any, y: Any = None) -> "PartialVAE":  # noqa: ARG002  # scikit-learn's signature
+    def fit(self, X: Any, y: Any = None) -> "PartialVAE":
         """Learn from a table in which NaN means not observed.
 
         Args:
             X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
                 Parquet file of more than 20 million cells is streamed from disk.
-            y: ignored; a target is a column of the table.
+            y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
+                with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
         """
+        table = read_table(self, X, reset=True)
+        joined = None if y is None else join_target(table, y, self.target)
+        if y is not None and joined is None:
+            warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
+        return self._fit(X, table if joined is None else joined)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit to a table and impute it, as the step of a pipeline.
+
+        ``y`` is the target of a later step. It is used only if the declared target is not a column.
+        """
+        joined = None if y is None else join_target(read_table(self, X, reset=True), y, self.target)
+        return self.fit(X, None if joined is None else y).transform(X)
+
+    def _fit(self, X: Any, table: Any) -> "PartialVAE":
         recipe = self._resolve_recipe()
         set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
         device = preparation.find_device(local_device(self.device))
-        table = self._read(X, reset=True)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
         target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
-        prepared = preparation.prepare(table, schema, recipe, seed=seed)
+        prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
         )
         run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
+        folds: list[Fold] = []
         rows, is_small = prepared.rows, recipes.is_cross_validated(recipe, prepared.n_rows)
-        train_network = train_cross_validated if is_small else train
+        train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
         history = train_network(
             network,
             rows,
@@ -126,7 +151,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=self._checkpoint(run),
             on_progress=self.on_progress,
         )
-        freeze_weights(network)
+        for trained in (network, *(fold.network for fold in folds)):
+            freeze_weights(trained)
         self.model_ = FittedModel(
             schema=schema,
             coding=prepared.coding,
@@ -141,8 +167,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 history=history,
                 has_column_names=not formats.is_array(X),
                 has_single_target=isinstance(self.target, str),
+                warnings=prepared.warnings,
             ),
             validation_rows=split_validation(prepared.rows, recipe, seed)[1],
+            folds=[(fold.network, fold.rows) for fold in folds],
         )
         return self
 
@@ -232,10 +260,27 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Write the model as one file that cannot run code; `eddi.load` reads it.
 
         A declared target with levels is certified on the validation rows first, so that
-        ``Stop(risk=...)`` works with the file.
+        ``Stop(risk=...)`` works with the file. The quality of its predictions is measured for the card.
         """
         certify_validation_rows(self.fitted())
+        if not self.model_.quality:
+            self.measure_quality()
         archive.save(self.model_, Path(path))
+
+    def measure_quality(self, X: Any = None) -> dict[str, TargetQuality]:
+        """How well each declared target is predicted, compared with the trivial prediction.
+
+        The model card keeps the result.
+
+        Args:
+            X: test rows. If None: the rows that `fit` held out, or the folds of its cross-validation.
+        """
+        source, held_out = self.fitted().held_out()
+        if X is not None:
+            source, held_out = "test rows", [(self.model_, self.evidence(X, optional=self.target_))]
+        measured = [measure_quality(held_out, name, source) for name in self.target_] if held_out else []
+        self.model_.quality = {quality.target: quality for quality in measured if quality is not None}
+        return self.model_.quality
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The names of `transform`'s columns: those of the table given to `fit`."""
@@ -245,7 +290,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def evidence(self, X: Any, *, optional: Sequence[str] = ()) -> Evidence:
         """The rows of a table as evidence; columns in ``optional`` may be absent."""
         check_is_fitted(self)
-        table = self._read(X, reset=False)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return self.model_.evidence(table, optional=optional, unknown=self.unknown)
 
     # Learned attributes, as scikit-learn names them.
@@ -297,27 +342,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table_and_evidence(self, X: Any, hidden: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)
-        table = self._read(X, reset=False)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
-
-    def _read(self, X: Any, *, reset: bool) -> Any:
-        if formats.is_array(X):
-            # scikit-learn's own checks, so that arrays fail with the messages its users know.
-            array = validate_data(
-                self,
-                X,
-                reset=reset,
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=2 if reset else 1,
-            )
-            table = formats.read(array)
-            # An array has no column names: its columns are those given to fit, in order.
-            return table if reset else table.rename_columns(self.model_.training.columns)
-        table = open_table(X) if reset else formats.read(X)
-        if reset:
-            self.n_features_in_ = len(table.column_names)
-            self.feature_names_in_ = np.array(table.column_names, dtype=object)
-        return table
 
     def _resolve_recipe(self) -> Recipe:
         if self.max_steps is not None and self.max_steps < 1:

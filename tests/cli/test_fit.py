@@ -1,11 +1,16 @@
-"""`eddi fit` says how to resume when training ends early."""
+"""`eddi fit` reports the quality of a model, and says how to resume when training ends early."""
 
+import json
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from eddi.cli import app
 from eddi.cli.errors import report_errors
 from eddi.cli.fit import report_interruption, silence_other_ranks
 
@@ -44,3 +49,44 @@ def test_only_the_main_process_prints_messages(
         print("training", file=sys.stderr)
     assert yielded == is_main
     assert capsys.readouterr().err == ("training\n" if is_main else "")
+
+
+def test_the_report_has_warnings_and_the_quality_on_test_rows(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    x, z = random.normal(size=(2, 120))
+    table = pd.DataFrame({"x": x, "z": z, "ill": np.where(x > 1.3, "yes", "no")})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    arguments = [
+        "fit",
+        "t.csv",
+        "--target",
+        "ill",
+        "-o",
+        "m.eddi",
+        "--steps",
+        "5",
+        "--test",
+        "0.25",
+        "--json",
+    ]
+    paths = [str(tmp_path / text) if "." in text and text[0] in "tm" else text for text in arguments]
+    result = CliRunner().invoke(app, paths)
+    assert result.exit_code == 0, result.output
+    messages = " ".join(result.stderr.split())
+    assert "warning: 'x': Explains 100% of 'ill' on its own" in messages
+    assert "only 90 rows" in messages
+    assert "always guessing the most frequent class" in messages
+    report = json.loads(result.stdout)
+    assert report["rows"] == 90
+    assert (report["quality"][0]["n_rows"], report["quality"][0]["source"]) == (30, "test rows")
+    held_out = pd.read_csv(tmp_path / "m.test.csv")
+    assert len(held_out) == 30
+    assert len(held_out.merge(table, on=["x", "z", "ill"])) == 30
+
+
+def test_a_share_that_is_no_row_is_rejected(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [1.0, 2.5, 3.1]}).to_csv(tmp_path / "t.csv", index=False)
+    paths = (str(tmp_path / "t.csv"), "-o", str(tmp_path / "m.eddi"))
+    result = CliRunner().invoke(app, ["fit", *paths, "--test", "0.1"])
+    assert result.exit_code == 1
+    assert "0.1 of 3 rows is no row" in " ".join(result.stderr.split())

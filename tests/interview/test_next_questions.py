@@ -229,7 +229,7 @@ def test_evidence_that_does_not_fit_is_refused(model):
 @pytest.mark.parametrize(
     ("closed", "error", "message"),
     [
-        ("height", SchemaError, r"no question 'height'\. .*Questions are: 'age'"),
+        ("height", SchemaError, r"no question 'height'\. Did you mean 'weight'\? Questions are: 'age'"),
         (np.zeros((N_ROWS, 8)), TableError, "'closed' must hold booleans, got float64"),
         (np.zeros((3, 8), dtype=bool), TableError, r"must have the shape \(12, 8\), got \(3, 8\)"),
     ],

@@ -39,6 +39,22 @@ class EncoderName(StrEnum):
     PRECISION = "precision"
 
 
+Steps = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."),
+]
+TestShare = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        min=0.0,
+        max=0.9,
+        help="Hold out this share of the rows, such as 0.2, write it to OUTPUT's name with .test.csv, "
+        "and measure the quality of predictions on it.",
+    ),
+]
+
+
 def fit(
     table: TablePath,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
@@ -53,12 +69,8 @@ def fit(
     encoder: Annotated[
         EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
     ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."
-        ),
-    ] = None,
+    steps: Steps = None,
+    test: TestShare = None,
     seed: Seed = 0,
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")] = "auto",
     json: Json = False,
@@ -75,7 +87,9 @@ def fit(
     checkpoint = output.with_name(output.name + ".partial")
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
-        row_schema.target_names(target)  # rejects an unknown target before torch is imported
+        names = row_schema.target_names(target)  # rejects an unknown target before torch is imported
+        rows, test_rows = _hold_out(rows, test, seed)
+        _print_warnings(rows, row_schema, names)
         from eddi.partial_vae import PartialVAE
 
         if checkpoint.exists():
@@ -93,6 +107,9 @@ def fit(
                 on_progress=on_progress,
             ).fit(rows)
             if is_main:
+                if test_rows is not None:
+                    _write_test_rows(test_rows, output)
+                    model.measure_quality(test_rows)
                 model.save(output)
     if is_main:
         checkpoint.unlink(missing_ok=True)
@@ -125,6 +142,47 @@ def _read_table(
     return rows, schema
 
 
+def _hold_out(
+    rows: "pa.Table | ParquetStream", share: float | None, seed: int
+) -> "tuple[pa.Table | ParquetStream, pa.Table | None]":
+    """Return the training rows and, if a share is given, the test rows, which are drawn at random."""
+    if not share:
+        return rows, None
+    import numpy as np
+    import pyarrow as pa
+
+    from eddi.errors import TableError
+
+    if not isinstance(rows, pa.Table):
+        raise TableError("--test needs a table that fits into memory. Split this file yourself.")
+    order = np.random.default_rng(seed).permutation(rows.num_rows)
+    n_test = round(share * rows.num_rows)
+    if n_test == 0:
+        raise TableError(f"--test {share:g} of {rows.num_rows} rows is no row. Use a larger share.")
+    return rows.take(np.sort(order[n_test:])), rows.take(np.sort(order[:n_test]))
+
+
+def _write_test_rows(rows: "pa.Table", output: Path) -> None:
+    from eddi.table import formats
+
+    path = output.with_suffix(".test.csv")
+    formats.write(rows, path)
+    terminal.print_message(f"wrote {rows.num_rows:,} test rows to {path}")
+
+
+def _print_warnings(rows: "pa.Table | ParquetStream", schema: "Schema", names: tuple[str, ...]) -> None:
+    """Print what may be wrong with the table before a model is trained on it."""
+    import pyarrow as pa
+
+    from eddi.table.checks.training_table import MAX_ROWS, find_training_warnings
+    from eddi.table.columns import table_to_numbers
+
+    if isinstance(rows, pa.Table):
+        numbers = table_to_numbers(rows.slice(0, MAX_ROWS), schema)
+        for warning in find_training_warnings(schema, numbers, names, n_rows=rows.num_rows):
+            terminal.print_message(f"warning: {warning}", style="yellow")
+
+
 @contextmanager
 def report_interruption(checkpoint: Path) -> Iterator[None]:
     """Say how to resume if training ends early."""
@@ -146,12 +204,13 @@ def report_interruption(checkpoint: Path) -> Iterator[None]:
 def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
     last, n_bytes = model.history_[-1], output.stat().st_size
     early = " (stopped improving)" if last.step < last.max_steps else ""
-    score = "no held-out rows" if last.best is None else f"held-out score {last.best:.3f}"
     terminal.print_message(
         f"{output} ({terminal.format_size(n_bytes)}): {model.n_rows_:,} rows, "
-        f"{last.step:,} steps{early}, {terminal.format_duration(last.seconds)}; {score}.",
+        f"{last.step:,} steps{early}, {terminal.format_duration(last.seconds)}.",
         style="green",
     )
+    for name, quality in model.fitted().quality.items():
+        terminal.print_message(f"{name}: {' '.join(quality.describe())}")
     if json:
         report = {
             "model": str(output),
@@ -162,5 +221,7 @@ def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
             "steps": last.step,
             "seconds": round(last.seconds, 3),
             "score": last.best,
+            "quality": [quality.to_document() for quality in model.fitted().quality.values()],
+            "warnings": list(model.fitted().training.warnings),
         }
         terminal.print_data(terminal.to_json(report))

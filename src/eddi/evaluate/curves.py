@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from eddi.errors import EvaluationError
 from eddi.model.prediction import COVERAGE
+from eddi.model.quality import auroc
 from eddi.table.variable import Level
 
 Numbers = NDArray[np.float64]
@@ -164,7 +165,7 @@ class Curves:
         levels = [1] if len(self.levels) == 2 else range(len(self.levels))
         probabilities, truth = self.probabilities[self.known], self.truth[self.known]
         areas = [
-            _auroc(probabilities[..., level], truth == level)
+            auroc(probabilities[..., level], truth == level)
             for level in levels
             if 0 < (truth == level).mean() < 1
         ]
@@ -321,15 +322,6 @@ def from_row_error(metric: Metric, error_of_mean: Numbers, mean: Numbers) -> Num
 def bin_index(probability: Numbers) -> NDArray[np.int64]:
     """Index of the bin, out of `N_BINS` equal ones, that contains each probability; 1 is in the last."""
     return np.minimum((probability * N_BINS).astype(np.int64), N_BINS - 1)
-
-
-def _auroc(probabilities: Numbers, has_level: NDArray[np.bool_]) -> Numbers:
-    """Probability that a row with the level ranks above one without; ties count half [steps + 1]."""
-    from scipy.stats import rankdata  # slow to import, and workers of a simulation do not need it
-
-    n_with, n_without = has_level.sum(), (~has_level).sum()
-    rank_sum = rankdata(probabilities, axis=0)[has_level].sum(0)  # Mann and Whitney (1947)
-    return np.asarray((rank_sum - n_with * (n_with + 1) / 2) / (n_with * n_without))
 
 
 def _expected_calibration_error(confidence: Numbers, is_correct: Numbers) -> Numbers:

@@ -13,7 +13,7 @@ from eddi.interview.risk_control import resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model, ModelSource
 from eddi.strategy.base import Strategy
-from eddi.strategy.stopping import StoppingRule
+from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
 
@@ -70,7 +70,7 @@ def simulate_evidence(
     on_progress: OnProgress | None = None,
 ) -> Curves:
     """`simulate` for rows of evidence. The target may be missing from all of them."""
-    rules = resolve_rules(model, (target,), strategy=strategy, stop=stop)
+    rules = resolve_rules(model, (target,), strategy=strategy, stop=stop or Stop())
     interviews = SimulatedInterviews(rules, truth)
     n_steps = interviews.n_steps(max_steps)
     metrics, chosen = [], []

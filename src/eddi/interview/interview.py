@@ -17,7 +17,7 @@ from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
 from eddi.strategy.names import summarize_strategy
 from eddi.strategy.per_cost import PerCost
-from eddi.strategy.stopping import Stop, StoppingRule
+from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.text import format_names, suggest_name
@@ -58,8 +58,7 @@ class Interview:
                 f"this record is of an interview about {', '.join(record.target)}, "
                 f"not about {', '.join(names)}."
             )
-        rule = stop or Stop.from_document(fitted.schema.stop)
-        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=rule)
+        self.rules = resolve_rules(fitted, names, strategy=strategy, stop=stop)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
             self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)

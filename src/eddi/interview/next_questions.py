@@ -93,11 +93,13 @@ def next_questions(
             The columns of arrays are those of the table given to ``fit``, in order. Those of the target
             may be left out.
         target: what to predict; the model's declared target if None.
-        strategy: how questions are chosen; EDDI (`Information`) if None.
+        strategy: how questions are chosen; EDDI (`Information`) if None, per unit of cost if the
+            questions have different costs.
         closed: questions that may not be asked: names, which hold for all rows, or a boolean mask
             [rows, questions] in the order of ``model.schema_.questions``.
-        stop: when to ask no more; only once no question is left if None. A question that was asked but
-            not answered at all does not count for ``Stop(after=...)`` and budgets.
+        stop: when to ask no more; if None, as the schema says, or else once no question is left.
+            A question that was asked but not answered at all does not count for ``Stop(after=...)`` and
+            budgets.
 
     Raises:
         TargetError: there is no target, or it is unknown.
@@ -135,7 +137,7 @@ def _read_rows(model: Model, rows: Any, target: tuple[str, ...]) -> Evidence:
             )
         return _read_arrays(model, *rows, target)
     if not isinstance(rows, Evidence):
-        return model.evidence(rows, optional=target)
+        return model.evidence(rows, hidden=target)
     n_variables = len(model.schema.variables)
     if rows.n_variables != n_variables:
         raise TableError(
@@ -161,7 +163,7 @@ def _read_arrays(
     cells = array.astype(np.float64 if is_numeric else object)
     _check_not_missing(cells, mask)
     cells[~mask] = np.nan
-    return model.evidence(cells, optional=target)
+    return model.evidence(cells, hidden=target)
 
 
 def _read_closed(schema: Schema, closed: Any, n_rows: int) -> Mask:

@@ -103,9 +103,13 @@ def resolve_rules(
     strategy: Strategy | None = None,
     stop: StoppingRule | None = None,
 ) -> InterviewRules:
-    """The rules of interviews: the default strategy and no stopping rule, unless given; risks resolved."""
+    """The rules of interviews, with every risk resolved.
+
+    By default, the strategy is EDDI, per unit of cost if costs differ, and the schema says when to stop.
+    """
     strategy = strategy or default_strategy(model, target)
-    return InterviewRules(model, target, strategy, resolve_risk(stop or Stop(), model, target, strategy))
+    rule = stop or Stop.from_document(model.schema.stop)
+    return InterviewRules(model, target, strategy, resolve_risk(rule, model, target, strategy))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The fitted model: a trained network with its schema and coding, ready for inference."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from eddi.model.network.network import Network
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
 from eddi.model.prediction import Predictions
+from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training.checkpoint import Progress
 from eddi.table import columns, fill, formats
@@ -48,6 +49,7 @@ class TrainingSummary:
     history: list[Progress]
     has_column_names: bool = True  # False for an array
     has_single_target: bool = False  # whether the target was given as one name
+    warnings: tuple[str, ...] = ()  # about the table, such as leakage
 
 
 @dataclass(eq=False)
@@ -63,7 +65,10 @@ class FittedModel:
         network: the trained network.
         training: what it was trained on.
         certificates: results of `eddi.certify`, for risk-controlled stopping.
+        quality: how well each declared target is predicted, by name.
         validation_rows: the rows that `fit` held out. Kept in memory only: model files contain no rows.
+        folds: for cross-validated models, the network of each fold and the rows it did not see. Kept in
+            memory only, and not pickled.
     """
 
     schema: Schema
@@ -74,7 +79,9 @@ class FittedModel:
     network: Network
     training: TrainingSummary
     certificates: dict[CertificateKey, Certificate] = field(default_factory=dict)
+    quality: dict[str, TargetQuality] = field(default_factory=dict)
     validation_rows: Evidence | None = None
+    folds: Sequence[tuple[Network, Evidence]] = ()
 
     def __repr__(self) -> str:
         target = f", target {', '.join(self.target)}" if self.target else ""
@@ -83,11 +90,21 @@ class FittedModel:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields alone; packed weights and caches are computed again."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"folds": ()}
 
     def fitted(self) -> "FittedModel":
         """This model."""
         return self
+
+    def held_out(self) -> tuple[str, list[tuple["FittedModel", Evidence]]]:
+        """What the held-out rows are, and models, each with rows that it was not trained on."""
+        if self.validation_rows is not None:
+            return "validation rows", [(self, self.validation_rows)]
+        device = next(self.network.parameters()).device
+        folds = [
+            (replace(self, network=network.to(device), folds=()), rows) for network, rows in self.folds
+        ]
+        return "cross-validation", folds
 
     # The names that the estimator gives these attributes; strategies may use either.
     @property
@@ -131,7 +148,7 @@ class FittedModel:
         """The rows of a table as evidence.
 
         An array has no column names: its columns are those of the training table, in order, with or
-        without all the optional ones.
+        without all the optional and hidden ones.
 
         Args:
             table: rows that may differ from the training table.
@@ -142,7 +159,7 @@ class FittedModel:
         """
         rows = formats.read(table)
         if formats.is_array(table):
-            rows = rows.rename_columns(self._array_columns(len(rows.column_names), optional))
+            rows = rows.rename_columns(self._array_columns(len(rows.column_names), (*optional, *hidden)))
         mismatches = Mismatches.collect(unknown)
         numbers = columns.table_to_numbers(
             rows, self.schema, optional=optional, hidden=hidden, mismatches=mismatches

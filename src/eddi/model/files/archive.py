@@ -2,7 +2,7 @@
 
 ==================== =====================================================================
 manifest.json        format version, and the size and SHA-256 of every other member
-model.json           schema, coding, recipe, settings, the training table's fingerprint, certificates
+model.json           schema, coding, recipe, settings, fingerprint, certificates, quality
 weights.safetensors  the network's weights
 CARD.md              the model card, for people
 ==================== =====================================================================
@@ -32,6 +32,7 @@ from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelDat
 from eddi.model.files.model_card import model_card
 from eddi.model.fitted import FittedModel, TrainingSummary
 from eddi.model.inference.frozen import freeze_weights
+from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.checkpoint import Progress
 from eddi.model.training.preparation import build_network, find_device
@@ -116,7 +117,9 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
         "n_rows": training.n_rows,
         "fingerprint": training.fingerprint,
         "history": [asdict(progress) for progress in training.history],
+        "warnings": list(training.warnings),
         "certificates": [certificate.to_document() for certificate in model.certificates.values()],
+        "quality": [quality.to_document() for quality in model.quality.values()],
     }
 
 
@@ -135,6 +138,7 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
     if metadata["target_is_one"] and len(target) != 1:
         raise ValueError(f"a single target was declared, but the file names {len(target)}.")
     certificates = map(Certificate.from_document, metadata.get("certificates", []))
+    quality = map(TargetQuality.from_document, metadata.get("quality", []))
     return FittedModel(
         schema=schema,
         coding=coding,
@@ -149,8 +153,10 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
             history=[Progress(**progress) for progress in metadata["history"]],
             has_column_names=metadata["named_columns"],
             has_single_target=metadata["target_is_one"],
+            warnings=tuple(metadata.get("warnings", ())),
         ),
         certificates={certificate.key: certificate for certificate in certificates},
+        quality={measured.target: measured for measured in quality},
     )
 
 

@@ -7,7 +7,10 @@ from eddi.model.fitted import FittedModel
 
 def model_card(model: FittedModel) -> str:
     """The card in Markdown."""
-    sections = (_heading(model), _training(model), _variables(model), _set_aside(model), _LIMITATIONS)
+    sections = (
+        *(_heading(model), _quality(model), _warnings(model), _training(model), _variables(model)),
+        *(_set_aside(model), _LIMITATIONS),
+    )
     return "\n".join(section for section in sections if section)
 
 
@@ -21,6 +24,20 @@ def _heading(model: FittedModel) -> str:
         f"- Variables: {len(model.schema.variables)} ({_kinds(model)})\n"
         f"- Questions: {len(model.schema.questions)}\n"
     )
+
+
+def _quality(model: FittedModel) -> str:
+    sections = [
+        f"## Quality of predictions of {quality.target}\n\n"
+        + "".join(f"- {line}\n" for line in quality.describe())
+        for quality in model.quality.values()
+    ]
+    return "\n".join(sections)
+
+
+def _warnings(model: FittedModel) -> str:
+    lines = "".join(f"- {warning}\n" for warning in model.training.warnings)
+    return f"## Warnings about the training table\n\n{lines}" if lines else ""
 
 
 def _kinds(model: FittedModel) -> str:

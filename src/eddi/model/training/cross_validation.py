@@ -9,7 +9,7 @@ cross-conformal prediction (Vovk 2015).
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,10 +32,11 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class Fold:
-    """A network that does not see the rows of its fold, and the validation on these rows."""
+    """A network that does not see the rows of its fold."""
 
     network: Network
-    training_rows: Evidence
+    training_rows: Evidence  # all rows but those of the fold
+    rows: Evidence  # of the fold
     validation: Validation
 
 
@@ -49,11 +50,12 @@ def train_cross_validated(
     targets: Sequence[int] = (),
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
+    on_folds: Callable[[Sequence[Fold]], None] | None = None,
 ) -> list[Progress]:
     """Fit ``network`` to all rows of ``evidence`` in place, and return the progress of each round.
 
-    The arguments are those of `loop.train`. Training takes place on the CPU: the tables are so small that
-    a GPU would wait for its kernels to be launched.
+    The arguments are those of `loop.train`; ``on_folds`` is called with the trained folds. Training takes
+    place on the CPU: the tables are so small that a GPU would wait for its kernels to be launched.
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
@@ -93,6 +95,8 @@ def train_cross_validated(
         writable.save(weights, state)
     weights.use_best()
     _calibrate(network, folds)
+    if on_folds:
+        on_folds(folds)
     network.to(device)
     return state.history
 
@@ -105,7 +109,7 @@ def _make_folds(
     for held_out in split_folds(len(evidence), recipe.folds, seed):
         rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
         validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), rows, validation))
+        folds.append(Fold(copy.deepcopy(network), rows, evidence[held_out], validation))
     return folds
 
 

@@ -17,6 +17,7 @@ from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
+from eddi.table.checks.training_table import find_training_warnings
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -33,10 +34,16 @@ class PreparedTable:
     rows: Evidence | StreamedEvidence
     n_rows: int
     fingerprint: str
+    warnings: tuple[str, ...] = ()
 
 
 def prepare(
-    table: pa.Table | ParquetStream, schema: Schema, recipe: Recipe, *, seed: int
+    table: pa.Table | ParquetStream,
+    schema: Schema,
+    recipe: Recipe,
+    *,
+    seed: int,
+    targets: Sequence[str] = (),
 ) -> PreparedTable:
     """Check and code a training table; a table on disk is read once and never held in memory."""
     if isinstance(table, ParquetStream):
@@ -45,7 +52,8 @@ def prepare(
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = Coding.fit(schema, numbers, recipe.scaling)
     evidence = coding.encode(numbers)
-    return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence))
+    warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
+    return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
 
 
 def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:

@@ -7,7 +7,6 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from eddi.interview.documents import variable_document
 from eddi.model.fitted import FittedModel
-from eddi.service.analyst.data.data_warnings import DataWarning
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.jobs.job_queue import Job
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Version
@@ -15,6 +14,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.workshop import MAX_HELD_OUT, MAX_STEPS
 from eddi.service.web.schemas import MAX_TARGETS, Name, VariableOut
 from eddi.strategy.names import StrategyName
+from eddi.table.checks.training_table import DataWarning
 
 MAX_SEED = 2**31 - 1
 

@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eddi.service.analyst.data.data_warnings import (
-    find_warnings,
-    group_by_column,
-    predictive_strength,
-)
+from eddi.service.analyst.data.data_warnings import find_warnings, group_by_column
 from eddi.table.schema import Schema
 
 
@@ -63,14 +59,3 @@ def test_few_rows_and_a_missing_target_are_reported_for_the_table(warnings_for):
     warnings = warnings_for(make_frame(60), None)
     assert {warning.kind for warning in warnings if warning.column is None} == {"rows", "target"}
     assert warnings[0].is_serious
-
-
-def test_a_chance_correlation_is_not_a_leak():
-    random = np.random.default_rng(1)
-    noise = random.normal(size=(2, 400))
-    is_high = (noise[1] > 0).astype(float)
-    is_late = (np.arange(400) > 200).astype(float)
-    assert predictive_strength(noise[0], noise[1], has_levels=False) < 0.1
-    assert predictive_strength(noise[0], is_high, has_levels=True) < 0.2
-    assert predictive_strength(np.arange(400.0), is_late, has_levels=True) > 0.95
-    assert predictive_strength(np.full(400, np.nan), noise[1], has_levels=False) == 0

@@ -8,13 +8,14 @@ from fastapi.responses import PlainTextResponse
 
 from eddi.errors import SchemaError, TableError
 from eddi.service.analyst.data import schema_drafts
-from eddi.service.analyst.data.data_warnings import DataWarning, find_warnings, group_by_column
+from eddi.service.analyst.data.data_warnings import find_warnings, group_by_column
 from eddi.service.analyst.data.schema_drafts import Draft, DraftError, DraftRow, Errors
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_count
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.formatting import capitalize
+from eddi.table.checks.training_table import DataWarning
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 

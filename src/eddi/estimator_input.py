@@ -1,0 +1,55 @@
+"""What scikit-learn passes to an estimator: a table ``X`` and perhaps a target ``y``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from eddi.table import formats
+from eddi.table.streaming import open_table
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = ()) -> Any:
+    """The table given to a scikit-learn estimator.
+
+    Args:
+        estimator: the estimator. With ``reset``, it gets the number and the names of the columns.
+        X: the table. An array has no column names.
+        reset: whether the table is the one to fit.
+        columns: the names of an array's columns, unless ``reset``.
+    """
+    if formats.is_array(X):
+        # scikit-learn's own checks, so that arrays fail with the messages its users know.
+        array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
+        )
+        table = formats.read(array)
+        return table if reset else table.rename_columns(list(columns)[: len(table.column_names)])
+    table = open_table(X) if reset else formats.read(X)
+    if reset:
+        estimator.n_features_in_ = len(table.column_names)
+        estimator.feature_names_in_ = np.array(table.column_names, dtype=object)
+    return table
+
+
+def join_target(table: Any, y: Any, target: str | Sequence[str] | None) -> Any:
+    """The table with ``y`` as the column of its target; None if it already has that column.
+
+    Args:
+        table: as `read_table` returns it.
+        y: the target of each row.
+        target: the declared target of the estimator.
+    """
+    is_joined = isinstance(target, str) and target not in table.column_names
+    if not is_joined or not isinstance(table, pa.Table):
+        return None
+    values = column_or_1d(y, warn=True)
+    check_consistent_length(table, values)
+    return table.append_column(target, pa.array(values.tolist(), from_pandas=True))

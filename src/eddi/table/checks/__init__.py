@@ -1,0 +1,1 @@
+"""Checks of a table before a model is trained on it."""
