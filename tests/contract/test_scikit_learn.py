@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib import pyplot
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibrationDisplay
@@ -281,6 +282,7 @@ def test_calibration_of_a_classifier_can_be_displayed():
     model = classifier().fit(table.drop(columns=["ill", "risk"]), table["ill"])
     display = CalibrationDisplay.from_estimator(model, table, table["ill"], pos_label="yes", n_bins=3)
     assert display.prob_true.max() > display.prob_true.min()
+    pyplot.close(display.figure_)
 
 
 def test_a_classifier_can_interview_and_be_saved(tmp_path):
