@@ -55,3 +55,18 @@ def test_a_large_file_gives_the_same_error_as_a_table_in_memory(people, monkeypa
     shown = run(*arguments, "--plot", "curve.png")
     assert shown.exit_code == 0
     assert "most frequent question" in shown.stdout
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_random_and_a_fixed_order_are_simulated_for_comparison():
+    arguments = ("people.csv", "-t", "smoker", "--steps", "2")
+    document = json.loads(run(*arguments, "--json").stdout)
+    assert list(document["baselines"]) == ["random", "fixed"]
+    assert [result["name"] for result in document["comparison"]] == ["information", "random", "fixed"]
+    shown = run(*arguments)
+    assert "AUROC" in shown.stdout
+    assert "Always guessing the most frequent class" in shown.stdout
+    assert "95% interval" in shown.stdout
+    alone = json.loads(run(*arguments, "--json", "--no-baselines").stdout)
+    assert alone["baselines"] == {}
+    assert alone["order"] == document["order"]
