@@ -109,7 +109,7 @@ def small_recipe():
     from eddi.model.recipe import DEFAULT
 
     sizes = {"identity": 16, "offset": 16, "term": 48, "hidden": (64, 64)}
-    return replace(DEFAULT, **sizes, learning_rate=5e-3, average=100)
+    return replace(DEFAULT, **sizes, learning_rate=5e-3, average=100, folds=0)
 
 
 @pytest.fixture(scope="session")

@@ -54,6 +54,9 @@ def functions(tmp_path_factory):
     del sys.modules["shard_functions"]
 
 
+RAY = pytest.param("ray", marks=pytest.mark.slow)  # a cluster takes seconds to start
+
+
 @pytest.fixture(scope="module")
 def cluster(functions):  # noqa: ARG001  # the workers must be able to import the module
     """A Ray cluster of two workers on this machine."""
@@ -65,7 +68,7 @@ def cluster(functions):  # noqa: ARG001  # the workers must be able to import th
     ray.shutdown()
 
 
-@pytest.fixture(params=["this", "processes", "ray"])
+@pytest.fixture(params=["this", "processes", RAY])
 def engine(request):
     """Each engine, with two workers."""
     if request.param == "ray":
@@ -73,7 +76,7 @@ def engine(request):
     return Engine(request.param, 2)
 
 
-@pytest.fixture(params=["processes", "ray"])
+@pytest.fixture(params=["processes", RAY])
 def remote_engine(request):
     """An engine whose workers are other processes."""
     if request.param == "ray":

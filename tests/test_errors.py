@@ -10,7 +10,7 @@ EXCEPTIONS = [
     for cls in vars(errors).values()
     if isinstance(cls, type) and issubclass(cls, EddiError) and cls is not EddiError
 ]
-INPUT_ERRORS = {"TableError", "SchemaError", "AnswerError", "TargetError"}
+INPUT_ERRORS = {"TableError", "SchemaError", "AnswerError", "OutOfRangeError", "TargetError"}
 
 
 @pytest.mark.parametrize("cls", EXCEPTIONS)

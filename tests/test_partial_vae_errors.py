@@ -186,7 +186,7 @@ def test_an_unknown_recipe_is_refused():
 
 def test_an_unknown_set_encoder_is_refused():
     with pytest.raises(
-        SchemaError, match="set_encoder must be one of 'zi', 'zi-m', 'pn', 'pnp', got 'rnn'"
+        SchemaError, match="set_encoder must be one of 'zi', 'zi-m', 'pn', 'pnp', 'precision', got 'rnn'"
     ):
         fit(frame(), set_encoder="rnn")
 

@@ -28,7 +28,7 @@ def patients(tmp_path, monkeypatch):
     age = random.uniform(20, 80, 120)
     ldl = random.normal(3, 1, 120)
     table = pd.DataFrame(
-        {"age": age, "ldl": ldl, "hdl": random.normal(1.4, 0.3, 120), "risk": age / 100 + ldl / 10}
+        {"age": age, "ldl": ldl, "hdl": random.normal(1.4, 0.3, 120), "risk": age / 100 + ldl / 5}
     )
     table.mask(random.random(table.shape) < 0.1).to_csv("patients.csv", index=False)
     return table

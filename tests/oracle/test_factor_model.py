@@ -30,6 +30,7 @@ class Limits(NamedTuple):
 
 # Errors of two seeds, with a margin. ZI cannot distinguish a value of 0 from a missing one.
 LIMITS = {
+    "precision": Limits(0.15, 0.25, 0.2, 0.03, 0.45),
     "pnp": Limits(0.3, 0.5, 0.2, 0.04, 0.25),
     "pn": Limits(0.4, 0.65, 0.25, 0.05, 0.45),
     "zi-m": Limits(0.3, 0.5, 0.2, 0.04, 0.3),
@@ -52,9 +53,13 @@ def exact_conditional(table, observed, target):
     return mean, np.sqrt(COVARIANCE[target, target] - COVARIANCE[target, observed] @ weights)
 
 
-@pytest.fixture(scope="module", params=LIMITS)
+SLOW = ("pnp",)
+PARAMS = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in LIMITS]
+
+
+@pytest.fixture(scope="module", params=PARAMS)
 def case(request, small_recipe):
-    """A fitted estimator, and the limits of its errors; the default encoder has the default recipe."""
+    """A fitted estimator, and the limits of its errors; PNP has the default recipe."""
     recipe, max_steps = (DEFAULT, 2000) if request.param == "pnp" else (small_recipe, 600)
     estimator = PartialVAE(recipe=recipe, set_encoder=request.param, random_state=0, max_steps=max_steps)
     return estimator.fit(draw_table(2000, seed=0)), LIMITS[request.param]

@@ -13,7 +13,7 @@ from eddi.reward.lookahead import FIRST_QUESTION, TwoStepLookahead, first_questi
 from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
 
-RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
+RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16, folds=0)
 NAMES = ("left", "right", "hint", "noise", "differ")
 ANY_GAIN = TwoStepLookahead(
     n_candidates=9,

@@ -13,7 +13,7 @@ from eddi.model.recipe import DEFAULT
 from eddi.strategy import Information, Lookahead, PerCost, Priced
 from eddi.table.evidence import Evidence
 
-RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
+RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16, folds=0)
 
 
 def make_context_rows(n_rows, seed):

@@ -137,7 +137,11 @@ def wait_for_heading(page: Page, text: str, *, scripts: bool = True) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "scripts"), [(DESKTOP, True), (PHONE, False)], ids=["desktop", "phone without scripts"]
+    ("size", "scripts"),
+    [
+        pytest.param(DESKTOP, True, id="desktop"),
+        pytest.param(PHONE, False, id="phone without scripts", marks=pytest.mark.slow),
+    ],
 )
 def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page = upload(visit(size, scripts=scripts), people_file)
@@ -226,7 +230,14 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
     assert violations == []
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desktop"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(NARROW, id="narrow", marks=pytest.mark.slow),
+        pytest.param(PHONE, id="phone"),
+        pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow),
+    ],
+)
 def test_pages_fit_the_screen_and_are_accessible(visit, people_file, size):
     page = upload(visit(size, scheme="dark" if size == PHONE else "light"), people_file)
     page.get_by_label("Role of weight").select_option("target")

@@ -25,7 +25,7 @@ def test_a_schema_is_inferred_edited_and_used_to_train_a_model_that_fills_a_tabl
     inferred = eddi("schema", people, "--target", "risk", PYTHONIOENCODING="ascii")  # data is UTF-8
     assert inferred.returncode == 0
     assert 'targets = ["risk"]' in inferred.stdout
-    assert "patient_id: named like an identifier" in inferred.stderr
+    assert "patient_id: every value is different" in inferred.stderr
     edited = inferred.stdout.replace('"体重" = { kind = "real"', '"体重" = { unit = "kg", kind = "real"')
     assert edited != inferred.stdout
     (tmp_path / "people.toml").write_text(edited, encoding="utf-8")
@@ -116,7 +116,7 @@ def test_the_json_description_of_a_model_is_complete_and_standard(invoke: Invoke
 def test_a_table_is_described_column_by_column(invoke: Invoke, people: Path) -> None:
     text = invoke("describe", people).stdout
     assert "120 rows, 6 columns" in text
-    assert "named like an identifier" in text
+    assert "every value is different" in text
     document = json.loads(invoke("describe", people, "--json").stdout)
     columns = {column["name"]: column for column in document["columns"]}
     assert columns["smoker"]["values"] == "no, yes"

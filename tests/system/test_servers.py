@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from .conftest import Invoke
 from .server import Server, run_server
@@ -107,10 +108,10 @@ def check_answers(client: httpx.Client, respondents: list[Respondent]) -> None:
 
 
 def count_questions(client: httpx.Client, interview: dict[str, Any]) -> int:
-    """Continue an interview to its end without a single answer."""
+    """Answer the questions of an interview until its end."""
     step, n_asked = interview, 0
-    while step["question"] is not None:
-        step = post_answer(client, interview["id"], step["question"]["name"], None)
+    while (question := step["question"]) is not None:
+        step = post_answer(client, interview["id"], question["name"], choose_answer(question))
         n_asked += 1
     return n_asked
 
@@ -151,6 +152,7 @@ def test_a_server_that_restarts_after_a_kill_continues_all_interviews(
     assert verified.exit_code == 0, verified.stderr
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_database_agree_and_either_may_be_killed(
     fitted: Path, tmp_path: Path, postgres_url: str, invoke: Invoke
 ) -> None:

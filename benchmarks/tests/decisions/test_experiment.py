@@ -12,6 +12,7 @@ from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.harness.suite import Suite
 
 
+@pytest.mark.slow
 def test_a_run_measures_every_method_that_uses_its_model(results):
     measurements = results[0].measurements
     methods = {"ours", "ours-ahead", "random", "static", "exact", "exact-greedy"}
@@ -32,6 +33,7 @@ def test_a_real_valued_target_has_errors_likelihood_and_coverage(run_model):
     assert 0.1 < curves["rmse"][0] < 0.6  # in units of the range
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "method"), [("ours", "ours-cost"), ("dime", "dime-cost")])
 def test_questions_with_costs_give_curves_against_cost(model, method, make_settings, tmp_path):
     settings = make_settings("xor", model)

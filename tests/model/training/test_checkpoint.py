@@ -16,7 +16,7 @@ from eddi.errors import ModelFileError
 from eddi.model.recipe import DEFAULT
 from eddi.model.training import loop
 
-SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32)
+SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32, folds=0)
 
 
 class InterruptedRunError(Exception):

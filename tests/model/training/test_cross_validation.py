@@ -11,7 +11,7 @@ from eddi.errors import TrainingError
 from eddi.model.recipe import DEFAULT, MIN_HOLD_OUT_ROWS, adapt_to_rows, is_cross_validated
 from eddi.model.training.cross_validation import split_folds
 
-SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32, folds=3)
+SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=2)
 
 
 def draw_table(n_rows=40, seed=0):
@@ -28,7 +28,7 @@ def draw_curved_table(n_rows=40):
 
 
 def fit(table, **settings):
-    settings = {"recipe": SMALL, "target": "x0", "max_steps": 150, "random_state": 0, **settings}
+    settings = {"recipe": SMALL, "target": "x0", "max_steps": 100, "random_state": 0, **settings}
     return PartialVAE(**settings).fit(table)
 
 
@@ -74,11 +74,11 @@ def test_training_stops_when_the_folds_no_longer_improve():
 
 
 def test_the_weights_are_those_of_the_step_with_the_best_score():
-    recipe = replace(SMALL, schedule="constant", learning_rate=0.1, average=0, patience=100)
-    model = fit(draw_curved_table(), recipe=recipe, max_steps=300)
+    recipe = replace(SMALL, schedule="constant", learning_rate=0.01, average=0, patience=100)
+    model = fit(draw_curved_table(60), recipe=recipe, max_steps=300)
     best = next(p for p in model.history_ if p.validation == model.history_[-1].best)
     assert best.step < 300
-    until_best = fit(draw_curved_table(), recipe=recipe, max_steps=best.step)
+    until_best = fit(draw_curved_table(60), recipe=recipe, max_steps=best.step)
     assert have_equal_weights(model, until_best)
 
 

@@ -420,7 +420,7 @@ def context_model(tmp_path_factory):
     truth = np.where(which == 1, second, first)
     table = pd.DataFrame({"which": which, "first": first, "second": second, "truth": truth})
     schema = Schema(tuple(Variable(name, "binary", levels=(0, 1)) for name in table.columns))
-    recipe = replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16)
+    recipe = replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16, folds=0)
     path = tmp_path_factory.mktemp("context") / "context.eddi"
     PartialVAE(schema, "truth", recipe=recipe, max_steps=800, random_state=0).fit(table).save(path)
     return path

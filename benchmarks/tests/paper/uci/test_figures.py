@@ -1,6 +1,7 @@
 """Figures of the decision process."""
 
 import numpy as np
+import pytest
 import torch
 
 from eddi.strategy import FixedOrder, Information
@@ -25,6 +26,7 @@ def test_the_mean_reward_gives_the_single_best_order(make_table, settings):
         asked[names.index(name)] = True
 
 
+@pytest.mark.slow
 def test_a_run_with_a_figure_folder_plots_its_decisions_for_the_report(make_table, settings, tmp_path):
     settings = {**settings, "max_steps": 5}
     run_folder, report_folder = tmp_path / "run", tmp_path / "report"

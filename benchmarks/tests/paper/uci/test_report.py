@@ -7,6 +7,7 @@ from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.paper.uci import report
 
 
+@pytest.mark.slow
 def test_the_sections_show_everything_the_paper_shows(results, tmp_path):
     sections = report.report_sections(results, tmp_path)
     rank_comparison = sections[0].tables[0]

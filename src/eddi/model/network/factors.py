@@ -260,8 +260,9 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
     identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
-    inverse: Tensor = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
-    return inverse.mT @ inverse
+    inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
+    covariance: Tensor = inverse.mT @ inverse
+    return covariance
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:

@@ -11,7 +11,6 @@ import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -33,10 +32,11 @@ from eddi.table.evidence import Evidence
 
 @dataclass(frozen=True)
 class Fold:
-    """A network that does not see the rows of its fold, these rows, and the validation on them."""
+    """A network that does not see the rows of its fold."""
 
     network: Network
-    rows: Evidence
+    training_rows: Evidence  # all rows but those of the fold
+    rows: Evidence  # of the fold
     validation: Validation
 
 
@@ -59,25 +59,28 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
-    folds, training_rows = [], [evidence]
-    for rows in split_folds(len(evidence), recipe.folds, seed):
-        training_rows.append(evidence[np.setdiff1d(np.arange(len(evidence)), rows)])
-        validation = Validation(evidence[rows], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), evidence[rows], validation))
+    folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
-    for own, own_rows in zip(networks, training_rows, strict=True):
-        own.fit_factors(own_rows)
-    draw = partial(BatchSampler, recipe=recipe, n_latent=network.latent, device=CPU, targets=targets)
-    samplers = [draw(rows, seed=mix_seed(seed, -i)) for i, rows in enumerate(training_rows)]
+    training_rows = [evidence, *(fold.training_rows for fold in folds)]
+    for own_network, rows in zip(networks, training_rows, strict=True):
+        own_network.fit_factors(rows)
+    samplers = [
+        BatchSampler(
+            rows, recipe, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU, targets=targets
+        )
+        for i, rows in enumerate(training_rows)
+    ]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
+    writable = checkpoint if context.is_first else None
     if not state.history:  # the initial weights are a candidate, too
         first_score = _score(folds)
         state.best = state.best if first_score is None else first_score
     step = BatchedStep(weights, networks, recipe, torch.stack([s.loss_weights for s in samplers]))
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
-    for losses in train_rounds(step, samplers, recipe, first=state.round * ROUND_STEPS):
+    rounds = train_rounds(step, samplers, recipe, first=state.round * ROUND_STEPS)
+    while state.n_stale <= recipe.patience and (losses := next(rounds, None)) is not None:
         with weights.averaged():
             score = _score(folds)
         progress = advance(state, weights, recipe, float(losses[0]), score)
@@ -85,13 +88,11 @@ def train_cross_validated(
         state.history.append(progress)
         if on_progress and context.is_first:
             on_progress(progress)
-        is_last = state.n_stale > recipe.patience or progress.step >= recipe.max_steps
-        is_due = is_last or time.monotonic() - saved_at > loop.SECONDS_BETWEEN_SAVES
-        if checkpoint and context.is_first and is_due:
-            checkpoint.save(weights, state)
+        if writable and time.monotonic() - saved_at > loop.SECONDS_BETWEEN_SAVES:
+            writable.save(weights, state)
             saved_at = time.monotonic()
-        if is_last:
-            break
+    if writable:
+        writable.save(weights, state)
     weights.use_best()
     _calibrate(network, folds)
     if on_folds:
@@ -100,11 +101,16 @@ def train_cross_validated(
     return state.history
 
 
-def _calibrate(network: Network, folds: Sequence[Fold]) -> None:
-    """Calibrate the network of all rows with the predictions of held-out rows."""
-    if network.marginals is not None:
-        data = [fold.validation.calibration_data(fold.network) for fold in folds]
-        calibrate(network.marginals, CalibrationData.concatenate(data))
+def _make_folds(
+    network: Network, evidence: Evidence, recipe: Recipe, seed: int, targets: Sequence[int]
+) -> list[Fold]:
+    """Copies of an untrained network, each with the rows of all folds but one."""
+    folds = []
+    for held_out in split_folds(len(evidence), recipe.folds, seed):
+        rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
+        validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
+        folds.append(Fold(copy.deepcopy(network), rows, evidence[held_out], validation))
+    return folds
 
 
 def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
@@ -112,6 +118,14 @@ def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]
     random = torch.Generator().manual_seed(mix_seed(seed, -1))
     order = torch.randperm(n_rows, generator=random).numpy()
     return [np.sort(rows) for rows in np.array_split(order, min(n_folds, n_rows))]
+
+
+def _calibrate(network: Network, folds: Sequence[Fold]) -> None:
+    """Calibrate the network of all rows with the folds' predictions of their held-out rows."""
+    if network.marginals is not None:
+        share = 1 / len(folds)
+        data = [fold.validation.calibration_data(fold.network, share=share) for fold in folds]
+        calibrate(network.marginals, CalibrationData.concatenate(data))
 
 
 def _score(folds: Sequence[Fold]) -> float | None:

@@ -83,10 +83,13 @@ class Validation:
         tensors = (values, weights, weights * visible, noise, loss_weights)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
-    def calibration_data(self, network: Network) -> CalibrationData:
-        """The network's predictions of the held-out rows, with more masks if that is affordable."""
+    def calibration_data(self, network: Network, *, share: float = 1.0) -> CalibrationData:
+        """The network's predictions of the held-out rows, with more masks if that is affordable.
+
+        These rows are a ``share`` of all rows that the calibration uses.
+        """
         affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
-        batch = self._mask_rows(max(affordable, MAX_VALIDATION_ROWS))
+        batch = self._mask_rows(int(share * max(affordable, MAX_VALIDATION_ROWS)))
         return CalibrationData.from_batch(network, batch, len(self._evidence))
 
     @torch.no_grad()
