@@ -1,9 +1,6 @@
 """Names that users import, recipes whose fields can be changed, and short reprs."""
 
-from dataclasses import replace
-
 import eddi
-from eddi import recipes
 from eddi.strategy import Random
 from eddi.table.evidence import Evidence
 
@@ -12,13 +9,6 @@ def test_protocols_and_paired_tests_are_public():
     for name in ("Strategy", "StoppingRule", "OutOfRangeError", "compare", "signed_rank", "wilcoxon"):
         assert name in eddi.__all__
         assert getattr(eddi, name).__name__ == name
-
-
-def test_single_settings_of_a_recipe_can_be_changed(people):
-    recipe = replace(eddi.recipes.DEFAULT, hidden=(32, 32), term=16)
-    model = eddi.PartialVAE(recipe=recipe, max_steps=2, random_state=0).fit(people(60, 0))
-    assert model.recipe_.hidden == (32, 32)
-    assert recipes.PAPER.latent == 10
 
 
 def test_two_simulations_can_be_compared_row_by_row(model, people):

@@ -13,9 +13,10 @@ import eddi
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
-def read_code_block(language: str) -> str:
-    """The only block of code in this language."""
+def read_code_block(language: str, containing: str = "") -> str:
+    """The only block of code in this language that contains a text."""
     blocks = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    blocks = [block for block in blocks if containing in block]
     assert len(blocks) == 1
     return str(blocks[0])
 
@@ -42,13 +43,23 @@ def test_the_python_example_runs(patients, monkeypatch):
         return "2.5"
 
     monkeypatch.setattr("builtins.input", answer)
-    code = read_code_block("python").replace("random_state=0)", "random_state=0, max_steps=40)")
+    code = read_code_block("python", "eddi.PartialVAE(")
+    code = code.replace("random_state=0)", "random_state=0, max_steps=40)")
     assert "max_steps=40" in code
     names = {"held_out": patients.iloc[:10]}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102  # our own example
     assert len(prompts) == 2  # the two values of the blood panel; the age was volunteered
     assert sum(column.null_count for column in names["filled"].columns) == 0
     assert names["curves"].rmse.shape == (3,)
+
+
+def test_the_scikit_learn_example_runs(patients):
+    code = read_code_block("python", "PartialVAEClassifier")
+    code = code.replace("random_state=0)", "random_state=0, max_steps=20)")
+    table = patients.dropna()
+    names = {"eddi": eddi, "X": table.drop(columns="risk"), "y": table["risk"] > table["risk"].median()}
+    exec(compile(code, "README.md", "exec"), names)  # noqa: S102  # our own example
+    assert list(names["model"].classes_) == [False, True]
 
 
 def test_the_schema_example_is_a_valid_schema():

@@ -5,6 +5,7 @@
 work on raw tables with text and missing values.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -36,7 +37,7 @@ from eddi.table.variable import Kind, Level, Variable, level_position
 DEFAULT_TARGET = "target"  # the name of a target that has none
 
 
-class TargetEstimator(BaseEstimator):  # type: ignore[misc]
+class TargetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """What the classifier and the regressor have in common; see them for the arguments."""
 
     partial_vae_: PartialVAE
@@ -114,11 +115,11 @@ class TargetEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         self.partial_vae_.save(path)
 
+    @abstractmethod
     def _describe_target(
         self, name: str, values: NDArray[Any], schema: Schema
     ) -> tuple[Variable, pa.Array]:
         """The variable of the target, and its cells."""
-        raise NotImplementedError
 
     def _find_target(self, table: pa.Table, y: Any) -> tuple[str, NDArray[Any]]:
         """The name of the target and its values [rows]."""
@@ -170,14 +171,8 @@ class PartialVAEClassifier(ClassifierMixin, TargetEstimator):  # type: ignore[mi
     Args:
         schema: the variables and questions; inferred from the table if None. The target need not be in it.
         target: the name of the target. If None: the name of ``y``, or "target".
-        recipe: see `PartialVAE`, as for all other arguments.
-        set_encoder: see `PartialVAE`.
-        max_steps: see `PartialVAE`.
-        random_state: see `PartialVAE`.
-        device: see `PartialVAE`.
-        checkpoint: see `PartialVAE`.
-        on_progress: see `PartialVAE`.
-        unknown: see `PartialVAE`.
+
+    The other arguments are those of `PartialVAE`.
 
     Attributes:
         classes_: the classes, sorted.
@@ -232,14 +227,8 @@ class PartialVAERegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc
     Args:
         schema: the variables and questions; inferred from the table if None. The target need not be in it.
         target: the name of the target. If None: the name of ``y``, or "target".
-        recipe: see `PartialVAE`, as for all other arguments.
-        set_encoder: see `PartialVAE`.
-        max_steps: see `PartialVAE`.
-        random_state: see `PartialVAE`.
-        device: see `PartialVAE`.
-        checkpoint: see `PartialVAE`.
-        on_progress: see `PartialVAE`.
-        unknown: see `PartialVAE`.
+
+    The other arguments are those of `PartialVAE`.
 
     Attributes:
         partial_vae_: the fitted `PartialVAE`.

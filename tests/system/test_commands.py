@@ -37,7 +37,7 @@ def test_a_schema_is_inferred_edited_and_used_to_train_a_model_that_fills_a_tabl
     assert report["rows"] == 120
     assert report["target"] == ["risk"]
     assert report["bytes"] == (tmp_path / "people.eddi").stat().st_size
-    assert "held-out score" in fitted.stderr
+    assert "120 rows that the model was not trained on" in fitted.stderr
     assert not list(tmp_path.glob("*.partial*"))
 
     described = invoke("describe", "people.eddi").stdout

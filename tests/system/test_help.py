@@ -25,7 +25,7 @@ finally:
     print("IMPORTED", *[name for name in {packages} if name in sys.modules], file=sys.stderr)
 """
 COMMANDS = ("schema", "fit", "impute", "describe", "demo", "interview", "ask", "simulate")
-MAX_OPTIONS = 8  # of a command, besides --help and those that are required
+MAX_OPTIONS = 9  # of a command, besides --help and those that are required
 MAX_SECONDS = 0.5  # of processor time
 
 

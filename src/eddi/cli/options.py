@@ -53,68 +53,60 @@ StrategyOption = Annotated[
         "order, or one order for everybody. Default: information; per-cost if costs differ."
     ),
 ]
+_stop_option = functools.partial(typer.Option, rich_help_panel=STOP_PANEL)
 SdBelow = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="X",
         help="Stop once the standard deviation of the target is below this value.",
     ),
 ]
 ProbabilityAbove = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="P",
         help="Stop once a level of the target is at least this likely.",
     ),
 ]
 IntervalBelow = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="X",
         help="Stop once the 90% interval of the target is narrower than this.",
     ),
 ]
 RewardBelow = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="X",
         help="Stop once no question has this expected information, in nats.",
     ),
 ]
 Confidence = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="P",
         help="With --risk: probability that it holds. Default: 0.95.",
     ),
 ]
 After = Annotated[
     int | None,
-    typer.Option(rich_help_panel=STOP_PANEL, metavar="N", min=0, help="Stop after this many answers."),
+    _stop_option(metavar="N", min=0, help="Stop after this many answers."),
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL, metavar="B", help="Maximum total cost of the questions asked."
-    ),
+    _stop_option(metavar="B", help="Maximum total cost of the questions asked."),
 ]
 Risk = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="P",
         help="Stop once the expected error rate is at most this value.",
     ),
 ]
 Within = Annotated[
     float | None,
-    typer.Option(
-        rich_help_panel=STOP_PANEL,
+    _stop_option(
         metavar="X",
         help="With --risk: largest error of a numeric prediction that counts as correct.",
     ),
