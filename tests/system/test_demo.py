@@ -9,7 +9,8 @@ import httpx
 import pytest
 from rich.console import Console
 
-from eddi.cli import demo_run
+from eddi import demo
+from eddi.cli import demo_model
 
 from .conftest import start
 from .server import Server
@@ -21,8 +22,10 @@ DEFAULT_PORT = 8000
 def test_the_demo_is_served_until_it_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_run, "MAX_STEPS", 5)
-    demo_run.prepare_model(tmp_path, Console(quiet=True))
+    table = demo.load_table().slice(0, 400)
+    monkeypatch.setattr(demo, "load_table", lambda: table)
+    monkeypatch.setattr(demo_model, "MAX_STEPS", 5)
+    demo_model.prepare_model(tmp_path, Console(quiet=True))
     with socket.socket() as occupied:
         # The server selects another port if the default one is in use, by this test or by anybody.
         occupied.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -33,8 +36,13 @@ def test_the_demo_is_served_until_it_is_interrupted(
             pass
         server = Server(start("demo", "--serve", "-o", tmp_path, folder=tmp_path))
         try:
-            assert demo_run.TITLE in httpx.get(server.address).text
-            assert httpx.post(f"{server.address}/interviews").status_code == 201
+            start_page = httpx.get(server.address).text
+            assert demo_model.TITLE in start_page
+            assert start_page.count("not medical advice") == 1
+            interview = httpx.post(f"{server.address}/interviews")
+            assert interview.status_code == 201
+            texts = {question.text for question in demo.load_schema().questions}
+            assert interview.json()["question"]["text"] in texts
         finally:
             code = server.end(signal.SIGINT)
     assert code == 0
@@ -42,7 +50,7 @@ def test_the_demo_is_served_until_it_is_interrupted(
     assert f"port {DEFAULT_PORT} is in use, so another one is used" in server.messages
     assert "stopped. All acknowledged answers are saved." in server.messages
     assert "Traceback" not in server.messages
-    assert (tmp_path / demo_run.STORE_FILE).stat().st_size > 0
+    assert (tmp_path / demo_model.STORE_FILE).stat().st_size > 0
 
 
 def test_make_run_installs_the_web_extra_and_serves_the_demo() -> None:

@@ -28,7 +28,8 @@ def test_signed_numbers_show_their_sign_unless_they_are_zero(value, text):
 
 
 def test_information_below_zero_is_shown_as_zero():
-    assert (formatting.format_nats(0.314), formatting.format_nats(-0.03)) == ("0.31 nats", "0.00 nats")
+    amounts = [formatting.format_nats(nats) for nats in (0.314, 0.0123, -0.03)]
+    assert amounts == ["0.31 nats", "0.012 nats", "0.000 nats"]
 
 
 def test_values_look_as_they_are_typed():

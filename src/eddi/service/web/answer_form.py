@@ -25,7 +25,7 @@ class FormField:
         key: name of the field in the form.
         label: text beside the field.
         control: "buttons" (one for each of two levels), "choices", "list" or "number".
-        hint: which numbers are expected.
+        hint: which numbers are expected, and the note of the question.
         options: the levels: submitted value and label.
         low, high: bounds of a number.
         step: of the slider.
@@ -121,7 +121,8 @@ def build_fields(
         _build_field(
             schema[name],
             key,
-            label=question.text if is_single else capitalize(name),
+            label=question.title if is_single else capitalize(name),
+            note=question.note if is_single else "",
             is_single=is_single,
             form_input=form_input,
         )
@@ -205,14 +206,14 @@ def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]
 
 
 def _build_field(
-    variable: Variable, key: str, *, label: str, is_single: bool, form_input: FormInput
+    variable: Variable, key: str, *, label: str, note: str, is_single: bool, form_input: FormInput
 ) -> FormField:
-    has_levels = variable.kind.has_levels
+    expected = "" if variable.kind.has_levels else capitalize(describe_expected_number(variable)) + "."
     return FormField(
         key=key,
         label=label,
         control=_choose_control(variable, is_single=is_single),
-        hint="" if has_levels else capitalize(describe_expected_number(variable)) + ".",
+        hint=" ".join(filter(None, (expected, note))),
         options=_list_options(variable),
         low=variable.low,
         high=variable.high,

@@ -28,7 +28,8 @@ def format_probability(probability: float) -> str:
 
 def format_nats(nats: float) -> str:
     """Return an amount of information; an estimate slightly below zero is shown as zero."""
-    return f"{max(0.0, nats):.2f} nats"
+    decimals = 2 if nats >= 0.1 else 3
+    return f"{max(0.0, nats):.{decimals}f} nats"
 
 
 def format_value(value: Level) -> str:

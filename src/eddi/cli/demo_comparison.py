@@ -1,0 +1,94 @@
+"""The comparison of `eddi demo`: how many questions EDDI, a fixed and a random order need."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from eddi import demo
+from eddi.cli import terminal
+from eddi.cli.demo_model import FIGURE_FILE
+from eddi.errors import MissingExtraError
+from eddi.evaluate import plots
+from eddi.evaluate.curves import Curves, Numbers
+from eddi.evaluate.simulate import simulate
+from eddi.evaluate.simulation_report import main_metric, majority_rate
+from eddi.model.quality import NEARLY_ALL, count_enough_steps
+from eddi.partial_vae import PartialVAE
+from eddi.strategy.names import make_strategy
+
+STRATEGIES = {"EDDI": "", "one fixed order": "fixed", "random order": "random"}
+N_PEOPLE = 400  # held-out people who are interviewed; all of them would take a minute more
+STEPS_SHOWN = (0, 1, 2, 3, 5, 8, 12, 20)
+
+
+def compare_strategies(out: Console, model: PartialVAE, folder: Path) -> None:
+    """Interview held-out people with each strategy, print what is known after each question, and plot it."""
+    curves = simulate_strategies(model)
+    first = next(iter(curves.values()))
+    out.print(f"[bold]How many questions are needed? {first.n_rows} held-out people, three ways[/bold]")
+    out.print(
+        "Take one person with a normal result and one with prediabetes or diabetes. How often does the\n"
+        "estimate tell them apart? Guessing is right half of the time. (This is the AUROC.)\n"
+    )
+    out.print(_build_table(curves))
+    _print_summary(out, curves)
+    out.print(f"[bold]Figure[/bold]  {plot_curves(curves, folder / FIGURE_FILE)}\n")
+
+
+def simulate_strategies(model: PartialVAE) -> dict[str, Curves]:
+    """Return the simulated interviews of held-out people by the name of the strategy."""
+    _, held_out = demo.split_table(demo.load_table())
+    curves = {}
+    for label, name in STRATEGIES.items():
+        with terminal.show_progress(f"interviewing ({label})") as on_progress:
+            strategy = make_strategy(name, model.fitted(), model.target_)
+            people = held_out.slice(0, N_PEOPLE)
+            curves[label] = simulate(model, people, strategy=strategy, on_progress=on_progress)
+    return curves
+
+
+def plot_curves(curves: Mapping[str, Curves], path: Path) -> str:
+    """Plot the information curves and return the path of the figure, or why there is none."""
+    try:
+        plots.information_curves(curves, path, metric=main_metric(next(iter(curves.values()))))
+    except MissingExtraError as error:
+        return str(error)
+    return str(path)
+
+
+def _build_table(curves: Mapping[str, Curves]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("questions asked")
+    for step in STEPS_SHOWN:
+        table.add_column(f"{step}", justify="right")
+    table.add_column("all", justify="right", style="bold")
+    for label, strategy_curves in curves.items():
+        areas = _find_auroc(strategy_curves)
+        shown = [areas[min(step, len(areas) - 1)] for step in STEPS_SHOWN]
+        table.add_row(label, *(f"{area:.0%}" for area in (*shown, areas[-1])))
+    return table
+
+
+def _print_summary(out: Console, curves: Mapping[str, Curves]) -> None:
+    enough = {label: count_enough_steps(1 - _find_auroc(curve)) for label, curve in curves.items()}
+    first = next(iter(curves.values()))
+    n_asked, n_fixed, n_random = enough.values()
+    spent, total = first.spent[:, n_asked].mean(), first.spent[:, -1].mean()
+    accuracy, majority = first.accuracy, majority_rate(first)
+    assert accuracy is not None  # noqa: S101  # the target has levels
+    out.print(
+        f"\nFor almost the full answer ({NEARLY_ALL:.0%} of what all questions add), EDDI needs "
+        f"[bold]{n_asked} questions[/bold], the\norder that is best for the average person {n_fixed}, and a "
+        f"random order {n_random}.\nEDDI's questions cost {spent:.0f} on average, and all questions "
+        f"{total:.0f}. The more likely result is then right\nfor {accuracy[n_asked]:.0%} of the people. "
+        f"Always guessing “normal” is right for {majority:.0%}.\n"
+    )
+
+
+def _find_auroc(curves: Curves) -> Numbers:
+    areas = curves.auroc
+    assert areas is not None  # noqa: S101  # the target has levels
+    return np.asarray(areas)
