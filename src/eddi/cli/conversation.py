@@ -16,6 +16,7 @@ from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.model.prediction import Prediction
+from eddi.reward.units import format_bits
 from eddi.strategy.names import summarize_strategy
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
@@ -177,8 +178,7 @@ class Conversation:
         highest = max((nats for _, nats in rewards), default=0.0)
         for name, nats in rewards:
             bar = terminal.draw_share(nats / highest if highest > 0 else 0.0, BAR_WIDTH)
-            # Adding 0 avoids a negative zero.
-            table.add_row(Text(name), bar, Text(f"{round(nats, 2) + 0.0:.2f} nats", "dim"))
+            table.add_row(Text(name), bar, Text(format_bits(nats), "dim"))
         self.out.print(table)
 
     def _print_predictions(self, *, with_names: bool = False) -> None:

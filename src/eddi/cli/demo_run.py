@@ -30,6 +30,7 @@ from eddi.evaluate.simulate import simulate
 from eddi.interview.interview import Interview
 from eddi.model.prediction import Prediction
 from eddi.partial_vae import PartialVAE, load
+from eddi.reward.units import format_bits
 from eddi.strategy import Information, Random
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop
@@ -147,8 +148,8 @@ def _interview_person(out: Console, model: PartialVAE, person: dict[str, float])
         interview.tell(question, value)
         number = f"{len(interview.record.answers)}"
         answer = _format_answer(model, question, value)
-        nats = f"{round(reward, 2) + 0.0:.2f}"  # adding 0 avoids a negative zero
-        table.add_row(number, question.text, answer, nats, *_format_prediction(interview.predict()))
+        bits = format_bits(reward).removesuffix(" bits")
+        table.add_row(number, question.text, answer, bits, *_format_prediction(interview.predict()))
     truth = person[TARGET]
     marker = terminal.draw_marker(truth, scale=SCALE, width=BAR_WIDTH)
     table.add_row("", "[bold green]a year later[/]", "", "", f"[bold green]{truth:.0f}[/]", marker)
@@ -163,7 +164,7 @@ def _build_interview_table() -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("question", no_wrap=True)
     table.add_column("answer", justify="right", no_wrap=True)
-    table.add_column("nats", justify="right", no_wrap=True)
+    table.add_column("bits", justify="right", no_wrap=True)
     table.add_column("prediction (90%)", justify="right", no_wrap=True)
     table.add_column(f"{low}{high:>{BAR_WIDTH - len(low)}}", no_wrap=True)
     return table
@@ -194,7 +195,7 @@ def _print_result(out: Console, model: PartialVAE, interview: Interview, truth: 
         f"Predicted {float(prediction.mean):.0f}, observed {truth:.0f}: {location} the 90% interval "
         f"({low:.0f} to {high:.0f}).\nAsked {len(asked_names)} of {len(MEASUREMENTS)} questions, at "
         f"{spent:.0f} of {sum(costs.values()):.0f} units of cost.\n"
-        f"The best remaining question would give {best_reward:.2f} nats.\n"
+        f"The best remaining question would give {format_bits(best_reward)}.\n"
     )
 
 

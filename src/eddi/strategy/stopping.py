@@ -12,6 +12,7 @@ from scipy.special import erf
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
+from eddi.reward.units import to_bits
 from eddi.table.text import suggest_name
 from eddi.table.variable import Kind, Variable
 
@@ -21,7 +22,7 @@ CONDITION_TEXTS = {
     "probability_above": "when a level is {:.0%} likely",
     "interval_below": "when the 90% interval is narrower than {:g}",
     "sd_below": "when the standard deviation is below {:g}",
-    "reward_below": "when no question has an expected information of {:g} nats",
+    "reward_below": "when no question has an expected information of {:.3g} bits",
     "risk": "when the expected error rate is at most {:g}",
 }
 
@@ -155,6 +156,8 @@ class Stop(_Combinable):
     def summarize(self) -> str:
         """When interviews end, in a few words."""
         given = self.to_document()
+        if self.reward_below is not None:
+            given["reward_below"] = to_bits(self.reward_below)
         ends = [f"after {self.after} answer{'s' * (self.after != 1)}"] if self.after is not None else []
         ends += [text.format(given[name]) for name, text in CONDITION_TEXTS.items() if name in given]
         parts = [f"stops {' or '.join(ends)}"] if ends else []

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from eddi.interview.explanation import Explanation
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
+from eddi.reward.units import to_bits
 from eddi.service.web.formatting import (
     capitalize,
+    format_information,
     format_level,
-    format_nats,
     format_number,
     format_probability,
     format_signed,
@@ -22,7 +23,7 @@ from eddi.table.variable import Kind, Level, Variable
 COVERAGE_PERCENT = f"{COVERAGE:.0%}"
 NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "Not known", NoAnswer.DECLINED: "Preferred not to say"}
 MIN_CHANGE = 0.005  # of a relative width or a probability; a smaller change is not mentioned
-MIN_NATS = 0.005  # less information would be shown as 0.00 nats
+MIN_BITS = 0.005  # less information would be shown as 0.00 bits
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,9 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
     sentences = []
     if explanation.question.always:
         sentences.append("Everyone is asked this question.")
-    if explanation.nats > MIN_NATS:
+    if to_bits(explanation.nats) > MIN_BITS:
         sentences.append(
-            f"Your answer is expected to give {format_nats(explanation.nats)} of information about "
+            f"Your answer is expected to give {format_information(explanation.nats)} of information about "
             f"{target}" + (", more than any other question now." if _is_best(explanation) else ".")
         )
         if explanation.per_cost:

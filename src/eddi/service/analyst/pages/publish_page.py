@@ -31,7 +31,11 @@ RULES = {
         False,
     ),
     "sd_below": ("Stop when the standard deviation is below", "in the unit of the target", False),
-    "reward_below": ("Stop when no question has this expected information", "in nats", False),
+    "reward_below": (
+        "Stop when no question has this expected information",
+        "in nats; 1 nat is 1.44 bits",
+        False,
+    ),
     "risk": ("Stop when the expected error rate is at most", "between 0 and 1", False),
     "within": ("Largest error of a quantity that counts as correct", "with an error rate", False),
     "confidence": ("Confidence of that error rate", "0.95 if empty", False),
