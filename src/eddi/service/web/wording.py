@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eddi.interview.answer_values import selected_options
 from eddi.interview.explanation import Explanation
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
@@ -62,6 +63,9 @@ class AnswerText:
 def describe_answer(answer: Answer, schema: Schema) -> AnswerText:
     """Return an answer in words."""
     texts = {question.name: question.text for question in schema.questions}
+    if (selected := selected_options(answer, schema)) is not None:
+        listed = ", ".join(selected) or "None of these"
+        return AnswerText(texts[answer.question], ((answer.question, listed),))
     values = {name: _describe_value(schema[name], value) for name, value in answer.values.items()}
     values |= {name: NO_ANSWER_TEXTS[reason] for name, reason in answer.without.items()}
     parts = [(capitalize(name), values[name]) for name in sorted(values, key=schema.position)]
