@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 import eddi
 from eddi import PartialVAE, Schema, Stop
-from eddi.errors import EddiWarning, TableError
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning
 from eddi.strategy.stopping import ConfidenceThreshold
 
 
@@ -361,3 +361,24 @@ def test_fitting_again_replaces_everything_learned():
     assert model.schema_.names == ("x0", "x1", "x2")
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 3
+
+
+def test_fit_raises_one_warning_about_the_training_table(people):
+    table = people(40, seed=0).assign(twin=lambda rows: rows["age"])
+    model = PartialVAE(target="age", max_steps=5, random_state=0)
+    with pytest.warns(TrainingDataWarning) as caught:
+        model.fit(table)
+    [warning] = caught
+    assert warning.message.args == model.fitted().training.warnings
+    assert str(warning.message).startswith(
+        "'twin': Holds the same values as 'age'. Leave it out.\nThe table"
+    )
+    assert warning.filename == __file__
+
+
+def test_cross_validation_raises_one_warning_per_fit(people):
+    table = people(40, seed=0)[["age", "weight", "visits"]]
+    model = PartialVAE(target="age", max_steps=2, random_state=0)
+    with pytest.warns(TrainingDataWarning, match="The table has only 30 rows") as caught:
+        cross_val_score(model, table, cv=4)
+    assert len(caught) == 4

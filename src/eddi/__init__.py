@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eddi.errors import EddiError as EddiError
     from eddi.errors import EddiWarning as EddiWarning
     from eddi.errors import OutOfRangeError as OutOfRangeError
+    from eddi.errors import TrainingDataWarning as TrainingDataWarning
     from eddi.evaluate.comparison import compare as compare
     from eddi.evaluate.comparison import signed_rank as signed_rank
     from eddi.evaluate.comparison import wilcoxon as wilcoxon
@@ -54,6 +55,7 @@ _MODULES = {
     "Stop": "eddi.strategy.stopping",
     "StoppingRule": "eddi.strategy.stopping",
     "Strategy": "eddi.strategy.base",
+    "TrainingDataWarning": "eddi.errors",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",

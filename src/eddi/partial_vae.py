@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import EddiWarning, TableError, TrainingError
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
 from eddi.estimator_input import join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
@@ -109,6 +109,10 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 Parquet file of more than 20 million cells is streamed from disk.
             y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
                 with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
+
+        Warns:
+            TrainingDataWarning: the table has few rows, rare classes of the target, repeated rows, or
+                variables that determine the target. One warning lists all of them.
         """
         table = read_table(self, X, reset=True)
         joined = None if y is None else join_target(table, y, self.target)
@@ -133,6 +137,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
+        if prepared.warnings:
+            warnings.warn(TrainingDataWarning(*prepared.warnings), stacklevel=3)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows

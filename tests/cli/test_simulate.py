@@ -1,6 +1,7 @@
 """`eddi simulate`: strategies and large tables."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -70,3 +71,17 @@ def test_a_random_and_a_fixed_order_are_simulated_for_comparison():
     alone = json.loads(run(*arguments, "--json", "--no-baselines").stdout)
     assert alone["baselines"] == {}
     assert alone["order"] == document["order"]
+
+
+@pytest.mark.usefixtures("rows")
+def test_the_stopping_rule_of_the_schema_is_used_and_reported(with_schema, people_schema):
+    with_schema(replace(people_schema, stop={"after": 1})).save("people.eddi")
+    arguments = ("people.csv", "-t", "stage", "--json", "--no-baselines")
+    by_schema = run(*arguments)
+    assert "stops after 1 answer" in by_schema.stderr
+    document = json.loads(by_schema.stdout)
+    assert np.shape(document["order"])[1] == 1
+    assert document["stop"] == {"after": 1}
+    by_option = run(*arguments, "--after", "2")
+    assert "stops after 2 answers" in by_option.stderr
+    assert np.shape(json.loads(by_option.stdout)["order"])[1] == 2

@@ -67,12 +67,11 @@ def simulate(
     from eddi.evaluate.simulation_report import BASELINES, main_metric, report_document
     from eddi.model.files.archive import load
     from eddi.strategy.names import make_strategy, name_strategy, reseed, summarize_strategy
-    from eddi.strategy.stopping import Stop
     from eddi.table.streaming import open_table
 
     fitted = load(model)
     target = resolve_target(fitted, options.targets)  # rejects an unknown target before the simulation
-    chosen = options.build_strategy(fitted)
+    chosen, stop = options.build_strategy(fitted), options.build_stop(fitted)
     others = [name for name in BASELINES if name != name_strategy(chosen)] if baselines else []
     strategies = {name_strategy(chosen): chosen} | {
         name: make_strategy(name, fitted, (target,)) for name in others
@@ -85,15 +84,15 @@ def simulate(
                 open_table(table),
                 target,
                 make_strategy=partial(reseed, strategy),
-                stop=Stop.from_document(options.rules),
+                stop=stop,
                 max_steps=steps,
                 engine=Engine(engine, workers),
                 on_progress=on_progress,
                 unknown=unknown.value,
             )
-    terminal.print_message(f"strategy: {summarize_strategy(chosen)}")
+    terminal.print_message(f"strategy: {summarize_strategy(chosen)}; {stop.summarize()}")
     if json:
-        terminal.print_data(terminal.to_json(report_document(simulated)))
+        terminal.print_data(terminal.to_json({**report_document(simulated), "stop": stop.to_document()}))
     else:
         _print_report(simulated)
     if plot is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from eddi.interview.next_step import NextStep
 from eddi.model.base import Model
 from eddi.model.prediction import Prediction
+from eddi.reward.units import format_bits
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
@@ -22,7 +23,7 @@ class Explanation:
     Args:
         question: the question.
         target: the target whose uncertainty is described.
-        nats: expected information of its answer about the target.
+        nats: expected information of its answer about the target; the text shows it in bits.
         now: present uncertainty: width of the 90% interval or, for a target with levels, the probability
             that the most likely level is wrong.
         after: expected uncertainty after the answer.
@@ -53,21 +54,21 @@ class Explanation:
             else f"the width of the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g}"
         )
         text = (
-            f"{self.question.text!r} is expected to give {_format_nats(self.nats)} of information about "
+            f"{self.question.text!r} is expected to give {format_bits(self.nats)} of information about "
             f"{self.target}, and to change {change}."
         )
         if self.per_cost:
-            rate = _format_nats(self.nats / self.question.cost)
+            rate = format_bits(self.nats / self.question.cost)
             text += f" It costs {self.question.cost:g}: {rate} per unit of cost."
         if self.lookahead_gain > 0:
             text += (
                 " Its answer also determines what to ask next, which is worth at least "
-                f"{_format_nats(self.lookahead_gain)} more."
+                f"{format_bits(self.lookahead_gain)} more."
             )
         if self.runner_up is None:
             return text + " No other question is left."
         name, nats = self.runner_up
-        return text + f" Next best: {name!r} ({_format_nats(nats)})."
+        return text + f" Next best: {name!r} ({format_bits(nats)})."
 
 
 def explain(
@@ -119,7 +120,3 @@ def _uncertainty(prediction: Prediction) -> NDArray[np.float64]:
     if prediction.probabilities is not None:
         return np.asarray(1 - prediction.probabilities.max(-1))
     return np.asarray(np.diff(prediction.interval, axis=-1)[..., 0])
-
-
-def _format_nats(nats: float) -> str:
-    return f"{round(nats, 2) + 0.0:.2f} nats"  # adding 0.0 avoids "-0.00"

@@ -87,10 +87,10 @@ class Interview:
     def tell(self, question: Question | str, *values: object, confirm: bool = False) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
-        Give one value for each variable that the question reveals, in order, or a mapping of those that
-        are known. UNKNOWN or DECLINED stands for any of them, or for all, and so does a code that the
-        schema declares for it. None and NaN mean UNKNOWN. If the question reveals the options of one
-        column, give the options as in the table ("Excel; R"), or as a list.
+        Give one value for each variable that the question reveals, in order, or a list of them, or a
+        mapping of those that are known. UNKNOWN or DECLINED stands for any of them, or for all, and so
+        does a code that the schema declares for it. None and NaN mean UNKNOWN. For a multi-select
+        question, give the selected options as in the table ("Excel; R"), or as a list.
 
         Args:
             question: the question, its name, or the name of a variable.

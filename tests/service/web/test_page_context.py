@@ -6,7 +6,7 @@ from eddi import DECLINED, Interview, Stop
 from eddi.interview.record import Answer
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import page_context
-from eddi.service.web.formatting import format_nats
+from eddi.service.web.formatting import format_information
 from eddi.service.web.pages import _next_question
 
 
@@ -41,7 +41,7 @@ def test_the_why_page_explains_the_question_that_is_shown(make_view):
     context = page_context.why_page(view, second)
     [main] = [bar for bar in context["alternatives"] if bar.is_main]
     assert main.label == second.text
-    assert format_nats(view.rewards[second.name]) in context["sentences"][0]
+    assert format_information(view.rewards[second.name]) in context["sentences"][0]
     assert "more than any other" not in context["sentences"][0]
 
 

@@ -11,7 +11,7 @@ from eddi.service.interviews import interview_analytics
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import prediction_charts, wording
 from eddi.service.web.answer_form import FormField, FormInput, build_fields
-from eddi.service.web.formatting import capitalize, format_level, format_nats
+from eddi.service.web.formatting import capitalize, format_information, format_level
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
 from eddi.strategy.per_cost import PerCost
@@ -283,7 +283,8 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
         Bar(
             questions.get(name, question).title,
             round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
-            format_nats(nats) + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
+            format_information(nats)
+            + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
             name == question.name,
         )
         for name, nats in best
@@ -299,7 +300,7 @@ def _effect_views(interview: Interview, over_time: list[Prediction], decimals: i
             wording.describe_answer(effect.answer, interview.model.schema),
             round(50 * effect.shift / largest, 2),
             wording.describe_shift(effect.shift, over_time[-1], decimals),
-            format_nats(effect.nats),
+            format_information(effect.nats),
         )
         for effect in effects
     ]

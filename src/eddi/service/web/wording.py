@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.interview.answer_values import selected_options
 from eddi.interview.explanation import Explanation
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
+from eddi.reward.units import to_bits
 from eddi.service.web.formatting import (
     capitalize,
+    format_information,
     format_level,
-    format_nats,
     format_number,
     format_probability,
     format_signed,
@@ -27,7 +29,7 @@ Numbers = NDArray[np.float64]
 COVERAGE_PERCENT = f"{COVERAGE:.0%}"
 NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "Not known", NoAnswer.DECLINED: "Preferred not to say"}
 MIN_CHANGE = 0.005  # of a relative width or a probability; a smaller change is not mentioned
-MIN_NATS = 0.0005  # less information would be shown as 0.000 nats
+MIN_BITS = 0.0005  # less information would be shown as 0.000 bits
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ class AnswerText:
 def describe_answer(answer: Answer, schema: Schema) -> AnswerText:
     """Return an answer in words."""
     texts = {question.name: question.title for question in schema.questions}
+    if (selected := selected_options(answer, schema)) is not None:
+        listed = ", ".join(selected) or "None of these"
+        return AnswerText(texts[answer.question], ((answer.question, listed),))
     values = {name: _describe_value(schema[name], value) for name, value in answer.values.items()}
     values |= {name: NO_ANSWER_TEXTS[reason] for name, reason in answer.without.items()}
     parts = [(capitalize(name), values[name]) for name in sorted(values, key=schema.position)]
@@ -194,9 +199,9 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
     sentences = []
     if explanation.question.always:
         sentences.append("Everyone is asked this question.")
-    if explanation.nats > MIN_NATS:
+    if to_bits(explanation.nats) > MIN_BITS:
         sentences.append(
-            f"Your answer is expected to give {format_nats(explanation.nats)} of information about "
+            f"Your answer is expected to give {format_information(explanation.nats)} of information about "
             f"{target}" + (", more than any other question now." if _is_best(explanation) else ".")
         )
         if explanation.per_cost:

@@ -12,7 +12,7 @@ from eddi.service.analyst.pages.decision_context import TargetPrediction
 from eddi.service.analyst.pages.layout import Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, model_context
 from eddi.service.web import wording
-from eddi.service.web.answer_form import FormInput, build_fields, parse_form
+from eddi.service.web.answer_form import NONE, FormInput, build_fields, parse_form
 
 N_WHAT_IF_REWARDS = 5
 MAX_DIGITS = 9
@@ -130,7 +130,7 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
     answered_before = [
         name for name in question.reveals if name not in {*answer.values, *answer.without}
     ]
-    is_submitted = any(key.startswith("v") for key in query) or "act" in query
+    is_submitted = any(key.startswith("v") for key in query) or not {"act", NONE}.isdisjoint(query)
     form_input = (
         parse_form(question, schema, query, answered=answered_before)
         if is_submitted
