@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 import eddi
+from eddi import demo
 from eddi.cli import demo_comparison
 
 from .conftest import DemoRun
@@ -17,7 +18,8 @@ def comparison(demo_run: DemoRun) -> str:
     """The output of the comparison, with few people."""
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_comparison, "N_PEOPLE", 12)
+        table = demo.load_table().slice(0, 60)  # a fifth is held out
+        patch.setattr(demo, "load_table", lambda: table)
         patch.setattr("eddi.strategy.fixed_order.N_DRAWN_ROWS", 5)
         demo_comparison.compare_strategies(Console(file=out, width=100), demo_run.model, demo_run.folder)
     return out.getvalue()
@@ -55,7 +57,6 @@ def test_without_matplotlib_it_says_how_to_get_the_figure(
         raise eddi.errors.MissingExtraError("plots need matplotlib. Install it.")
 
     monkeypatch.setattr(demo_comparison.plots, "information_curves", raise_missing)
-    monkeypatch.setattr(demo_comparison, "N_PEOPLE", 5)
-    monkeypatch.setattr(demo_comparison, "STRATEGIES", {"random order": "random"})
-    curves = demo_comparison.simulate_strategies(demo_run.model)
+    rows = demo.load_table().slice(0, 5)
+    curves = {"random order": eddi.simulate(demo_run.model, rows, max_steps=1)}
     assert "Install it" in demo_comparison.plot_curves(curves, tmp_path / "figure.png")

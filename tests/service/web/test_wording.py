@@ -145,7 +145,7 @@ def test_the_explanation_names_the_information_and_the_expected_change():
     explanation = Explanation(question, "risk", 0.31, 10.0, 8.0, False, ("weight", 0.2))
     text = " ".join(wording.explain_question(explanation, SCHEMA))
     assert "Everyone is asked this question." in text
-    assert "0.45 bits of information about risk, more than any other question now." in text
+    assert "0.447 bits of information about risk, more than any other question now." in text
     assert "the width of the 90% range of risk to fall from 10 to about 8." in text
 
 

@@ -259,9 +259,9 @@ def _build_options_field(
         checked = {NONE}
     return FormField(
         key=next(iter(keys.values())),
-        label=question.text,
+        label=question.title,
         control="options",
-        hint="Choose all that apply.",
+        hint=f"Choose all that apply. {question.note}".rstrip(),
         options=(*((key, options[name]) for name, key in keys.items()), (NONE, "None of these")),
         error=next(iter(form_input.errors.values()), ""),
         checked=frozenset(checked),

@@ -29,7 +29,7 @@ def format_probability(probability: float) -> str:
 
 def format_information(nats: float) -> str:
     """Return an amount of information in bits; an estimate slightly below zero is shown as zero."""
-    n_digits = 2 if to_bits(nats) >= 0.1 else 3  # the answers to a long questionnaire each tell little
+    n_digits = 2 if to_bits(nats) >= 1 else 3  # the answers to a long questionnaire each tell little
     return format_bits(max(0.0, nats), n_digits=n_digits)
 
 
