@@ -18,6 +18,7 @@ from eddi.evaluate.simulation_report import main_metric, majority_rate
 from eddi.model.quality import NEARLY_ALL, count_enough_steps
 from eddi.partial_vae import PartialVAE
 from eddi.strategy.names import make_strategy
+from eddi.strategy.stopping import Stop
 
 STRATEGIES = {"EDDI": "", "one fixed order": "fixed", "random order": "random"}
 MAX_STEPS = 20  # of the first two; nothing changes after that, and a random order soon asks everything
@@ -48,6 +49,7 @@ def simulate_strategies(model: PartialVAE) -> dict[str, Curves]:
                 model,
                 held_out,
                 strategy=make_strategy(name, model.fitted(), model.target_),
+                stop=Stop(),  # not when the schema says, to see what more questions add
                 max_steps=None if name == "random" else MAX_STEPS,
                 on_progress=on_progress,
             )
@@ -77,14 +79,15 @@ def _print_summary(out: Console, curves: Mapping[str, Curves]) -> None:
     enough = {label: count_enough_steps(1 - areas) for label, areas in _find_areas(curves).items()}
     first, last = curves["EDDI"], curves["random order"]
     n_asked, n_fixed, n_random = enough.values()
-    spent, total = first.spent[:, n_asked].mean(), last.spent[:, -1].mean()
+    step = min(n_asked, first.n_steps)
+    spent, total = first.spent[:, step].mean(), last.spent[:, -1].mean()
     accuracy, majority = first.accuracy, majority_rate(first)
     assert accuracy is not None  # noqa: S101  # the target has levels
     out.print(
         f"\nFor almost the full answer ({NEARLY_ALL:.0%} of what all questions add), EDDI needs "
-        f"[bold]{n_asked} questions[/bold], the\nsame order for everybody, also found by EDDI, {n_fixed}, and a "
-        f"random order {n_random}.\nEDDI's questions cost {spent:.0f} on average, and all questions "
-        f"{total:.0f}. The more likely result is then right\nfor {accuracy[n_asked]:.0%} of the people. "
+        f"[bold]{n_asked} questions[/bold],\nthe same order for everybody, also found by EDDI, {n_fixed}, "
+        f"and a random order {n_random}.\nEDDI's questions cost {spent:.0f} on average, and all questions "
+        f"{total:.0f}. The more likely result is then right\nfor {accuracy[step]:.0%} of the people. "
         f"Always guessing “normal” is right for {majority:.0%}.\n"
     )
 

@@ -79,7 +79,7 @@ def print_files(out: Console, folder: Path) -> None:
     out.print("  eddi demo --serve                   answer the questions yourself, in a browser")
     out.print(f"  eddi interview {model}")
     out.print(f"  eddi describe {model}")
-    out.print(f"  eddi simulate {model} {held_out} --steps 10")
+    out.print(f"  eddi simulate {model} {held_out}")
     out.print(f"  eddi fit {folder / TRAINING_FILE} --schema {folder / SCHEMA_FILE} -o my.eddi")
     out.print("  eddi schema your_own.csv > your_own.toml")
 
