@@ -181,7 +181,9 @@ def _format_prediction(prediction: Prediction) -> tuple[str, Text]:
     return f"{mean:.0f} ({low:.0f} to {high:.0f})", bar
 
 
-def _print_result(out: Console, model: PartialVAE, interview: Interview, truth: float) -> None:
+def _print_result(
+    out: Console, model: PartialVAE, interview: Interview[Prediction], truth: float
+) -> None:
     asked_names = {answer.question for answer in interview.record.answers}
     costs = {
         question.name: question.cost for question in model.schema_.questions if question.name != TARGET
