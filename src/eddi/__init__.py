@@ -73,12 +73,14 @@ _MODULES = {
 __all__ = sorted(_MODULES)  # names are imported on first use, so that `import eddi` is instant
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'eddi' has no attribute {name!r}")
-    if _MODULES[name] == "eddi":  # a public module
-        return import_module(f"eddi.{name}")
-    return getattr(import_module(_MODULES[name]), name)
+if not TYPE_CHECKING:  # with it, type checkers would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'eddi' has no attribute {name!r}")
+        if _MODULES[name] == "eddi":  # a public module
+            return import_module(f"eddi.{name}")
+        return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -78,9 +78,7 @@ def evaluate(
         "majority_rate": majority_rate(main),
         "metrics": list(metrics),
         "curves": {metric: _bands(curves, metric) for metric in metrics},
-        "auroc": {strategy: _to_json(curve.auroc) for strategy, curve in curves.items()}
-        if main.auroc is not None
-        else None,
+        "auroc": None if main.auroc is None else _aurocs(curves),
         "standings": {metric: _rankings(curves, metric) for metric in metrics},
         "row_areas": {metric: _to_json(main.row_area(metric)) for metric in metrics},
         "calibration": [_calibration(main, step) for step in _milestones(main.n_steps)],
@@ -129,6 +127,10 @@ def _metrics(curves: Curves) -> tuple[Metric, ...]:
 
 def _bands(curves: Mapping[str, Curves], metric: Metric) -> Document:
     return {name: _band(bootstrap.band(curve, metric)) for name, curve in curves.items()}
+
+
+def _aurocs(curves: Mapping[str, Curves]) -> Document:
+    return {name: _to_json(curve.auroc) for name, curve in curves.items() if curve.auroc is not None}
 
 
 def _band(band: Band) -> Document:

@@ -129,10 +129,11 @@ def convert_unit(metric: str, band: Document) -> Document:
     """Values with their bounds in the unit of the page."""
     if metric != "nll":
         return band
-    return band | {
+    converted = {
         end: to_bits(band[end]) if isinstance(band[end], float | int) else [*map(to_bits, band[end])]
         for end in ("value", "low", "high")
     }
+    return {**band, **converted}
 
 
 def summarise(document: Document) -> list[str]:
