@@ -43,6 +43,16 @@ def test_with_serve_it_prepares_the_model_and_starts_a_server(calls: dict[str, A
     assert "interview_person" not in calls
 
 
+def test_a_wrong_setting_is_an_error_before_training(
+    calls: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDDI_PORT", "none")
+    result = CliRunner().invoke(app, ["demo", "--serve"])
+    assert result.exit_code != 0
+    assert "EDDI_PORT must be a whole number" in result.output
+    assert calls == {}
+
+
 def test_a_person_who_does_not_exist_is_an_error_before_training(calls: dict[str, Any]) -> None:
     result = CliRunner().invoke(app, ["demo", "--person", "100000"])
     assert result.exit_code != 0

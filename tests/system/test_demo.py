@@ -3,6 +3,7 @@
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import httpx
@@ -63,3 +64,15 @@ def test_make_run_installs_the_web_extra_and_serves_the_demo() -> None:
     )
     assert '-e ".[plots,web]"' in printed.stdout
     assert printed.stdout.rstrip().endswith("eddi demo --serve")
+
+
+@pytest.mark.slow
+def test_the_demo_is_trained_in_less_than_two_minutes_and_tells_people_apart(tmp_path: Path) -> None:
+    started_at = time.process_time()  # other programs do not count
+    model = demo_model.prepare_model(tmp_path, Console(quiet=True))
+    assert time.process_time() - started_at < 120
+    _, held_out = demo.split_table(demo.load_table())
+    quality = model.measure_quality(held_out)["blood sugar"]
+    assert quality.metrics["auroc"] > 0.77
+    assert quality.n_enough <= 12
+    assert quality.n_questions == 30

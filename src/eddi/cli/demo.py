@@ -29,11 +29,12 @@ def demo(
     from eddi.cli import demo_comparison, demo_interview, demo_model
 
     out = terminal.open_console(stderr=serve)
+    if serve:
+        settings = demo_model.build_settings(output, read_settings())  # reports errors before training
+        demo_model.prepare_model(output, out)
+        return run_server(with_free_port(settings))
     demo_interview.check_person(person)
     model = demo_model.prepare_model(output, out)
-    if serve:
-        settings = demo_model.build_settings(output, read_settings())
-        return run_server(with_free_port(settings))
     demo_interview.interview_person(out, model, person)
     demo_comparison.compare_strategies(out, model, output)
     return demo_model.print_files(out, output)
