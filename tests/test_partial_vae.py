@@ -309,6 +309,22 @@ def test_a_trained_model_scores_higher_than_a_new_one(people_model, complete):
     assert people_model().score(complete) > people_model(max_steps=1).score(complete) + 0.1
 
 
+def test_the_score_is_the_log_likelihood_of_the_declared_target(people_model, complete):
+    model = people_model(target="smoker")
+    prediction = model.predict(complete)
+    places = [prediction.variable.levels.index(level) for level in complete["smoker"]]
+    expected = np.log(prediction.probabilities[np.arange(len(places)), places]).mean()
+    assert model.score(complete) == pytest.approx(expected, abs=1e-4)
+    shuffled = complete.assign(smoker=complete["smoker"].to_numpy()[::-1])
+    assert model.score(shuffled) < model.score(complete)
+
+
+def test_the_score_takes_a_target_that_is_not_in_the_table(complete):
+    table, y = complete.drop(columns="smoker"), complete["smoker"]
+    model = PartialVAE(target="smoker", max_steps=20, random_state=0).fit(table, y)
+    assert model.score(table, y) == model.score(complete) < 0
+
+
 def test_a_score_is_in_the_units_of_the_table(complete):
     numbers = complete[["age", "weight"]]
     scores = [

@@ -275,17 +275,27 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         predictions = self.model_.predict_evidence(evidence, names)
         return predictions[names[0]] if isinstance(requested, str) else predictions
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
-        """Held-out log-likelihood: mean nats per entry, over entries hidden at random from each row.
+    def score(self, X: Any, y: Any = None) -> float:
+        """Log-likelihood of the declared target, given the rest of each row: mean nats per value.
 
-        Entries are hidden at the recipe's missing rates, with a fixed seed. Densities are in the table's
-        own units, so models with different codings can be compared.
+        Without a declared target: of entries hidden at random from each row, at the recipe's missing
+        rates and with a fixed seed. Densities are in the table's own units, so models with different
+        codings can be compared.
+
+        Args:
+            X: rows that training did not use.
+            y: the target, if it is not a column of the table.
         """
-        _, evidence = self._table_and_evidence(X)
-        random = torch.Generator().manual_seed(0)
-        shape = (1, len(evidence), evidence.n_variables)
-        is_visible = draw_visible(shape, self.recipe_, random)[0].numpy() > 0
-        visible = evidence.hide(~is_visible)
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
+        joined = None if y is None else join_target(table, y, self.target)
+        evidence = self.model_.evidence(table if joined is None else joined, unknown=self.unknown)
+        if self.target_:
+            visible = evidence.hide(self.schema_.positions(self.target_))
+        else:
+            random = torch.Generator().manual_seed(0)
+            shape = (1, len(evidence), evidence.n_variables)
+            visible = evidence.hide(draw_visible(shape, self.recipe_, random)[0].numpy() == 0)
         hidden = evidence.observed & ~visible.observed
         log_prob = self.model_.log_prob(visible, evidence)
         return float(log_prob[hidden].mean()) if hidden.any() else 0.0

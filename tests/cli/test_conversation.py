@@ -75,6 +75,16 @@ def test_stopping_within_a_question_discards_its_answers(converse):
     assert values(interview) == [{"smoker": "yes"}]
 
 
+def test_the_effect_of_the_only_answer_is_the_change_of_the_shown_prediction(converse):
+    interview, shown = converse("yes", "q")
+    before = Interview(interview.model, "stage").predict()
+    after = interview.predict("stage")
+    level = int(after.probabilities.argmax())
+    points = round(100 * (after.probabilities[level] - before.probabilities[level]))
+    assert f"Effects of each answer on the probability of {after.value}" in shown
+    assert f"{points:+d} points" in shown.split("Effects")[1]
+
+
 def test_without_answers_no_effects_are_shown(converse):
     _, shown = converse("q")
     assert "Interview stopped. 0 questions" in shown

@@ -107,3 +107,9 @@ def test_the_expected_change_agrees_with_the_predictions_that_follow(model, peop
     rows = fitted.coding.encode(np.where(hidden, np.nan, drawn))
     widths = np.diff(fitted.predict_evidence(rows, ("weight",))["weight"].interval, axis=-1)
     assert explanation.after == pytest.approx(widths.mean(), rel=0.03)
+
+
+def test_the_information_is_about_all_targets(model):
+    explanation = Interview(model, ["stage", "weight"]).explain()
+    assert "bits of information about stage and weight, and to change" in str(explanation)
+    assert "the best guess of stage is wrong" in str(explanation)

@@ -16,9 +16,9 @@ from eddi.cli import terminal
 from eddi.cli.prediction_bars import PredictionBars
 from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.answer_values import selected_options
+from eddi.interview.effects import measure_effects, predictions_over_time
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
-from eddi.model.prediction import Prediction
 from eddi.reward.units import format_bits
 from eddi.strategy.names import summarize_strategy
 from eddi.table.question import Question
@@ -247,32 +247,22 @@ class Conversation:
 
     def _print_effects(self) -> None:
         """Print how the prediction of the first target would differ without each of the answers."""
-        bars, prediction = self.bars[0], self.interview.predict(self.interview.target[0])
-        effects = [
-            (bars.effect(prediction, self._predict_without(answer)), answer)
-            for answer in self.interview.record.answers
-            if answer.values
-        ]
+        bars = self.bars[0]
+        over_time = predictions_over_time(self.interview, self.interview.target[0])
+        effects = measure_effects(self.interview, over_time)
         if not effects:
             return
-        effects.sort(key=lambda pair: -abs(pair[0]))
-        largest = max(abs(effects[0][0]), 1e-12)
+        largest = max(abs(effects[0].shift), 1e-12)
         table = Table(box=None, show_header=False, padding=(0, 0, 0, 3))
-        for effect, answer in effects:
-            bar = terminal.draw_share(abs(effect) / largest, BAR_WIDTH)
-            text = Text(self._format_answer(answer))
-            table.add_row(Text(answer.question), text, bars.format_effect(effect), bar)
-        changed = bars.name_effect(prediction)
+        for effect in effects:
+            bar = terminal.draw_share(abs(effect.shift) / largest, BAR_WIDTH)
+            text = Text(self._format_answer(effect.answer))
+            table.add_row(Text(effect.answer.question), text, bars.format_effect(effect.shift), bar)
+        changed = bars.name_effect(over_time[-1])
         self.out.print(Text.assemble(("\nEffects", "bold"), f" of each answer on {changed}"))
         note = "Each is measured by leaving out that answer alone, so they do not add up."
         self.out.print(Text(note, "dim"))
         self.out.print(table)
-
-    def _predict_without(self, answer: Answer) -> Prediction:
-        record = self.interview.record
-        other_answers = tuple(other for other in record.answers if other is not answer)
-        without = Interview(self.interview.model, record=replace(record, answers=other_answers))
-        return without.predict(record.target[0])
 
     def _format_answer(self, answer: Answer) -> str:
         if (selected := selected_options(answer, self.schema)) is not None:

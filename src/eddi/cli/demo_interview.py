@@ -67,7 +67,7 @@ def _format_probability(interview: Interview) -> tuple[Text, str]:
 
 def find_probability(interview: Interview) -> float:
     """Return the present probability of the target's second level."""
-    probabilities = interview.predict().probabilities
+    probabilities = interview.predict(interview.target[0]).probabilities
     assert probabilities is not None  # noqa: S101  # the target has levels
     return float(probabilities[1])
 

@@ -22,7 +22,7 @@ class Explanation:
 
     Args:
         question: the question.
-        target: the target whose uncertainty is described.
+        target: the first target, whose uncertainty is described.
         nats: expected information of its answer about the target; the text shows it in bits.
         now: present uncertainty: width of the 90% interval or, for a target with levels, the probability
             that the most likely level is wrong.
@@ -33,6 +33,7 @@ class Explanation:
             counts: at the first question.
         is_most_informative: whether no open question has a higher expected information.
         per_cost: whether questions are chosen by information per unit of cost.
+        other_targets: the targets that the information is also about.
     """
 
     question: Question
@@ -45,6 +46,12 @@ class Explanation:
     lookahead_gain: float = 0.0
     is_most_informative: bool = True
     per_cost: bool = False
+    other_targets: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What the information is about: all targets."""
+        return " and ".join((self.target, *self.other_targets))
 
     def __str__(self) -> str:
         change = (
@@ -55,7 +62,7 @@ class Explanation:
         )
         text = (
             f"{self.question.text!r} is expected to give {format_bits(self.nats)} of information about "
-            f"{self.target}, and to change {change}."
+            f"{self.subject}, and to change {change}."
         )
         if self.per_cost:
             rate = format_bits(self.nats / self.question.cost)
@@ -103,6 +110,7 @@ def explain(
         lookahead_gain=step.lookahead_gains.get(question.name, 0.0),
         is_most_informative=question.name == next(iter(step.rewards), question.name),
         per_cost=per_cost,
+        other_targets=tuple(target[1:]),
     )
 
 

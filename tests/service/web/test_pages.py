@@ -161,6 +161,7 @@ def test_an_interview_leads_from_the_first_question_to_the_result(person):
     assert person.page.url.path == f"/i/{person.key}/result"
     assert "That is enough, thank you" in person.page.text
     assert "What mattered" in person.page.text
+    assert "Each effect is measured by leaving out that answer alone" in person.page.text
     assert f'/i/{person.key}" aria-label="Your private link"' in person.page.text
     assert len(person.answers()) == 6
 

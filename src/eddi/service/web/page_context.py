@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from eddi.interview.effects import measure_effects, predictions_over_time
 from eddi.interview.explanation import explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
@@ -222,9 +223,7 @@ def variables_of_other_answers(interview: Interview, answer: Answer) -> set[str]
 
 
 def _predictions_by_target(interview: Interview) -> dict[str, list[Prediction]]:
-    return {
-        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
-    }
+    return {name: predictions_over_time(interview, name) for name in interview.target}
 
 
 def _prediction_panel(interview: Interview) -> Context:
@@ -293,7 +292,7 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
 
 def _effect_views(interview: Interview, over_time: list[Prediction], decimals: int) -> list[EffectView]:
     """Return the effect of each answer, largest first."""
-    effects = interview_analytics.effects(interview, over_time)
+    effects = measure_effects(interview, over_time)
     largest = max((abs(effect.shift) for effect in effects), default=0.0) or 1.0
     return [
         EffectView(

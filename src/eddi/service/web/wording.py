@@ -202,7 +202,8 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
     if to_bits(explanation.nats) > MIN_BITS:
         sentences.append(
             f"Your answer is expected to give {format_information(explanation.nats)} of information about "
-            f"{target}" + (", more than any other question now." if _is_best(explanation) else ".")
+            f"{explanation.subject}"
+            + (", more than any other question now." if _is_best(explanation) else ".")
         )
         if explanation.per_cost:
             sentences.append(
@@ -210,7 +211,7 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
                 "the most information for its cost."
             )
     elif explanation.lookahead_gain <= 0:
-        sentences.append(f"Your answer is expected to tell us little more about {target}.")
+        sentences.append(f"Your answer is expected to tell us little more about {explanation.subject}.")
     if explanation.lookahead_gain > 0:
         sentences.append("Your answer decides which question is most informative next.")
     sentences.append(_describe_expected_change(explanation, schema[target], decimals))

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eddi.interview.effects import information
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
 from eddi.reward.units import format_bits
 from eddi.service.analyst.models.decision_path import DecisionPath, Numbers
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line, Tick
-from eddi.service.interviews import interview_analytics
 from eddi.service.web import svg, wording
 from eddi.service.web.answer_form import FormInput
 from eddi.service.web.formatting import (
@@ -251,7 +251,7 @@ def describe_effect(path: DecisionPath, step: int) -> list[str]:
     """What the answer at a step changed, in sentences."""
     before, after = path.predictions[step], path.predictions[step + 1]
     expected = path.rewards(step)[path.question(step).name]
-    actual = interview_analytics.information(before, after)
+    actual = information(before, after)
     decimals = wording.count_decimals(path.predictions)
     return [
         wording.describe_change(before, after, decimals, cause="The answer"),
