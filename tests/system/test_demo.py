@@ -37,10 +37,10 @@ def test_the_demo_is_served_until_it_is_interrupted(
             pass
         server = Server(start("demo", "--serve", "-o", tmp_path, folder=tmp_path))
         try:
-            start_page = httpx.get(server.address).text
+            start_page = httpx.get(server.address, timeout=60).text
             assert demo_model.TITLE in start_page
             assert start_page.count("not medical advice") == 1
-            interview = httpx.post(f"{server.address}/interviews")
+            interview = httpx.post(f"{server.address}/interviews", timeout=60)
             assert interview.status_code == 201
             texts = {question.text for question in demo.load_schema().questions}
             assert interview.json()["question"]["text"] in texts
