@@ -24,7 +24,7 @@ def demo(
         typer.Option("--serve", help="Serve the questionnaire; train only if there is no model yet."),
     ] = False,
 ) -> None:
-    """Train on an embedded table, interview a held-out person, and compare two strategies."""
+    """Train on an embedded table, interview a held-out person, and compare three strategies."""
     from eddi.cli import demo_run
 
     out = terminal.open_console(stderr=serve)
