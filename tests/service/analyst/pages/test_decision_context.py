@@ -56,8 +56,9 @@ def test_each_question_shows_the_predicted_and_the_actual_answer(path):
 
 def test_negative_estimates_are_marked():
     texts = {"a": "A?", "b": "B?"}
-    items = view.list_what_if_rewards({"a": 0.2, "b": -0.05}, texts, {"a": 0.1})
+    items = view.list_what_if_rewards({"a": 0.2, "b": -0.05}, texts, {"a": 0.1}, chosen="b")
     assert [item.is_negative for item in items] == [False, True]
+    assert [item.is_chosen for item in items] == [False, True]
     assert [item.note for item in items] == ["was 0.144", "could not be asked"]
     assert (items[0].start, items[0].length) == (20.0, 80.0)
     assert (items[1].start, items[1].length) == (0.0, 20.0)

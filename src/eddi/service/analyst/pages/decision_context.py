@@ -143,17 +143,21 @@ def list_rewards(path: DecisionPath, step: int) -> list[QuestionReward]:
 
 
 def list_what_if_rewards(
-    rewards: Mapping[str, float], texts: Mapping[str, str], actual: Mapping[str, float]
+    rewards: Mapping[str, float],
+    texts: Mapping[str, str],
+    actual: Mapping[str, float],
+    *,
+    chosen: str | None,
 ) -> list[QuestionReward]:
     """The rewards after a different answer, highest first, each with the actual reward as a note."""
     scale = _bar_scale([*rewards.values(), *actual.values()])
     items = []
-    for rank, (name, nats) in enumerate(rewards.items()):
+    for name, nats in rewards.items():
         note = f"was {format_information(actual[name])}" if name in actual else "could not be asked"
         start, length = _bar(nats, scale)
         items.append(
             QuestionReward(
-                texts[name], name, start, length, format_information(nats), rank == 0, note=note
+                texts[name], name, start, length, format_information(nats), name == chosen, note=note
             )
         )
     return items
