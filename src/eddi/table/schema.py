@@ -204,6 +204,18 @@ class Schema:
         hint = suggest_name(name, names)
         raise SchemaError(f"there is no question {name!r}.{hint} Questions are: {format_names(names)}.")
 
+    def options(self, question: Question) -> dict[str, str]:
+        """Return the option that each variable of a multi-select question stands for.
+
+        It is empty for other questions. The variables of a multi-select question come from one column,
+        whose cells list options.
+        """
+        sources = {name: source for name in question.reveals if (source := self[name].source)}
+        is_one_column = len({source.column for source in sources.values()}) == 1
+        if not is_one_column or len(sources) == 1 or len(sources) < len(question.reveals):
+            return {}
+        return {name: source.option for name, source in sources.items()}
+
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
         """Return ``target`` as a tuple of existing names. None means the targets of the schema."""
         if target is None:
