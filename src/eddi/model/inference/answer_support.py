@@ -173,7 +173,8 @@ def normal_levels(n: int) -> Tensor:
     outwards, because middles have too small a variance.
     """
     middles = torch.special.ndtri((torch.arange(n, dtype=torch.float64) + 0.5) / n)
-    return torch.special.ndtr(middles / middles.square().mean().sqrt()).float()
+    levels: Tensor = torch.special.ndtr(middles / middles.square().mean().sqrt())
+    return levels.float()
 
 
 def _build_parts(
