@@ -322,7 +322,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         source, held_out = self.fitted().held_out()
         if X is not None:
             source, held_out = "test rows", [(self.model_, self.evidence(X, optional=self.target_))]
-        measured = [measure_quality(held_out, name, source) for name in self.target_] if held_out else []
+        targets = self.target_ if held_out else ()
+        measured = [measure_quality(held_out, name, source, targets=targets) for name in targets]
         self.model_.quality = {quality.target: quality for quality in measured if quality is not None}
         return self.model_.quality
 
