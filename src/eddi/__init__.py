@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eddi import demo as demo
     from eddi import recipes as recipes
     from eddi import strategy as strategy
     from eddi.errors import EddiError as EddiError
@@ -59,6 +60,7 @@ _MODULES = {
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
     "compare": "eddi.evaluate.comparison",
+    "demo": "eddi",
     "load": "eddi.partial_vae",
     "next_questions": "eddi.interview.next_questions",
     "recipes": "eddi",

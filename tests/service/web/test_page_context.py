@@ -4,10 +4,9 @@ import pytest
 
 from eddi import DECLINED, Interview, Stop
 from eddi.interview.record import Answer
-from eddi.reward.units import format_bits
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import page_context, wording
-from eddi.service.web.formatting import format_level
+from eddi.service.web.formatting import format_information, format_level
 from eddi.service.web.pages import _next_question
 
 
@@ -42,7 +41,7 @@ def test_the_why_page_explains_the_question_that_is_shown(make_view):
     context = page_context.why_page(view, second)
     [main] = [bar for bar in context["alternatives"] if bar.is_main]
     assert main.label == second.text
-    assert format_bits(view.rewards[second.name]) in context["sentences"][0]
+    assert format_information(view.rewards[second.name]) in context["sentences"][0]
     assert "more than any other" not in context["sentences"][0]
 
 

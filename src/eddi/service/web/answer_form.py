@@ -27,7 +27,7 @@ class FormField:
         label: text beside the field.
         control: "buttons" (one for each of two levels), "choices", "list", "number", or "options" for all
             variables of a multi-select question.
-        hint: which numbers are expected.
+        hint: which numbers are expected, and the note of the question.
         options: the levels: submitted value and label. For a multi-select question, the name of each
             checkbox and its label.
         low, high: bounds of a number.
@@ -128,7 +128,8 @@ def build_fields(
         _build_field(
             schema[name],
             key,
-            label=question.text if is_single else capitalize(name),
+            label=question.title if is_single else capitalize(name),
+            note=question.note if is_single else "",
             is_single=is_single,
             form_input=form_input,
         )
@@ -227,14 +228,14 @@ def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]
 
 
 def _build_field(
-    variable: Variable, key: str, *, label: str, is_single: bool, form_input: FormInput
+    variable: Variable, key: str, *, label: str, note: str, is_single: bool, form_input: FormInput
 ) -> FormField:
-    has_levels = variable.kind.has_levels
+    expected = "" if variable.kind.has_levels else capitalize(describe_expected_number(variable)) + "."
     return FormField(
         key=key,
         label=label,
         control=_choose_control(variable, is_single=is_single),
-        hint="" if has_levels else capitalize(describe_expected_number(variable)) + ".",
+        hint=" ".join(filter(None, (expected, note))),
         options=_list_options(variable),
         low=variable.low,
         high=variable.high,
@@ -258,9 +259,9 @@ def _build_options_field(
         checked = {NONE}
     return FormField(
         key=next(iter(keys.values())),
-        label=question.text,
+        label=question.title,
         control="options",
-        hint="Choose all that apply.",
+        hint=f"Choose all that apply. {question.note}".rstrip(),
         options=(*((key, options[name]) for name, key in keys.items()), (NONE, "None of these")),
         error=next(iter(form_input.errors.values()), ""),
         checked=frozenset(checked),

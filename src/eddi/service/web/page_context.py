@@ -82,7 +82,7 @@ def question_page(
         **base_context(view, "question"),
         **_prediction_panel(interview),
         **_form_context(question, fields),
-        "title": f"Question {n_answers + 1}: {question.text}",
+        "title": f"Question {n_answers + 1}: {question.title}",
         "eyebrow": f"Question {n_answers + 1}",
         "action": f"/i/{view.key}",
         "is_change": False,
@@ -110,7 +110,7 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         **base_context(view, "answers"),
         **_prediction_panel(interview),
         **_form_context(question, fields),
-        "title": f"Change: {question.text}",
+        "title": f"Change: {question.title}",
         "eyebrow": f"Your answer {place} of {len(answers)}",
         "action": f"/i/{view.key}/change/{place}",
         "is_change": True,
@@ -136,7 +136,7 @@ def why_page(view: InterviewView, question: Question) -> Context:
     decimals = wording.count_decimals([view.prediction])
     return {
         **base_context(view, "question"),
-        "title": f"Why: {question.text}",
+        "title": f"Why: {question.title}",
         "question": question,
         "sentences": wording.explain_question(explanation, interview.model.schema, decimals),
         "alternatives": _compare_questions(view, question),
@@ -271,7 +271,8 @@ def _form_context(question: Question, fields: list[FormField]) -> Context:
 
 def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     """Return the expected information of the best open questions, with ``question`` among them."""
-    texts = {other.name: other.text for other in view.interview.model.schema.questions}
+    questions = {other.name: other for other in view.interview.model.schema.questions}
+    per_cost = isinstance(view.interview.rules.strategy, PerCost)
     best = list(view.rewards.items())[:MAX_ALTERNATIVES]
     if question.name not in dict(best):
         own = (question.name, view.rewards.get(question.name, 0.0))
@@ -279,9 +280,10 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     largest = max((nats for _, nats in best), default=0.0)
     return [
         Bar(
-            texts.get(name, name),
+            questions.get(name, question).title,
             round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
-            format_information(nats),
+            format_information(nats)
+            + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
             name == question.name,
         )
         for name, nats in best
