@@ -67,6 +67,7 @@ def test_a_random_and_a_fixed_order_are_simulated_for_comparison():
     shown = run(*arguments)
     assert "AUROC" in shown.stdout
     assert "Always guessing the most frequent class" in shown.stdout
+    assert "AUIC, the mean Brier score over all steps" in shown.stdout
     assert "95% interval" in shown.stdout
     alone = json.loads(run(*arguments, "--json", "--no-baselines").stdout)
     assert alone["baselines"] == {}
@@ -78,7 +79,7 @@ def test_the_stopping_rule_of_the_schema_is_used_and_reported(with_schema, peopl
     with_schema(replace(people_schema, stop={"after": 1})).save("people.eddi")
     arguments = ("people.csv", "-t", "stage", "--json", "--no-baselines")
     by_schema = run(*arguments)
-    assert "stops after 1 answer" in by_schema.stderr
+    assert "stops after one answer" in by_schema.stderr
     document = json.loads(by_schema.stdout)
     assert np.shape(document["order"])[1] == 1
     assert document["stop"] == {"after": 1}

@@ -233,7 +233,7 @@ def test_an_invalid_document_is_refused(document, message):
     ("rule", "summary"),
     [
         (Stop(), "asks all questions"),
-        (Stop(after=1), "stops after 1 answer"),
+        (Stop(after=1), "stops after one answer"),
         (
             Stop(after=2, probability_above=0.9, budget=40),
             "stops after 2 answers or when a level is 90% likely; questions cost at most 40 in total",

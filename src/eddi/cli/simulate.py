@@ -108,7 +108,9 @@ def _print_report(simulated: "Mapping[str, AnyCurves]") -> None:
     out.print(build_steps_table(curves))
     if (rate := majority_rate(curves)) is not None:
         out.print(Text(f"Always guessing the most frequent class: accuracy {rate:.4g}."))
-    out.print(Text(f"\nMean {METRIC_NAMES[main_metric(curves)]} over all steps (lower is better):"))
+    out.print(
+        Text(f"\nAUIC, the mean {METRIC_NAMES[main_metric(curves)]} over all steps (lower is better):")
+    )
     out.print(_build_comparison_table(simulated))
 
 

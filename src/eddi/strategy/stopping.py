@@ -158,7 +158,8 @@ class Stop(_Combinable):
         given = self.to_document()
         if self.reward_below is not None:
             given["reward_below"] = to_bits(self.reward_below)
-        ends = [f"after {self.after} answer{'s' * (self.after != 1)}"] if self.after is not None else []
+        count = "one answer" if self.after == 1 else f"{self.after} answers"
+        ends = [] if self.after is None else [f"after {count}"]
         ends += [text.format(given[name]) for name, text in CONDITION_TEXTS.items() if name in given]
         parts = [f"stops {' or '.join(ends)}"] if ends else []
         if "budget" in given:
