@@ -235,6 +235,7 @@ class Schema:
         cost: float = 1.0,
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
+        never: bool = False,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -242,7 +243,7 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}))
+        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
