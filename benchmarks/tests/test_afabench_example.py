@@ -13,6 +13,9 @@ import eddi
 FOLDER = Path(__file__).parents[2] / "examples" / "afabench"
 
 
+pytestmark = pytest.mark.slow  # a model is fitted
+
+
 @pytest.fixture(scope="module")
 def example():
     """The modules of the example, which import each other by name."""

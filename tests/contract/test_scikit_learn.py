@@ -33,15 +33,25 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(
     [
-        PartialVAE(max_steps=20, recipe=SMALL),
-        PartialVAE(max_steps=20, recipe=SMALL, target="x0"),
+        PartialVAE(max_steps=5, recipe=SMALL, target="x0"),
         PartialVAEClassifier(max_steps=20, recipe=SMALL, random_state=0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:y is not used:eddi.EddiWarning")
+def test_the_checks_of_scikit_learn_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        PartialVAE(max_steps=20, recipe=SMALL),
         PartialVAERegressor(max_steps=20, recipe=SMALL, random_state=0),
     ],
     expected_failed_checks=expected_failures,
 )
 @pytest.mark.filterwarnings("ignore:y is not used:eddi.EddiWarning")
-def test_the_checks_of_scikit_learn_pass(estimator, check):
+def test_the_checks_of_scikit_learn_pass_for_the_other_estimators(estimator, check):
     check(estimator)
 
 

@@ -19,6 +19,7 @@ def read_cells(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 def test_a_schema_is_inferred_edited_and_used_to_train_a_model_that_fills_a_table(
     eddi: Eddi, invoke: Invoke, people: Path, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 DEFAULT_PORT = 8000
 
 
+@pytest.mark.slow
 def test_the_demo_is_served_until_it_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 import torch
 
 import eddi as library
@@ -37,6 +38,7 @@ def start_training(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_training_resumes_after_an_interruption_and_after_a_kill(
     people: Path, tmp_path: Path, invoke: Invoke
 ) -> None:

@@ -123,6 +123,7 @@ def check_log(server: Server, respondents: list[Respondent]) -> None:
     assert "Traceback" not in server.messages
 
 
+@pytest.mark.slow
 def test_a_server_that_restarts_after_a_kill_continues_all_interviews(
     fitted: Path, tmp_path: Path, invoke: Invoke
 ) -> None:

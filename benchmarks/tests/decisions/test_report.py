@@ -1,8 +1,11 @@
 """The report on the decisions suite."""
 
+import pytest
+
 from eddi_benchmarks.decisions.report import report_sections
 
 
+@pytest.mark.slow
 def test_the_report_has_areas_tests_and_a_figure_of_each_dataset(results, tmp_path):
     sections = report_sections(results, tmp_path)
     tables = {table.title: table for section in sections for table in section.tables}
@@ -19,6 +22,7 @@ def test_the_report_has_areas_tests_and_a_figure_of_each_dataset(results, tmp_pa
     assert figures[0].path.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_a_report_works_with_some_of_the_runs(results, tmp_path):
     assert report_sections([], tmp_path) == []
     assert report_sections(results[2:3], tmp_path)

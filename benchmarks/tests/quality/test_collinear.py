@@ -40,6 +40,7 @@ def test_the_accuracy_of_exact_inference_is_that_of_the_definition():
     assert accuracy == pytest.approx([0.338, 0.600, 0.874, 0.906, 0.971, 0.982])
 
 
+@pytest.mark.slow
 def test_a_run_compares_subsets_and_orders(result):
     measurements = result.measurements
     assert set(measurements["subsets"]) == {"ours", "exact", "lda", "logistic"}
@@ -53,6 +54,7 @@ def test_a_run_compares_subsets_and_orders(result):
     assert last == [*subsets, *subsets]
 
 
+@pytest.mark.slow
 def test_rewards_are_measured_at_several_numbers_of_answers(result):
     rewards = result.measurements["rewards"]
     assert rewards["answers"] == [0, 3, 6, 9, 12, 15]
@@ -66,6 +68,7 @@ def test_states_whose_questions_are_equally_informative_do_not_count():
     assert (quality["n_states"], quality["tau"], quality["best_nats"]) == (1, 1.0, 0.2)
 
 
+@pytest.mark.slow
 def test_the_report_has_three_tables_and_a_figure(result, tmp_path):
     (section,) = report_sections([result], tmp_path)
     subsets, orders, rewards = section.tables

@@ -167,6 +167,7 @@ def test_the_table_shows_mean_and_standard_error_with_the_best_method_first():
     assert average_ranks == ["1.00", "2.00"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("yacht")
 def test_the_command_stores_quick_results_in_a_separate_folder(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("eddi_benchmarks.__main__.QUICK_STEPS", 20)
