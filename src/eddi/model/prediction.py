@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.table.text import format_names
+from eddi.table.text import format_html_table, format_names
 from eddi.table.variable import Level, Variable
 
 COVERAGE = 0.9
@@ -47,6 +47,24 @@ class Prediction:
         low, high = self.interval.tolist()
         summary = f"mean {self.mean:.4g}, sd {self.sd:.4g}, 90% interval {low:.4g} to {high:.4g}"
         return f"<Prediction of {name!r}: {summary}>"
+
+    def _repr_html_(self) -> str:
+        numbers = np.atleast_1d(self.mean), np.atleast_1d(self.sd), self.interval.reshape(-1, 2)
+        if self.probabilities is None:
+            header: tuple[str, ...] = ("row", "mean", "sd", "90% interval")
+            cells = [
+                (f"{mean:.4g}", f"{sd:.4g}", f"{low:.4g} to {high:.4g}")
+                for mean, sd, (low, high) in zip(*numbers, strict=True)
+            ]
+        else:
+            header = ("row", *map(str, self.variable.levels))
+            levels = self.probabilities.reshape(-1, self.variable.n_levels)
+            cells = [tuple(f"{probability:.1%}" for probability in row) for row in levels]
+        if not self.shape:
+            return format_html_table(
+                repr(self), ("variable", *header[1:]), [(self.variable.name, *cells[0])]
+            )
+        return format_html_table(repr(self), header, [(row, *cell) for row, cell in enumerate(cells)])
 
     @property
     def value(self) -> Any:
