@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check bench clean
+.PHONY: help run test test-oldest quick check bench docs dist clean
 
 help:  ## Show the commands
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +35,28 @@ check: $(VENV)/.dev  ## Lint and types only
 bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training and reward speed
 	$(BIN)/python -m pytest -n auto -m slow
 	$(BIN)/python -m eddi_benchmarks
+
+$(VENV)/.docs: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs  ## Build the documentation site: execute its examples, run its doctests
+	$(BIN)/python -m pytest -p no:cacheprovider tests/test_docs.py tests/test_readme.py
+	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html"
+
+dist: $(VENV)/.dev  ## Build the wheel and the source distribution, and test their contents
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	EDDI_DIST=dist $(BIN)/python -m pytest -p no:cacheprovider tests/release/test_dist.py
+
+test-oldest:  ## Test with the oldest supported versions of all direct dependencies
+	rm -rf $(OLDEST)
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/release/oldest_versions.py > $(OLDEST)/requirements.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -r $(OLDEST)/requirements.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps .
+	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -o filterwarnings=default $(OLDEST_TESTS)
 
 clean:  ## Remove generated files
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
