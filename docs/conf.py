@@ -11,12 +11,13 @@ sys.path.insert(0, str(DOCS / "_ext"))
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ.update(OMP_NUM_THREADS="1", COLUMNS="100", NO_COLOR="1")
 
-from eddi import __version__  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
+
+from eddi import __version__  # noqa: E402
 
 project = "EDDI"
 author = "the EDDI developers"
-copyright = "2026, the EDDI developers"  # noqa: A001  # Sphinx's name
+copyright = "2026, the EDDI developers"  # Sphinx's name
 version = release = __version__
 
 extensions = [

@@ -14,7 +14,17 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 # A layer imports only from layers before it, also inside functions and under TYPE_CHECKING.
 LAYERS = (
-    *("errors", "engine", "table", "model", "recipes", "reward", "strategy", "interview"),
+    *(
+        "errors",
+        "durable_file",
+        "engine",
+        "table",
+        "model",
+        "recipes",
+        "reward",
+        "strategy",
+        "interview",
+    ),
     *("estimator_input", "partial_vae", "supervised", "evaluate", "store", "service", "cli"),
 )
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
@@ -41,7 +51,15 @@ LIBRARY_USERS = {
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
 }
-WITHOUT_TORCH = ("errors.py", "engine.py", "table/", "store/", "interview/record.py", "cli/terminal.py")
+WITHOUT_TORCH = (
+    "errors.py",
+    "durable_file.py",
+    "engine.py",
+    "table/",
+    "store/",
+    "interview/record.py",
+    "cli/terminal.py",
+)
 
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 UNSAFE_CALLS = {"eval", "exec", "os.system", "os.popen", "torch.load"}
