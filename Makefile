@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+OLDEST_TESTS := tests/table tests/interview tests/strategy tests/store tests/cli tests/test_partial_vae.py tests/test_public_api.py tests/test_readme.py
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
 .PHONY: help run test test-oldest quick check bench docs dist clean
@@ -28,8 +30,8 @@ quick: $(VENV)/.dev  ## The fast tests of the library, in about a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
 check: $(VENV)/.dev  ## Lint and types only
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training and reward speed
@@ -59,4 +61,4 @@ test-oldest:  ## Test with the oldest supported versions of all direct dependenc
 	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -o filterwarnings=default $(OLDEST_TESTS)
 
 clean:  ## Remove generated files
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -74,9 +74,9 @@ OPTION_KEYS = {
 TOML_HEAD = """\
 # Schema file (TOML)
 
-`eddi schema people.csv > people.toml` writes a schema file, and `eddi fit --schema people.toml` reads it. In Python,
-{py:meth}`eddi.Schema.to_toml` and {py:meth}`eddi.Schema.from_toml` do the same. [Real-world tables](../how-to/tables.md)
-and [groups and prerequisites](../how-to/groups.md) have examples."""
+`eddi schema people.csv > people.toml` writes a schema file, and `eddi fit --schema people.toml` reads it. In
+Python, {py:meth}`eddi.Schema.to_toml` and {py:meth}`eddi.Schema.from_toml` do the same.
+[Real-world tables](../how-to/tables.md) and [groups and prerequisites](../how-to/groups.md) have examples."""
 
 
 def read_arguments(owner: type) -> dict[str, str]:
@@ -121,8 +121,8 @@ HTTP_HEAD = """\
 # HTTP
 
 `eddi serve` answers JSON. The running server has this description at `/openapi.json`;
-<a href="../_static/openapi.json">openapi.json</a> is the same document for generators of clients. Keys of the API are created with
-`eddi keys issue`, and are sent as `Authorization: Bearer KEY`. All errors are `application/problem+json`."""
+<a href="../_static/openapi.json">openapi.json</a> is the same document for generators of clients.
+Keys of the API are created with `eddi keys issue`, and are sent as `Authorization: Bearer KEY`. All errors are `application/problem+json`."""
 
 
 def _anchor(title: str) -> str:
