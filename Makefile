@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
-OLDEST_TESTS := tests/table tests/interview tests/strategy tests/store tests/cli tests/test_partial_vae.py tests/test_public_api.py tests/test_readme.py
+OLDEST_TESTS := tests/table tests/strategy tests/interview tests/store tests/cli tests/contract tests/service/interviews \
+	tests/service/web tests/test_partial_vae.py tests/test_public_api.py tests/test_html.py tests/test_readme.py
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
 .PHONY: help run test test-oldest quick check bench docs dist clean
@@ -55,7 +56,7 @@ dist: $(VENV)/.dev  ## Build the wheel and the source distribution, and test the
 test-oldest:  ## Test with the oldest supported versions of all direct dependencies
 	rm -rf $(OLDEST)
 	$(PYTHON) -m venv $(OLDEST)
-	$(PYTHON) tests/release/oldest_versions.py > $(OLDEST)/requirements.txt
+	$(PYTHON) tests/release/oldest_versions.py $(TORCH) > $(OLDEST)/requirements.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -r $(OLDEST)/requirements.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps .
 	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -o filterwarnings=default $(OLDEST_TESTS)

@@ -9,7 +9,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 
 # The examples run the command `eddi` of this environment, on one thread each.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ.update(OMP_NUM_THREADS="1", COLUMNS="100", NO_COLOR="1")
+os.environ.update(OMP_NUM_THREADS="1", COLUMNS="100", PYTHONPATH=str(DOCS / "_ext"))
 
 from sphinx.application import Sphinx  # noqa: E402
 
@@ -57,7 +57,7 @@ nb_kernel_rgx_aliases = {".*": "python3"}
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

