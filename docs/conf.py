@@ -1,5 +1,6 @@
 """Configuration of the documentation site; `make docs` builds it."""
 
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -46,7 +47,9 @@ default_role = "py:obj"
 
 # Examples
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(DOCS / "_build" / "executed")
+_source = b"".join(path.read_bytes() for path in sorted((DOCS.parent / "src").rglob("*.py")))
+_digest = hashlib.sha256(_source).hexdigest()[:12]  # examples run again if the code changes
+nb_execution_cache_path = str(DOCS / "_build" / "executed" / _digest)
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True

@@ -29,6 +29,7 @@ LINK = re.compile(r"\]\(<?(?P<path>[^)#:\s>]+)(?:#[^)\s]*)?>?\)")
 BLOCK = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<code>.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 MAGIC = re.compile(r"^(%%?|!)", flags=re.MULTILINE)
 OTHER_COMMANDS = {"pip", "make", "export", "torchrun", "python", "git", "cd"}
+RUN_BY_TEST_README = ("README.md", "docs/how-to/scikit-learn.md")
 DOCTEST_OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -86,9 +87,9 @@ def test_the_doctests_of_a_page_pass(page):
 
 @pytest.mark.parametrize("page", with_blocks("python"))
 def test_every_python_block_is_tested(page):
-    """Those of the README are run by `test_readme.py`, doctests by the test above, cells by `make docs`."""
+    """Some are run by `test_readme.py`, doctests by the test above, and cells by `make docs`."""
     for code in read_blocks(page, "python"):
-        assert page == "README.md" or code.lstrip().startswith(">>> ")
+        assert page in RUN_BY_TEST_README or code.lstrip().startswith(">>> ")
 
 
 @pytest.mark.parametrize("page", with_blocks("{code-cell}"))
@@ -135,6 +136,8 @@ def check_command(line: str) -> None:
     assert words[0] == "eddi", line
     names, options = find_options(words[1:])
     assert names, line
+    if names == ["bench"]:  # the benchmarks are another package, and not installed here
+        return
     given = {word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
     assert given <= options | {"--version", "--help"}, line
 
@@ -145,6 +148,18 @@ def test_the_commands_and_options_of_shell_blocks_exist(page):
         for line in code.replace("\\\n", " ").splitlines():
             if line.strip() and not line.startswith("#"):
                 check_command(line)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_the_commands_of_plain_blocks_exist(page):
+    targets = re.findall(r"^([a-z-]+):.*##", read("Makefile"), flags=re.MULTILINE)
+    blocks = [match["code"] for match in BLOCK.finditer(read(page)) if not match["kind"]]
+    for line in "\n".join(blocks).splitlines():
+        if line.startswith("make "):
+            assert line.split()[1] in targets, line
+        command = line.partition(" | ")[2] or line
+        if command.startswith("eddi "):
+            check_command(command)
 
 
 def test_the_commands_in_cells_exist():

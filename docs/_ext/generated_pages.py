@@ -122,7 +122,8 @@ HTTP_HEAD = """\
 
 `eddi serve` answers JSON. The running server has this description at `/openapi.json`;
 <a href="../_static/openapi.json">openapi.json</a> is the same document for generators of clients.
-Keys of the API are created with `eddi keys issue`, and are sent as `Authorization: Bearer KEY`. All errors are `application/problem+json`."""
+Keys of the API are created with `eddi keys issue`, and are sent as `Authorization: Bearer KEY`.
+All errors are `application/problem+json`."""
 
 
 def _anchor(title: str) -> str:

@@ -1,4 +1,4 @@
-"""The cell magic `%%bash` for pages: its output is one text, without colours, and an error stops the build."""
+"""The cell magic `%%bash` for pages: one text without colours, and an error stops the build."""
 
 import os
 import subprocess
