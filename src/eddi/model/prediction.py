@@ -49,22 +49,28 @@ class Prediction:
         return f"<Prediction of {name!r}: {summary}>"
 
     def _repr_html_(self) -> str:
-        numbers = np.atleast_1d(self.mean), np.atleast_1d(self.sd), self.interval.reshape(-1, 2)
-        if self.probabilities is None:
-            header: tuple[str, ...] = ("row", "mean", "sd", "90% interval")
-            cells = [
-                (f"{mean:.4g}", f"{sd:.4g}", f"{low:.4g} to {high:.4g}")
-                for mean, sd, (low, high) in zip(*numbers, strict=True)
-            ]
-        else:
-            header = ("row", *map(str, self.variable.levels))
-            levels = self.probabilities.reshape(-1, self.variable.n_levels)
-            cells = [tuple(f"{probability:.1%}" for probability in row) for row in levels]
+        names, cells = self._numbers_by_row() if self.probabilities is None else self._levels_by_row()
         if not self.shape:
-            return format_html_table(
-                repr(self), ("variable", *header[1:]), [(self.variable.name, *cells[0])]
-            )
-        return format_html_table(repr(self), header, [(row, *cell) for row, cell in enumerate(cells)])
+            rows: list[tuple[object, ...]] = [(self.variable.name, *cells[0])]
+            return format_html_table(repr(self), ("variable", *names), rows)
+        rows = [(position, *row) for position, row in enumerate(cells)]
+        return format_html_table(repr(self), ("row", *names), rows)
+
+    def _numbers_by_row(self) -> tuple[list[str], list[list[str]]]:
+        """Names and texts of the columns that describe a quantity, for each row."""
+        means, sds = np.atleast_1d(self.mean).tolist(), np.atleast_1d(self.sd).tolist()
+        intervals = self.interval.reshape(-1, 2).tolist()
+        cells = [
+            [f"{mean:.4g}", f"{sd:.4g}", f"{low:.4g} to {high:.4g}"]
+            for mean, sd, (low, high) in zip(means, sds, intervals, strict=True)
+        ]
+        return ["mean", "sd", "90% interval"], cells
+
+    def _levels_by_row(self) -> tuple[list[str], list[list[str]]]:
+        """Names and probabilities of the levels, for each row."""
+        by_row = np.atleast_2d(np.asarray(self.probabilities)).tolist()
+        cells = [[f"{probability:.1%}" for probability in row] for row in by_row]
+        return [str(level) for level in self.variable.levels], cells
 
     @property
     def value(self) -> Any:
