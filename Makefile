@@ -46,6 +46,7 @@ $(VENV)/.docs: $(VENV)/.run
 docs: $(VENV)/.docs  ## Build the documentation site: execute its examples, run its doctests
 	$(BIN)/python -m pytest -p no:cacheprovider tests/test_docs.py tests/test_readme.py
 	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python -m pytest -p no:cacheprovider -m "slow or not slow" tests/system/test_site.py
 	@echo "The site is in docs/_build/html/index.html"
 
 dist: $(VENV)/.dev  ## Build the wheel and the source distribution, and test their contents
