@@ -183,16 +183,31 @@ def name_type(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any value"))
 
 
-def few_rows_section() -> str:
-    """The measured effect of the number of rows, or where to measure it."""
-    if not FEW_ROWS.exists():
+def few_rows_section(results: Path = FEW_ROWS) -> str:
+    """The measured effect of the number of rows, or the commands that measure it."""
+    if not results.exists():
         return (
             "The suite `few-rows` measures this. Its results are not part of this build; "
             "`eddi bench run few-rows` and `eddi bench table few-rows` produce them.\n"
         )
-    page = FEW_ROWS.with_suffix(".md")
-    text = page.read_text(encoding="utf-8").partition("\n")[2] if page.exists() else ""
-    return rewrite_links(text, source=page, page=DOCS / "how-to" / "rows.md")
+    document = json.loads(results.read_text(encoding="utf-8"))
+    head = f"{document['title']}. `eddi bench run {document['suite']}` repeats the measurement."
+    return "\n\n".join([head, *map(format_grid, document["grids"])]) + "\n"
+
+
+def format_grid(grid: dict[str, Any]) -> str:
+    """A table of a benchmark's results in Markdown."""
+    lines = [grid["columns"], ["---"] * len(grid["columns"]), *grid["rows"]]
+    table = "\n".join(f"| {' | '.join(map(format_cell, line))} |" for line in lines)
+    note = f"\n\n*{grid['note']}*" if grid.get("note") else ""
+    return f"**{grid['title']}**\n\n{table}{note}"
+
+
+def format_cell(cell: object) -> str:
+    """A cell of a benchmark's table: numbers with four digits."""
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell).replace("|", "\\|")
 
 
 def project_page(name: str) -> Callable[[], str]:
