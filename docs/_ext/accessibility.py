@@ -13,6 +13,8 @@ CORRECTIONS = (
     # What can be scrolled must be reachable with the keyboard.
     (r"<pre(?![^>]*tabindex)([^>]*)>", r'<pre tabindex="0"\1>'),
     (r'<div class="(table-wrapper[^"]*|output text_html[^"]*)">', r'<div class="\1" tabindex="0">'),
+    # A caption of a table of contents is a heading of the second level.
+    (r'<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
     # An empty cell is not a header.
     (r"<th(?=[\s>])([^>]*)>\s*(?:<p></p>)?\s*</th>", r"<td\1></td>"),
     # The search page of the theme has no heading.
