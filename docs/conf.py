@@ -41,7 +41,8 @@ source_suffix = {
 suppress_warnings = ["config.cache"]
 
 # Text
-myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "smartquotes"]
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+smartquotes = False  # they would change the options of commands
 myst_heading_anchors = 4
 default_role = "py:obj"
 
@@ -53,7 +54,7 @@ nb_execution_cache_path = str(DOCS / "_build" / "executed" / _digest)
 nb_execution_in_temp = True
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
-nb_merge_streams = True
+nb_output_stderr = "remove"  # warnings name paths of the machine that builds the site
 nb_kernel_rgx_aliases = {".*": "python3"}
 
 # Reference

@@ -33,7 +33,22 @@ def cli_page() -> str:
     exit_codes = next(line for line in head.splitlines() if line.startswith("Exit codes"))
     commands = commands.replace(f"{exit_codes}\n", "").replace("```console\n$ ", "```text\n")
     head = head.replace("# `eddi`", "# Command line").replace("```console\n$ ", "```text\n")
-    return f"{head}\n## {commands}"
+    return complete_summaries(f"{head}\n## {commands}")
+
+
+def complete_summaries(page: str) -> str:
+    """Replace the shortened descriptions in lists of commands by the first sentence of each command."""
+    pattern = r"^#+ `eddi [a-z ]+`\n\n(.+?\.)(?:\s|$)"
+    sentences = [
+        " ".join(text.split()) for text in re.findall(pattern, page, flags=re.MULTILINE | re.DOTALL)
+    ]
+
+    def replace(match: re.Match[str]) -> str:
+        start = match["text"].removesuffix("...").rstrip()
+        full = next((sentence for sentence in sentences if sentence.startswith(start)), match["text"])
+        return f"* `{match['name']}`: {full}"
+
+    return re.sub(r"^\* `(?P<name>[a-z]+)`: (?P<text>.*)$", replace, page, flags=re.MULTILINE)
 
 
 def toml_page() -> str:
