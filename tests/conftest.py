@@ -185,3 +185,19 @@ def store_url(request, tmp_path):
     url = file if request.param == "sqlite" else request.getfixturevalue("postgres_url")
     upgrade(url)
     return url
+
+
+@pytest.fixture(scope="session")
+def tools_model():
+    """A model with a multi-select question, "tools", whose options are Excel, R and Stata."""
+    from eddi import PartialVAE, recipes
+
+    random = np.random.default_rng(0)
+    uses = random.random((60, 3)) < 0.5
+    cells = ["; ".join(np.array(["Excel", "R", "Stata"])[row]) or "Excel" for row in uses]
+    table = pd.DataFrame({"tools": cells, "years": random.integers(0, 30, 60)})
+    table["risk"] = uses[:, 1] * 2.0 + random.normal(size=60)
+    recipe = replace(
+        recipes.DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32, folds=0
+    )
+    return PartialVAE(target="risk", recipe=recipe, max_steps=20, random_state=0).fit(table)

@@ -14,17 +14,8 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 # A layer imports only from layers before it, also inside functions and under TYPE_CHECKING.
 LAYERS = (
-    *(
-        "errors",
-        "durable_file",
-        "engine",
-        "table",
-        "model",
-        "recipes",
-        "reward",
-        "strategy",
-        "interview",
-    ),
+    *("errors", "durable_file", "engine", "table", "demo", "model", "recipes", "reward"),
+    *("strategy", "interview"),
     *("estimator_input", "partial_vae", "supervised", "evaluate", "store", "service", "cli"),
 )
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
@@ -46,7 +37,7 @@ LIBRARY_USERS = {
     "polars": ("table/",),
     "sklearn": (
         *("estimator_input.py", "partial_vae.py", "supervised.py"),
-        *("strategy/lasso.py", "cli/demo_study.py"),
+        "strategy/lasso.py",
     ),
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
@@ -56,6 +47,7 @@ WITHOUT_TORCH = (
     "durable_file.py",
     "engine.py",
     "table/",
+    "demo/",
     "store/",
     "interview/record.py",
     "cli/terminal.py",

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 import eddi
 from eddi import PartialVAE, Schema, Stop
-from eddi.errors import EddiWarning, TableError
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning
 from eddi.strategy.stopping import ConfidenceThreshold
 
 
@@ -309,6 +309,22 @@ def test_a_trained_model_scores_higher_than_a_new_one(people_model, complete):
     assert people_model().score(complete) > people_model(max_steps=1).score(complete) + 0.1
 
 
+def test_the_score_is_the_log_likelihood_of_the_declared_target(people_model, complete):
+    model = people_model(target="smoker")
+    prediction = model.predict(complete)
+    places = [prediction.variable.levels.index(level) for level in complete["smoker"]]
+    expected = np.log(prediction.probabilities[np.arange(len(places)), places]).mean()
+    assert model.score(complete) == pytest.approx(expected, abs=1e-4)
+    shuffled = complete.assign(smoker=complete["smoker"].to_numpy()[::-1])
+    assert model.score(shuffled) < model.score(complete)
+
+
+def test_the_score_takes_a_target_that_is_not_in_the_table(complete):
+    table, y = complete.drop(columns="smoker"), complete["smoker"]
+    model = PartialVAE(target="smoker", max_steps=20, random_state=0).fit(table, y)
+    assert model.score(table, y) == model.score(complete) < 0
+
+
 def test_a_score_is_in_the_units_of_the_table(complete):
     numbers = complete[["age", "weight"]]
     scores = [
@@ -361,3 +377,24 @@ def test_fitting_again_replaces_everything_learned():
     assert model.schema_.names == ("x0", "x1", "x2")
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 3
+
+
+def test_fit_raises_one_warning_about_the_training_table(people):
+    table = people(40, seed=0).assign(twin=lambda rows: rows["age"])
+    model = PartialVAE(target="age", max_steps=5, random_state=0)
+    with pytest.warns(TrainingDataWarning) as caught:
+        model.fit(table)
+    [warning] = caught
+    assert warning.message.args == model.fitted().training.warnings
+    assert str(warning.message).startswith(
+        "'twin': Holds the same values as 'age'. Leave it out.\nThe table"
+    )
+    assert warning.filename == __file__
+
+
+def test_cross_validation_raises_one_warning_per_fit(people):
+    table = people(40, seed=0)[["age", "weight", "visits"]]
+    model = PartialVAE(target="age", max_steps=2, random_state=0)
+    with pytest.warns(TrainingDataWarning, match="The table has only 30 rows") as caught:
+        cross_val_score(model, table, cv=4)
+    assert len(caught) == 4

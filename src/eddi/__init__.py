@@ -4,11 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eddi import demo as demo
     from eddi import recipes as recipes
     from eddi import strategy as strategy
     from eddi.errors import EddiError as EddiError
     from eddi.errors import EddiWarning as EddiWarning
     from eddi.errors import OutOfRangeError as OutOfRangeError
+    from eddi.errors import TrainingDataWarning as TrainingDataWarning
     from eddi.evaluate.comparison import compare as compare
     from eddi.evaluate.comparison import signed_rank as signed_rank
     from eddi.evaluate.comparison import wilcoxon as wilcoxon
@@ -53,10 +55,12 @@ _MODULES = {
     "Stop": "eddi.strategy.stopping",
     "StoppingRule": "eddi.strategy.stopping",
     "Strategy": "eddi.strategy.base",
+    "TrainingDataWarning": "eddi.errors",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
     "compare": "eddi.evaluate.comparison",
+    "demo": "eddi",
     "load": "eddi.partial_vae",
     "next_questions": "eddi.interview.next_questions",
     "recipes": "eddi",
@@ -69,12 +73,14 @@ _MODULES = {
 __all__ = sorted(_MODULES)  # names are imported on first use, so that `import eddi` is instant
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'eddi' has no attribute {name!r}")
-    if _MODULES[name] == "eddi":  # a public module
-        return import_module(f"eddi.{name}")
-    return getattr(import_module(_MODULES[name]), name)
+if not TYPE_CHECKING:  # with it, type checkers would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'eddi' has no attribute {name!r}")
+        if _MODULES[name] == "eddi":  # a public module
+            return import_module(f"eddi.{name}")
+        return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

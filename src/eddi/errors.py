@@ -96,3 +96,13 @@ class MissingExtraError(EddiError, ImportError):
 
 class EddiWarning(UserWarning):
     """EDDI repaired or excluded something, and the user should know."""
+
+
+class TrainingDataWarning(EddiWarning):
+    """Possible problems with a training table: few rows, rare classes, leakage, repeated rows.
+
+    There is at most one such warning per fit; ``args`` has the text of each problem.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 import torch
@@ -17,32 +17,31 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import EddiWarning, TableError, TrainingError
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
 from eddi.estimator_input import join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
-from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.files import archive
-from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.fitted import FittedModel, LearnedAttributes, TrainingSummary
 from eddi.model.inference.frozen import freeze_weights
-from eddi.model.network.network import Network
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
-from eddi.model.training.checkpoint import Checkpoint, Progress
+from eddi.model.training.checkpoint import Checkpoint
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
-from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
+
+Table = TypeVar("Table")  # given a path, the result is an Arrow table, which has no type hints
 
 Y_NOT_USED = (
     "y is not used: PartialVAE learns the columns of X alike. Join y to the table and declare it with "
@@ -50,7 +49,7 @@ Y_NOT_USED = (
 )
 
 
-class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A variational autoencoder for rows with any subset of values observed.
 
     Args:
@@ -101,7 +100,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     model_: FittedModel
 
-    def fit(self, X: Any, y: Any = None) -> "PartialVAE":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a table in which NaN means not observed.
 
         Args:
@@ -109,12 +108,22 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 Parquet file of more than 20 million cells is streamed from disk.
             y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
                 with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
+
+        Warns:
+            TrainingDataWarning: the table has few rows, rare classes of the target, repeated rows, or
+                variables that determine the target. One warning lists all of them.
         """
         table = read_table(self, X, reset=True)
         joined = None if y is None else join_target(table, y, self.target)
         if y is not None and joined is None:
             warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
         return self._fit(X, table if joined is None else joined)
+
+    @overload
+    def fit_transform(self, X: str | PathLike[str], y: Any = None) -> Any: ...
+
+    @overload
+    def fit_transform(self, X: Table, y: Any = None) -> Table: ...
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit to a table and impute it, as the step of a pipeline.
@@ -124,7 +133,7 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         joined = None if y is None else join_target(read_table(self, X, reset=True), y, self.target)
         return self.fit(X, None if joined is None else y).transform(X)
 
-    def _fit(self, X: Any, table: Any) -> "PartialVAE":
+    def _fit(self, X: Any, table: Any) -> Self:
         recipe = self._resolve_recipe()
         set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
         device = preparation.find_device(local_device(self.device))
@@ -133,6 +142,8 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
+        if prepared.warnings:
+            warnings.warn(TrainingDataWarning(*prepared.warnings), stacklevel=3)
         recipe = self._adapt_recipe(recipe, prepared.n_rows)
         network = preparation.build_network(
             schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
@@ -203,6 +214,12 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_
 
+    @overload
+    def transform(self, X: str | PathLike[str]) -> Any: ...
+
+    @overload
+    def transform(self, X: Table) -> Table: ...
+
     def transform(self, X: Any) -> Any:
         """Fill the missing values of a table with the best guess; observed values do not change.
 
@@ -215,6 +232,14 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return formats.convert_like(filled, X)
         return preparation.to_frame(filled, X, library, self.model_.training.columns)
 
+    @overload
+    def impute(
+        self, X: str | PathLike[str], *, n_draws: int = 5, random_state: Any = 0
+    ) -> list[Any]: ...
+
+    @overload
+    def impute(self, X: Table, *, n_draws: int = 5, random_state: Any = 0) -> list[Table]: ...
+
     def impute(self, X: Any, *, n_draws: int = 5, random_state: Any = 0) -> list[Any]:
         """Fill the missing values ``n_draws`` times with joint draws (multiple imputation)."""
         if n_draws < 1:
@@ -223,6 +248,15 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(random_state).randint(2**31))
         draws = self.model_.draw_tables(evidence, n_draws, seed=seed)
         return [formats.convert_like(fill.fill_missing(table, self.schema_, draw), X) for draw in draws]
+
+    @overload
+    def predict(self, X: Any, target: str) -> Prediction: ...
+
+    @overload
+    def predict(self, X: Any, target: list[str] | tuple[str, ...]) -> Predictions: ...
+
+    @overload
+    def predict(self, X: Any, target: Sequence[str] | None = None) -> Prediction | Predictions: ...
 
     def predict(self, X: Any, target: str | Sequence[str] | None = None) -> Prediction | Predictions:
         """Predict the target from the rest of each row.
@@ -241,17 +275,27 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         predictions = self.model_.predict_evidence(evidence, names)
         return predictions[names[0]] if isinstance(requested, str) else predictions
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  # scikit-learn's signature
-        """Held-out log-likelihood: mean nats per entry, over entries hidden at random from each row.
+    def score(self, X: Any, y: Any = None) -> float:
+        """Log-likelihood of the declared target, given the rest of each row: mean nats per value.
 
-        Entries are hidden at the recipe's missing rates, with a fixed seed. Densities are in the table's
-        own units, so models with different codings can be compared.
+        Without a declared target: of entries hidden at random from each row, at the recipe's missing
+        rates and with a fixed seed. Densities are in the table's own units, so models with different
+        codings can be compared.
+
+        Args:
+            X: rows that training did not use.
+            y: the target, if it is not a column of the table.
         """
-        _, evidence = self._table_and_evidence(X)
-        random = torch.Generator().manual_seed(0)
-        shape = (1, len(evidence), evidence.n_variables)
-        is_visible = draw_visible(shape, self.recipe_, random)[0].numpy() > 0
-        visible = evidence.hide(~is_visible)
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False, columns=self.model_.training.columns)
+        joined = None if y is None else join_target(table, y, self.target)
+        evidence = self.model_.evidence(table if joined is None else joined, unknown=self.unknown)
+        if self.target_:
+            visible = evidence.hide(self.schema_.positions(self.target_))
+        else:
+            random = torch.Generator().manual_seed(0)
+            shape = (1, len(evidence), evidence.n_variables)
+            visible = evidence.hide(draw_visible(shape, self.recipe_, random)[0].numpy() == 0)
         hidden = evidence.observed & ~visible.observed
         log_prob = self.model_.log_prob(visible, evidence)
         return float(log_prob[hidden].mean()) if hidden.any() else 0.0
@@ -278,11 +322,12 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source, held_out = self.fitted().held_out()
         if X is not None:
             source, held_out = "test rows", [(self.model_, self.evidence(X, optional=self.target_))]
-        measured = [measure_quality(held_out, name, source) for name in self.target_] if held_out else []
+        targets = self.target_ if held_out else ()
+        measured = [measure_quality(held_out, name, source, targets=targets) for name in targets]
         self.model_.quality = {quality.target: quality for quality in measured if quality is not None}
         return self.model_.quality
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """The names of `transform`'s columns: those of the table given to `fit`."""
         check_is_fitted(self)
         return np.array(self.model_.training.columns, dtype=object)
@@ -292,53 +337,6 @@ class PartialVAE(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return self.model_.evidence(table, optional=optional, unknown=self.unknown)
-
-    # Learned attributes, as scikit-learn names them.
-
-    @property
-    def schema_(self) -> Schema:
-        """The variables and questions."""
-        return self.model_.schema
-
-    @property
-    def target_(self) -> tuple[str, ...]:
-        """The declared targets."""
-        return self.model_.target
-
-    @property
-    def coding_(self) -> Coding:
-        """The map between the table's own units and coded values."""
-        return self.model_.coding
-
-    @property
-    def recipe_(self) -> Recipe:
-        """The recipe, adapted to the size of the table."""
-        return self.model_.recipe
-
-    @property
-    def network_(self) -> Network:
-        """The trained network."""
-        return self.model_.network
-
-    @property
-    def history_(self) -> list[Progress]:
-        """How training went."""
-        return self.model_.training.history
-
-    @property
-    def n_rows_(self) -> int:
-        """The number of training rows."""
-        return self.model_.training.n_rows
-
-    @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of the schema and the coded training table."""
-        return self.model_.training.fingerprint
-
-    @property
-    def certificates_(self) -> dict[CertificateKey, Certificate]:
-        """Results of `eddi.certify`."""
-        return self.model_.certificates
 
     def _table_and_evidence(self, X: Any, hidden: Sequence[str] = ()) -> tuple[Any, Evidence]:
         check_is_fitted(self)

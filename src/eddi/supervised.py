@@ -36,6 +36,9 @@ from eddi.table.variable import Kind, Level, Variable, level_position
 
 DEFAULT_TARGET = "target"  # the name of a target that has none
 
+Labels = NDArray[np.bool_ | np.int64 | np.float64 | np.str_ | np.object_]
+"""Classes, in the type of the target that was given."""
+
 
 class TargetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """What the classifier and the regressor have in common; see them for the arguments."""
@@ -43,7 +46,7 @@ class TargetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     partial_vae_: PartialVAE
     target_name_: str
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: NDArray[np.object_]
 
     def __init__(
         self,
@@ -180,9 +183,9 @@ class PartialVAEClassifier(ClassifierMixin, TargetEstimator):  # type: ignore[mi
         target_name_: the name of the target.
     """
 
-    classes_: NDArray[Any]
+    classes_: Labels
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Labels:
         """The most likely class of each row [rows]."""
         best = self.predict_proba(X).argmax(1)
         return np.asarray(self.classes_[best])

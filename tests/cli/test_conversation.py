@@ -13,6 +13,7 @@ from eddi.cli.conversation import (
     format_choices,
     match_level,
     parse_command,
+    select_options,
 )
 from eddi.interview.record import Answer
 from eddi.strategy import FixedOrder
@@ -72,6 +73,16 @@ def test_the_end_of_the_input_ends_the_conversation(converse):
 def test_stopping_within_a_question_discards_its_answers(converse):
     interview, _ = converse("yes", "61", "q", "80")
     assert values(interview) == [{"smoker": "yes"}]
+
+
+def test_the_effect_of_the_only_answer_is_the_change_of_the_shown_prediction(converse):
+    interview, shown = converse("yes", "q")
+    before = Interview(interview.model, "stage").predict()
+    after = interview.predict("stage")
+    level = int(after.probabilities.argmax())
+    points = round(100 * (after.probabilities[level] - before.probabilities[level]))
+    assert f"Effects of each answer on the probability of {after.value}" in shown
+    assert f"{points:+d} points" in shown.split("Effects")[1]
 
 
 def test_without_answers_no_effects_are_shown(converse):
@@ -179,3 +190,45 @@ def test_the_expected_answer_is_described():
     assert describe_expected(Variable("x", "count")) == "a whole number"
     assert describe_expected(Variable("x", "real", low=0, unit="kg")) == "a number, 0 and up, in kg"
     assert describe_expected(TOWN) == "one of Aber, Bala, Brecon"
+
+
+TOOLS = Variable("options", "category", ("Excel", "R", "Stata", "none of these"))
+
+
+@pytest.mark.parametrize(
+    ("line", "selected"),
+    [
+        ("Excel, R", {"Excel", "R"}),
+        ("1,3", {"Excel", "Stata"}),
+        ("st; r", {"Stata", "R"}),
+        ("4", set()),
+        ("none", set()),
+        ("excel, none", None),
+        ("Excel, Julia", None),
+        ("", None),
+        ("Excel,", None),
+    ],
+)
+def test_options_are_selected_by_name_or_number(line, selected):
+    assert select_options(line, TOOLS) == selected
+
+
+def test_a_multi_select_question_is_one_prompt(tools_model, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("Julia\nr, 1\nq\n"))
+    out = io.StringIO()
+    interview = Interview(tools_model, strategy=FixedOrder(("tools", "years")))
+    Conversation(interview, Console(file=out, width=100), lambda _record: None).run()
+    [answer] = interview.record.answers
+    assert answer.values == {"tools: Excel": "yes", "tools: R": "yes", "tools: Stata": "no"}
+    shown = out.getvalue()
+    assert "1 Excel   2 R   3 Stata   4 none of these" in shown
+    assert "Type all that apply, separated by commas." in shown
+    assert "'Julia' is not a valid answer." in shown
+    assert "Excel, R" in shown.split("Effects")[1]
+
+
+def test_a_multi_select_question_may_be_unknown(tools_model, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("d\nq\n"))
+    interview = Interview(tools_model, strategy=FixedOrder(("tools", "years")))
+    Conversation(interview, Console(file=io.StringIO()), lambda _record: None).run()
+    assert set(interview.record.answers[0].without.values()) == {UNKNOWN}

@@ -39,8 +39,8 @@ def test_a_prediction_of_levels_has_a_bar_for_each_level(model):
 @pytest.mark.parametrize(
     ("bars", "effect", "text"),
     [
-        (PredictionBars(Variable("x", "binary", ("no", "yes"))), 0.25, "+25%"),
-        (PredictionBars(Variable("x", "binary", ("no", "yes"))), -0.001, "+0%"),
+        (PredictionBars(Variable("x", "binary", ("no", "yes"))), 0.25, "+25 points"),
+        (PredictionBars(Variable("x", "binary", ("no", "yes"))), -0.001, "+0 points"),
         (PredictionBars(Variable("x", "real"), 0, 1), -0.25, "-0.25"),
         (PredictionBars(Variable("x", "real"), 0, 100), -0.2, "+0"),
     ],

@@ -1,6 +1,7 @@
 """`eddi simulate`: strategies and large tables."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -55,3 +56,33 @@ def test_a_large_file_gives_the_same_error_as_a_table_in_memory(people, monkeypa
     shown = run(*arguments, "--plot", "curve.png")
     assert shown.exit_code == 0
     assert "most frequent question" in shown.stdout
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_random_and_a_fixed_order_are_simulated_for_comparison():
+    arguments = ("people.csv", "-t", "smoker", "--steps", "2")
+    document = json.loads(run(*arguments, "--json").stdout)
+    assert list(document["baselines"]) == ["random", "fixed"]
+    assert [result["name"] for result in document["comparison"]] == ["information", "random", "fixed"]
+    shown = run(*arguments)
+    assert "AUROC" in shown.stdout
+    assert "Always guessing the most frequent class" in shown.stdout
+    assert "AUIC, the mean Brier score over all steps" in shown.stdout
+    assert "95% interval" in shown.stdout
+    alone = json.loads(run(*arguments, "--json", "--no-baselines").stdout)
+    assert alone["baselines"] == {}
+    assert alone["order"] == document["order"]
+
+
+@pytest.mark.usefixtures("rows")
+def test_the_stopping_rule_of_the_schema_is_used_and_reported(with_schema, people_schema):
+    with_schema(replace(people_schema, stop={"after": 1})).save("people.eddi")
+    arguments = ("people.csv", "-t", "stage", "--json", "--no-baselines")
+    by_schema = run(*arguments)
+    assert "stops after one answer" in by_schema.stderr
+    document = json.loads(by_schema.stdout)
+    assert np.shape(document["order"])[1] == 1
+    assert document["stop"] == {"after": 1}
+    by_option = run(*arguments, "--after", "2")
+    assert "stops after 2 answers" in by_option.stderr
+    assert np.shape(json.loads(by_option.stdout)["order"])[1] == 2

@@ -41,7 +41,7 @@ def test_bars_show_the_rewards_and_mark_the_question_asked(
     for decision, axes in zip(decisions, figure.axes[::2], strict=True):
         open_questions = np.flatnonzero(~np.isnan(decision.rewards))
         widths = [bar.get_width() for bar in axes.patches]
-        assert widths == pytest.approx(decision.rewards[open_questions])
+        assert widths == pytest.approx(decision.rewards[open_questions] / np.log(2))
         colours = [to_hex(bar.get_facecolor()).upper() for bar in axes.patches]
         expected = [VERMILION if k == decision.chosen else BLUE for k in open_questions]
         assert colours == expected
@@ -74,7 +74,7 @@ def test_rows_are_labelled_with_the_questions_and_the_target(
     labels = [label.get_text() for label in bars.get_yticklabels()]
     assert labels == ["visits", "smoker", "pain", "town", "weight", "colour", "stage", "age"]
     assert bars.get_title(loc="left") == "Question 1"
-    assert bars.get_xlabel() == "information (nats)"
+    assert bars.get_xlabel() == "information (bits)"
     assert violins.get_xlabel() == "prediction (sd)"
     (legend,) = saved_figures[0].legends
     texts = [text.get_text() for text in legend.get_texts()]

@@ -63,7 +63,8 @@ def test_each_information_curve_is_a_metric_at_every_step(
     assert len(axes.lines) == 2
     for line, curves in zip(axes.lines, simulations[target].values(), strict=True):
         assert line.get_xdata().tolist() == list(range(curves.n_steps + 1))
-        np.testing.assert_array_equal(line.get_ydata(), getattr(curves, metric))
+        unit = np.log(2) if metric == "nll" else 1.0  # log-likelihoods are shown in bits
+        np.testing.assert_allclose(line.get_ydata(), getattr(curves, metric) / unit)
 
 
 def test_bands_of_information_curves_are_one_standard_error_to_either_side(
@@ -87,7 +88,7 @@ def test_information_curves_over_cost_are_step_functions(
     for line, curves in zip(axes.lines, simulations[target].values(), strict=True):
         costs = np.unique(curves.spent)
         np.testing.assert_array_equal(line.get_xdata(), costs)
-        np.testing.assert_array_equal(line.get_ydata(), curves.by_cost(costs).nll)
+        np.testing.assert_allclose(line.get_ydata(), curves.by_cost(costs).nll / np.log(2))
         assert line.get_drawstyle() == "steps-post"
 
 
@@ -113,7 +114,7 @@ def test_information_curves_have_labelled_axes_and_a_legend(
     assert first.get_ylabel() == "age: error (RMSE), years"
     assert legend_texts(first) == ["EDDI", "random"]
     assert renamed.get_ylabel() == "Age: error (RMSE), months"
-    assert nll.get_ylabel() == "smoker: negative log-likelihood (nats)"
+    assert nll.get_ylabel() == "smoker: negative log-likelihood (bits)"
 
 
 def test_streaming_curves_have_the_line_of_curves(simulations: Any, saved_figures: list[Any]) -> None:

@@ -57,6 +57,17 @@ def test_options_are_listed(answer):
     assert assign(TOOLS, answer) == {"tools: Excel": "no", "tools: R": "yes"}
 
 
+def test_no_option_is_selected_by_an_empty_list():
+    assert assign(TOOLS, []) == {"tools: Excel": "no", "tools: R": "no"}
+
+
+def test_values_may_be_one_list_in_order():
+    assert assign([AGE, WEIGHT], [61, None]) == {"age": 61, "weight": UNKNOWN}
+    assert assign(TOOLS, ["no", "yes"]) == {"tools: Excel": "no", "tools: R": "yes"}
+    with pytest.raises(AnswerError, match=r"'q' takes 2 value\(s\) \(age, weight\), got 0"):
+        assign([AGE, WEIGHT], [])
+
+
 @pytest.mark.parametrize(
     ("code", "expected"), [("unknown", UNKNOWN), ("refused", DECLINED), (None, UNKNOWN)]
 )

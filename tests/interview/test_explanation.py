@@ -5,6 +5,7 @@ import pytest
 
 from eddi import Interview
 from eddi.interview.explanation import explain
+from eddi.reward.units import format_bits
 from eddi.strategy import FixedOrder
 
 ANSWERS = {
@@ -25,10 +26,10 @@ def test_an_explanation_states_the_information_the_expected_change_and_the_runne
     assert explanation.runner_up == (second, rewards[second])
     assert explanation.after < explanation.now
     assert str(explanation) == (
-        f"{explanation.question.text!r} is expected to give {explanation.nats:.2f} nats of information "
+        f"{explanation.question.text!r} is expected to give {format_bits(explanation.nats)} of information "
         "about stage, and to change the probability that the best guess of stage is wrong from "
         f"{explanation.now:.0%} to {explanation.after:.0%}. "
-        f"Next best: {second!r} ({rewards[second]:.2f} nats)."
+        f"Next best: {second!r} ({format_bits(rewards[second])})."
     )
 
 
@@ -81,7 +82,9 @@ def test_an_explanation_mentions_costs_if_they_decide(body_model):
     explanation = interview.explain()
     cost = explanation.question.cost
     assert explanation.per_cost
-    assert f"It costs {cost:g}: {explanation.nats / cost:.2f} nats per unit of cost." in str(explanation)
+    assert f"It costs {cost:g}: {format_bits(explanation.nats / cost)} per unit of cost." in str(
+        explanation
+    )
 
 
 def test_a_question_that_is_chosen_for_its_low_cost_is_not_called_the_most_informative(
@@ -104,3 +107,9 @@ def test_the_expected_change_agrees_with_the_predictions_that_follow(model, peop
     rows = fitted.coding.encode(np.where(hidden, np.nan, drawn))
     widths = np.diff(fitted.predict_evidence(rows, ("weight",))["weight"].interval, axis=-1)
     assert explanation.after == pytest.approx(widths.mean(), rel=0.03)
+
+
+def test_the_information_is_about_all_targets(model):
+    explanation = Interview(model, ["stage", "weight"]).explain()
+    assert "bits of information about stage and weight, and to change" in str(explanation)
+    assert "the best guess of stage is wrong" in str(explanation)

@@ -111,6 +111,9 @@ class FactorLayers:
     def first_layer_delta(self, terms):
         return terms
 
+    def first_layer_term(self, values, variables):
+        return FactorModel.term(None, values, variables)
+
     def factor_posterior(self, _code):
         return None
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from eddi.model.cache import Cache
+from eddi.model.inference.answer_support import MAX_VARIANCE_RATIO, N_POINTS, normal_levels
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.reward.paper.options import MAX_LEVELS
@@ -106,15 +107,32 @@ def possible_answers(model, row, question):
     features = model.network.features(code)
     marginals = model.network.marginals
     if variable in (quantities := marginals.quantities.tolist()):
-        place = quantities.index(variable)
-        values = marginals.atoms.values[place].tolist()
-        probabilities = marginals.atoms.log_probabilities(features)[0, place].exp().tolist()
+        values, probabilities = possible_quantities(marginals, features, quantities.index(variable))
     else:
         head, place = marginals.head_of(variable)
         outputs = marginals(features)[:, head.outputs]
         probabilities = head.likelihood.probabilities(outputs)[0, place].tolist()
         values = range(len(probabilities))
     return [({variable: value}, p) for value, p in zip(values, probabilities, strict=True) if p > 0]
+
+
+def possible_quantities(marginals, features, place):
+    """The atoms of a quantity, or points of its predicted distribution if that is much narrower."""
+    atoms = marginals.atoms
+    values, spread = atoms.values[place].numpy(), atoms.spread[place].numpy()
+    probabilities = atoms.log_probabilities(features)[0, place].exp().numpy()
+    mean = probabilities @ values
+    variance = probabilities @ ((values - mean) ** 2 + spread**2)
+    head, place_in_head = marginals.head_of(int(marginals.quantities[place]))
+    outputs = marginals(features)[:, head.outputs]
+    predicted = head.likelihood.predictive_scale(outputs)[0, place_in_head].item() ** 2
+    if not spread.any() or variance <= MAX_VARIANCE_RATIO * predicted:
+        return values.tolist(), probabilities.tolist()
+    points = [
+        head.likelihood.quantile(outputs, torch.full((1, head.likelihood.n_variables), level))
+        for level in normal_levels(N_POINTS).tolist()
+    ]
+    return [point[0, place_in_head].item() for point in points], [1 / N_POINTS] * N_POINTS
 
 
 def naive_rewards(naive_reward, model, rows, target):

@@ -41,6 +41,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
     expected = {name for name in files if "__pycache__" not in name}
     assert {name for name in wheel if name.startswith("eddi/")} == expected
     assert "eddi/py.typed" in wheel
+    assert "eddi/demo/PROVENANCE.md" in wheel
 
 
 def test_the_wheel_has_nothing_else(wheel):

@@ -10,6 +10,7 @@ import eddi
 from eddi import PartialVAE, Schema, Variable
 from eddi.errors import StrategyError
 from eddi.model.recipe import DEFAULT
+from eddi.reward.units import format_bits
 from eddi.strategy import Information, Lookahead, PerCost, Priced
 from eddi.table.evidence import Evidence
 
@@ -90,7 +91,7 @@ def test_rewards_exclude_the_lookahead_gain_and_the_explanation_states_it(contex
     assert explanation.lookahead_gain > 0.2
     assert (
         "Its answer also determines what to ask next, which is worth at least "
-        f"{explanation.lookahead_gain:.2f} nats more."
+        f"{format_bits(explanation.lookahead_gain)} more."
     ) in str(explanation)
     interview.tell("context", 1, 0)
     assert interview.explain().lookahead_gain == 0

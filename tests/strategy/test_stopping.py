@@ -229,6 +229,22 @@ def test_an_invalid_document_is_refused(document, message):
         Stop.from_document(document)
 
 
+@pytest.mark.parametrize(
+    ("rule", "summary"),
+    [
+        (Stop(), "asks all questions"),
+        (Stop(after=1), "stops after one answer"),
+        (
+            Stop(after=2, probability_above=0.9, budget=40),
+            "stops after 2 answers or when a level is 90% likely; questions cost at most 40 in total",
+        ),
+        (Stop(risk=0.05, within=1), "stops when the expected error rate is at most 0.05"),
+    ],
+)
+def test_a_rule_is_summarized_in_words(rule, summary):
+    assert rule.summarize() == summary
+
+
 def test_an_interview_ends_as_the_schema_says(with_schema, people_schema):
     model = with_schema(replace(people_schema, stop={"after": 1}))
     interview = Interview(model, "stage")

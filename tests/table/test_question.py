@@ -9,6 +9,21 @@ from eddi.table.schema import Schema
 from eddi.table.variable import Variable
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "note"),
+    [
+        ("How old are you?", "How old are you?", ""),
+        ("How old? (80 at most.)", "How old?", "80 at most."),
+        ("How much (in kg)? (Guess.)", "How much (in kg)?", "Guess."),
+        ("weight (kg)", "weight (kg)", ""),  # a unit is not a sentence
+        ("(Guess.)", "(Guess.)", ""),
+    ],
+)
+def test_a_sentence_in_parentheses_at_the_end_of_a_text_is_a_note(text, title, note):
+    question = Question("age", ("age",), text)
+    assert (question.title, question.note) == (title, note)
+
+
 def test_a_question_without_text_uses_its_name():
     assert Question("age", ("age",)).text == "age"
 

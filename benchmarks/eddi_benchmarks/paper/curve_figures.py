@@ -21,6 +21,7 @@ STYLES = {  # colour and marker; the paper's green and pink for RAND and SING
     "sing": (COLOURS[3], MARKERS[1]),
     "lasso": (COLOURS[4], MARKERS[3]),
 }
+LABELS = METRIC_LABELS | {"nll": "negative log-likelihood (nats)"}  # as in the paper
 PANEL_WIDTH, PANEL_HEIGHT, LEGEND_HEIGHT = 2.9, 2.45, 0.45  # inches
 MAX_MARKERS = 16  # on one line
 
@@ -76,7 +77,7 @@ def plot_by_dataset(
 
 def _describe(metric: str, strategies: Sequence[str]) -> str:
     names = ", ".join(STRATEGIES[strategy] for strategy in strategies)
-    text = METRIC_LABELS[metric]
+    text = LABELS[metric]
     return f"{text[0].upper()}{text[1:]} of {names} after each question"
 
 
@@ -108,7 +109,7 @@ def _plot_panels(
         lines |= _plot_panel(axes, results, metric, strategies)
         figures.title(axes, figures.label(name))
         axes.set_xlabel("questions asked", color=INK, fontsize=SMALL + 0.5)
-    figure.supylabel(METRIC_LABELS[metric], color=INK, fontsize=SMALL + 1.5)
+    figure.supylabel(LABELS[metric], color=INK, fontsize=SMALL + 1.5)
     plotted = [name for name in strategies if name in lines]
     figure.legend(
         [lines[name] for name in plotted],

@@ -17,10 +17,10 @@ def ask(model: ModelPath, *, options: InterviewOptions) -> None:
 
     Answers are keyed by question or variable. An answer is a value, null if the
     respondent does not know, or {"without": "declined"}. For a question that
-    reveals several variables, it is an object of such answers by variable. The
-    file of `eddi interview --record` is valid input, too. Empty input means
-    that there are no answers yet. If a value outside its range is correct, add
-    "confirm": true.
+    reveals several variables, it is an object of such answers by variable, or
+    the list of the options that are selected. The file of `eddi interview
+    --record` is valid input, too. Empty input means that there are no answers
+    yet. If a value outside its range is correct, add "confirm": true.
 
     The output is a JSON object: "question" (name, text, cost and revealed
     variables, or null if the interview is complete), "prediction" of each

@@ -1,9 +1,11 @@
 """The dialogue of `eddi interview`: questions, answers, commands and predictions."""
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import TypeVar
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,15 +15,20 @@ from rich.text import Text
 from eddi.cli import terminal
 from eddi.cli.prediction_bars import PredictionBars
 from eddi.errors import AnswerError, OutOfRangeError
+from eddi.interview.answer_values import selected_options
+from eddi.interview.effects import measure_effects, predictions_over_time
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer, NoAnswer, Record
-from eddi.model.prediction import Prediction
+from eddi.reward.units import format_bits
 from eddi.strategy.names import summarize_strategy
 from eddi.table.question import Question
 from eddi.table.variable import Kind, Level, Variable, describe_range, level_position
 
 MAX_REWARDS_SHOWN = 5
+NONE = "none of these"
 BAR_WIDTH = 20
+
+Value = TypeVar("Value")
 
 
 class Command(StrEnum):
@@ -86,23 +93,56 @@ class Conversation:
         self._print_question(question)
         answered = self.interview.record.answered_variables()
         names = [name for name in question.reveals if name not in answered]
-        values: dict[str, Level | NoAnswer] = {}
-        while len(values) < len(names):
-            variable = self.schema[names[len(values)]]
-            reply = self._read_reply(variable, with_name=len(question.reveals) > 1)
-            if reply is Command.STOP:
-                return False
-            if reply is Command.BACK and not values:
+        options = self.schema.options(question)
+        with_name = len(question.reveals) > 1
+        values = (
+            self._read_options({name: options[name] for name in names})
+            if options
+            else self._read_values(names, with_name=with_name)
+        )
+        if isinstance(values, Command):
+            if values is Command.BACK:
                 self._go_back()
-                return True
-            if reply is Command.BACK:
-                values.popitem()
-            else:
-                values[variable.name] = reply
+            return values is Command.BACK
         self.interview.tell(question, values, confirm=True)  # each value was checked above
         self.save(self.interview.record)
         self._print_predictions()
         return True
+
+    def _read_values(
+        self, names: Sequence[str], *, with_name: bool
+    ) -> dict[str, Level | NoAnswer] | Command:
+        """Read an answer for each variable, or one of the commands BACK and STOP."""
+        values: dict[str, Level | NoAnswer] = {}
+        while len(values) < len(names):
+            variable = self.schema[names[len(values)]]
+            reply = self._read_reply(variable, with_name=with_name)
+            if reply is Command.STOP or (reply is Command.BACK and not values):
+                return reply
+            if reply is Command.BACK:
+                values.popitem()
+            elif not isinstance(reply, Command):
+                values[variable.name] = reply
+        return values
+
+    def _read_options(self, options: Mapping[str, str]) -> dict[str, Level | NoAnswer] | Command:
+        """Read which options of a multi-select question apply, or one of the commands BACK and STOP."""
+        choice = Variable("options", Kind.CATEGORY, (*options.values(), NONE))
+        self.out.print(Text("   ").append_text(format_choices(choice)))
+        self.out.print(Text("   Type all that apply, separated by commas.", "dim"))
+        reply = self._read_until_valid(choice, lambda line: self._parse_options(line, choice))
+        if isinstance(reply, Command):
+            return reply
+        if isinstance(reply, NoAnswer):
+            return dict.fromkeys(options, reply)
+        return {name: self.schema[name].levels[option in reply] for name, option in options.items()}
+
+    def _parse_options(self, line: str, choice: Variable) -> set[Level] | None:
+        """Return the options that a line selects; None if it is not valid."""
+        selected = select_options(line, choice)
+        if selected is None:
+            self._reject_line(line, choice)
+        return selected
 
     def _print_question(self, question: Question) -> None:
         number = len(self.interview.record.answers) + 1
@@ -113,6 +153,12 @@ class Conversation:
         """Read lines until one is an answer for ``variable``, or one of the commands BACK and STOP."""
         name = f"   {variable.name}: " if with_name else "   "
         self.out.print(Text(name).append_text(format_choices(variable)))
+        return self._read_until_valid(variable, lambda line: self._parse_line(line, variable))
+
+    def _read_until_valid(
+        self, variable: Variable, parse: Callable[[str], Value | None]
+    ) -> Value | NoAnswer | Command:
+        """Read lines until ``parse`` accepts one, or one is a command."""
         while True:
             line = self._read_line()
             if line is None:
@@ -122,7 +168,7 @@ class Conversation:
                 self._explain_question()
             elif command is not None:
                 return NO_ANSWERS.get(command, command)
-            elif (value := self._parse_line(line, variable)) is not None:
+            elif (value := parse(line)) is not None:
                 return value
 
     def _parse_line(self, line: str, variable: Variable) -> Level | None:
@@ -177,8 +223,7 @@ class Conversation:
         highest = max((nats for _, nats in rewards), default=0.0)
         for name, nats in rewards:
             bar = terminal.draw_share(nats / highest if highest > 0 else 0.0, BAR_WIDTH)
-            # Adding 0 avoids a negative zero.
-            table.add_row(Text(name), bar, Text(f"{round(nats, 2) + 0.0:.2f} nats", "dim"))
+            table.add_row(Text(name), bar, Text(format_bits(nats), "dim"))
         self.out.print(table)
 
     def _print_predictions(self, *, with_names: bool = False) -> None:
@@ -202,34 +247,26 @@ class Conversation:
 
     def _print_effects(self) -> None:
         """Print how the prediction of the first target would differ without each of the answers."""
-        bars, prediction = self.bars[0], self.interview.predict(self.interview.target[0])
-        effects = [
-            (bars.effect(prediction, self._predict_without(answer)), answer)
-            for answer in self.interview.record.answers
-            if answer.values
-        ]
+        bars = self.bars[0]
+        over_time = predictions_over_time(self.interview, self.interview.target[0])
+        effects = measure_effects(self.interview, over_time)
         if not effects:
             return
-        effects.sort(key=lambda pair: -abs(pair[0]))
-        largest = max(abs(effects[0][0]), 1e-12)
+        largest = max(abs(effects[0].shift), 1e-12)
         table = Table(box=None, show_header=False, padding=(0, 0, 0, 3))
-        for effect, answer in effects:
-            bar = terminal.draw_share(abs(effect) / largest, BAR_WIDTH)
-            text = Text(self._format_answer(answer))
-            table.add_row(Text(answer.question), text, bars.format_effect(effect), bar)
-        changed = bars.name_effect(prediction)
+        for effect in effects:
+            bar = terminal.draw_share(abs(effect.shift) / largest, BAR_WIDTH)
+            text = Text(self._format_answer(effect.answer))
+            table.add_row(Text(effect.answer.question), text, bars.format_effect(effect.shift), bar)
+        changed = bars.name_effect(over_time[-1])
         self.out.print(Text.assemble(("\nEffects", "bold"), f" of each answer on {changed}"))
         note = "Each is measured by leaving out that answer alone, so they do not add up."
         self.out.print(Text(note, "dim"))
         self.out.print(table)
 
-    def _predict_without(self, answer: Answer) -> Prediction:
-        record = self.interview.record
-        other_answers = tuple(other for other in record.answers if other is not answer)
-        without = Interview(self.interview.model, record=replace(record, answers=other_answers))
-        return without.predict(record.target[0])
-
     def _format_answer(self, answer: Answer) -> str:
+        if (selected := selected_options(answer, self.schema)) is not None:
+            return ", ".join(selected) or NONE
         values = (
             f"{value:g} {self.schema[name].unit}".strip() if isinstance(value, float) else f"{value}"
             for name, value in answer.values.items()
@@ -270,6 +307,16 @@ def parse_command(line: str, variable: Variable) -> Command | None:
         return None
     is_level = not line.startswith(":") and level_position(variable.levels, line) is not None
     return None if is_level else Command(letter)
+
+
+def select_options(line: str, choice: Variable) -> set[Level] | None:
+    """Return the selected options, by name or number; None if the line is not valid."""
+    parts = [line] if level_position(choice.levels, line) is not None else re.split("[,;]", line)
+    positions = [level_position(choice.levels, match_level(choice, part.strip())) for part in parts]
+    selected = {choice.levels[position] for position in positions if position is not None}
+    if None in positions or (NONE in selected and len(selected) > 1):
+        return None
+    return selected - {NONE}
 
 
 def match_level(variable: Variable, line: str) -> object:

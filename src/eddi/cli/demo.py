@@ -1,4 +1,4 @@
-"""`eddi demo`: train on an embedded table, interview a held-out person, and evaluate the result."""
+"""`eddi demo`: train on an embedded table, interview a held-out person, and compare strategies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,29 +6,35 @@ from typing import Annotated
 import typer
 
 from eddi.cli import terminal
-from eddi.cli.options import MAX_SEED
 from eddi.cli.serve import read_settings, run_server, with_free_port
 
 
 def demo(
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="DIR", help="Folder for the model, table and figure."),
+        typer.Option("--output", "-o", metavar="DIR", help="Folder for the model, tables and figure."),
     ] = Path("demo"),
-    seed: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=MAX_SEED, help="Random seed; it also selects the person."),
-    ] = 0,
+    person: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Which of the held-out people is interviewed.")
+    ] = 8,
     serve: Annotated[
-        bool,
-        typer.Option("--serve", help="Serve the questionnaire; train only if there is no model yet."),
+        bool, typer.Option("--serve", help="Serve the questionnaire to a browser instead.")
     ] = False,
 ) -> None:
-    """Train on an embedded table, interview a held-out person, and compare two strategies."""
-    from eddi.cli import demo_run
+    """Could your blood sugar be raised without you knowing it? Train, interview, and compare.
+
+    The model is trained the first time, in about a minute, and kept in DIR. The
+    table is a public health survey. This is a demonstration, not medical advice.
+    """
+    from eddi.cli import demo_comparison, demo_interview, demo_model
 
     out = terminal.open_console(stderr=serve)
-    if not serve:
-        return demo_run.run_demo(output, out, seed=seed)
-    demo_run.prepare_model(output, out, seed=seed)
-    return run_server(with_free_port(demo_run.build_settings(output, read_settings())))
+    if serve:
+        settings = demo_model.build_settings(output, read_settings())  # reports errors before training
+        demo_model.prepare_model(output, out)
+        return run_server(with_free_port(settings))
+    demo_interview.check_person(person)
+    model = demo_model.prepare_model(output, out)
+    demo_interview.interview_person(out, model, person)
+    demo_comparison.compare_strategies(out, model, output)
+    return demo_model.print_files(out, output)

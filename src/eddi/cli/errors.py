@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 import typer
 
 from eddi.cli import terminal
-from eddi.errors import EddiError, EddiWarning
+from eddi.errors import EddiError, EddiWarning, TrainingDataWarning
 
 EXIT_ERROR, EXIT_INTERRUPTED = 1, 130
 EPILOG = (
@@ -53,7 +53,11 @@ def report_warnings() -> Iterator[None]:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    terminal.print_message(f" {message}", style="yellow", label="note:")
+    if not isinstance(message, TrainingDataWarning):
+        terminal.print_message(f" {message}", style="yellow", label="note:")
+        return
+    for problem in message.args:
+        terminal.print_message(f" {problem}", style="yellow", label="warning:")
 
 
 @contextmanager

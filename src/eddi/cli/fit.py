@@ -87,9 +87,8 @@ def fit(
     checkpoint = output.with_name(output.name + ".partial")
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
-        names = row_schema.target_names(target)  # rejects an unknown target before torch is imported
+        row_schema.target_names(target)  # rejects an unknown target before torch is imported
         rows, test_rows = _hold_out(rows, test, seed)
-        _print_warnings(rows, row_schema, names)
         from eddi.partial_vae import PartialVAE
 
         if checkpoint.exists():
@@ -168,19 +167,6 @@ def _write_test_rows(rows: "pa.Table", output: Path) -> None:
     path = output.with_suffix(".test.csv")
     formats.write(rows, path)
     terminal.print_message(f"wrote {rows.num_rows:,} test rows to {path}")
-
-
-def _print_warnings(rows: "pa.Table | ParquetStream", schema: "Schema", names: tuple[str, ...]) -> None:
-    """Print what may be wrong with the table before a model is trained on it."""
-    import pyarrow as pa
-
-    from eddi.table.checks.training_table import MAX_ROWS, find_training_warnings
-    from eddi.table.columns import table_to_numbers
-
-    if isinstance(rows, pa.Table):
-        numbers = table_to_numbers(rows.slice(0, MAX_ROWS), schema)
-        for warning in find_training_warnings(schema, numbers, names, n_rows=rows.num_rows):
-            terminal.print_message(f"warning: {warning}", style="yellow")
 
 
 @contextmanager

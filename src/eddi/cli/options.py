@@ -79,7 +79,7 @@ RewardBelow = Annotated[
     float | None,
     _stop_option(
         metavar="X",
-        help="Stop once no question has this expected information, in nats.",
+        help="Stop once no question has this expected information, in nats (1 nat is 1.44 bits).",
     ),
 ]
 Confidence = Annotated[

@@ -57,26 +57,14 @@ class PredictionBars:
         return f"{mean} (90%: {low} to {high})"
 
     def name_effect(self, prediction: Prediction) -> str:
-        """Name what `effect` measures: the mean, or the probability of the most probable level."""
+        """Name what an effect changes: the mean, or the probability of the most probable level."""
         has_levels = prediction.probabilities is not None
         return f"the probability of {prediction.value}" if has_levels else self.variable.name
-
-    def effect(self, prediction: Prediction, without: Prediction) -> float:
-        """Return the change of the mean, or of the probability of the most probable level.
-
-        Args:
-            prediction: given all answers.
-            without: given all answers except one.
-        """
-        if prediction.probabilities is None or without.probabilities is None:
-            return float(prediction.mean - without.mean)
-        level = int(prediction.probabilities.argmax())
-        return float(prediction.probabilities[level] - without.probabilities[level])
 
     def format_effect(self, effect: float) -> str:
         """Return an effect with its sign, in percentage points or in units of the variable."""
         if self.variable.kind.has_levels:
-            return f"{round(100 * effect) + 0:+d}%"  # adding 0 avoids a negative zero
+            return f"{round(100 * effect) + 0:+d} points"  # adding 0 avoids a negative zero
         return f"{round(effect, self._n_decimals) + 0.0:+.{self._n_decimals}f}"
 
     def _draw_levels(self, prediction: Prediction) -> Table:

@@ -9,6 +9,7 @@ from eddi.evaluate.curves import Curves, Metric, Numbers, from_row_mean
 
 N_RESAMPLES = 1_000
 CONFIDENCE = 0.9  # share of resamples inside a band
+SIGNIFICANCE = 0.05  # of differences; their interval contains the other resamples
 CHUNK_CELLS = 4_000_000  # row weights in memory at once: 32 MB
 
 
@@ -21,6 +22,19 @@ class Band:
     high: Numbers
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A paired difference with its 95% confidence interval and the p-value of the same resamples.
+
+    The interval excludes zero exactly if the p-value is below 0.05.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+
+
 def band(curves: Curves, metric: Metric, *, seed: int = 0) -> Band:
     """A metric at every step with its confidence band [steps + 1]."""
     return _band(curves.metric(metric), _resample(curves, metric, seed))
@@ -31,8 +45,8 @@ def area(curves: Curves, metric: Metric, *, seed: int = 0) -> Band:
     return _band(curves.metric(metric).mean(), _resample(curves, metric, seed).mean(1))
 
 
-def area_difference(a: Curves, b: Curves, metric: Metric, *, seed: int = 0) -> Band:
-    """The area of ``a`` minus that of ``b`` with its confidence band, both on the same resamples [].
+def area_difference(a: Curves, b: Curves, metric: Metric, *, seed: int = 0) -> Difference:
+    """The area of ``a`` minus that of ``b``, both on the same resamples.
 
     Raises:
         EvaluationError: the curves have different rows or numbers of steps.
@@ -43,7 +57,13 @@ def area_difference(a: Curves, b: Curves, metric: Metric, *, seed: int = 0) -> B
             "curves differ. Simulate both on one table and use `Curves.pad` on the shorter one."
         )
     value = a.metric(metric).mean() - b.metric(metric).mean()
-    return _band(value, _resample(a, metric, seed).mean(1) - _resample(b, metric, seed).mean(1))
+    resamples = _resample(a, metric, seed).mean(1) - _resample(b, metric, seed).mean(1)
+    # Order statistics, not interpolated: the interval excludes 0 exactly if the p-value is below 0.05.
+    low = np.quantile(resamples, SIGNIFICANCE / 2, method="lower")
+    high = np.quantile(resamples, 1 - SIGNIFICANCE / 2, method="higher")
+    n_beyond = min(int((resamples <= 0).sum()), int((resamples >= 0).sum()))
+    p_value = min(1.0, 2 * max(n_beyond, 1) / N_RESAMPLES)
+    return Difference(float(value), float(low), float(high), p_value)
 
 
 def _resample(curves: Curves, metric: Metric, seed: int) -> Numbers:

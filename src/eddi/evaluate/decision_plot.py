@@ -1,7 +1,7 @@
 """Plot the decisions of an interview with one row, as in the paper's appendix."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -16,6 +16,7 @@ from eddi.evaluate.decision_trace import Decision, trace_decisions
 from eddi.evaluate.figures import BLUE, FAINT, GREEN, INK, PALE, SMALL, VERMILION
 from eddi.evaluate.simulate import resolve_target
 from eddi.model.base import ModelSource
+from eddi.reward.units import BITS_PER_NAT
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.table.schema import Schema
@@ -60,9 +61,13 @@ def decision_process(
             "no question can be asked of this row, so there is no decision to plot. "
             "Select a row with a value other than the target."
         )
-    # Only the scores of `Information` are known to be in nats.
+    # Only the scores of `Information` are known to be in nats; they are shown in bits.
     is_information = strategy is None or isinstance(strategy, Information)
-    score_label = "information (nats)" if is_information else "score"
+    score_label = "information (bits)" if is_information else "score"
+    if is_information:
+        decisions = [
+            replace(decision, rewards=decision.rewards * BITS_PER_NAT) for decision in decisions
+        ]
     plot = _DecisionPlot(fitted.schema, name, truth, decisions, score_label)
     figures.save(plot.draw(), checked_path)
 

@@ -15,6 +15,7 @@ from eddi.evaluate.decision_plot import decision_process as decision_process
 from eddi.evaluate.figures import COLOURS, FAINT, INK, MARKERS, SMALL
 from eddi.evaluate.streaming_curves import StreamingCurves
 from eddi.model.prediction import COVERAGE
+from eddi.reward.units import BITS_PER_NAT
 
 MAX_COST_POINTS = 1_000  # points of the cost axis: more than a print can resolve
 MAX_CELL_LABELS = 1_000  # heat maps with more cells have no numbers in their cells
@@ -22,7 +23,7 @@ LEGEND_LABEL_LENGTH = 40  # characters
 METRIC_LABELS: dict[str, str] = {
     "rmse": "error (RMSE)",
     "draw_rmse": "error of draws (RMSE)",
-    "nll": "negative log-likelihood (nats)",
+    "nll": "negative log-likelihood (bits)",
     "accuracy": "accuracy",
     "brier": "Brier score",
 }
@@ -94,9 +95,15 @@ def _draw_line(
     if against == "cost":
         return _draw_cost_line(axes, curve, metric, colour=style["color"])
     x = np.arange(curve.n_steps + 1, dtype=np.float64)
-    value, error = curve.metric(metric), curve.standard_error_of(metric)
+    value, error = _in_unit(metric, curve.metric(metric), curve.standard_error_of(metric))
     axes.fill_between(x, value - error, value + error, color=style["color"], alpha=0.15, lw=0)
     return axes.plot(x, value, lw=1.8, ms=4.5, mec="white", mew=0.6, **style)[0]
+
+
+def _in_unit(metric: Metric, value: Numbers, error: Numbers) -> tuple[Numbers, Numbers]:
+    """A metric and its standard error in the unit of its label: log-likelihoods are computed in nats."""
+    scale = BITS_PER_NAT if metric == "nll" else 1.0
+    return value * scale, error * scale
 
 
 def _draw_cost_line(axes: Any, curve: Curves | StreamingCurves, metric: Metric, *, colour: str) -> Any:
@@ -108,7 +115,7 @@ def _draw_cost_line(axes: Any, curve: Curves | StreamingCurves, metric: Metric, 
     costs = np.unique(curve.spent)
     x = costs if len(costs) <= MAX_COST_POINTS else np.linspace(0, costs[-1], MAX_COST_POINTS)
     by_cost = curve.by_cost(x)
-    value, error = by_cost.metric(metric), by_cost.standard_error_of(metric)
+    value, error = _in_unit(metric, by_cost.metric(metric), by_cost.standard_error_of(metric))
     axes.fill_between(x, value - error, value + error, step="post", color=colour, alpha=0.15, lw=0)
     return axes.plot(x, value, color=colour, lw=1.8, drawstyle="steps-post")[0]
 
@@ -127,10 +134,11 @@ def cost_frontier(
     axes = figure.subplots()
     figures.tidy(axes)
     for index, (name, frontier) in enumerate(frontiers.items()):
+        value, error = _in_unit(metric, frontier.error(metric), frontier.standard_error(metric))
         axes.errorbar(
             frontier.cost,
-            frontier.error(metric),
-            yerr=frontier.standard_error(metric),
+            value,
+            yerr=error,
             label=figures.label(name, LEGEND_LABEL_LENGTH),
             **{"lw": 1.6, "elinewidth": 1, "ms": 5, "mec": "white", "mew": 0.6},
             **_style(index),

@@ -1,11 +1,12 @@
 """The values of an answer, as they are given, assigned to the variables of the question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from eddi.errors import AnswerError
-from eddi.interview.record import NoAnswer
+from eddi.interview.record import Answer, NoAnswer
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import split_options
+from eddi.table.schema import Schema
 from eddi.table.text import is_missing
 from eddi.table.variable import Variable, level_position
 
@@ -18,7 +19,8 @@ def assign_values(
     Args:
         question: the name of the question.
         variables: what the question reveals.
-        values: one value per variable, a mapping of them, or a list of options; see `Interview.tell`.
+        values: one value per variable, a list or mapping of them, or a list of options; see
+            `Interview.tell`.
         answered: variables answered before, which may be left out.
 
     Raises:
@@ -26,8 +28,20 @@ def assign_values(
     """
     by_name = {variable.name: variable for variable in variables}
     values = _split_options(variables, values)
+    if len(values) == 1 and isinstance(values[0], list | tuple):
+        values = tuple(values[0])
     given = _by_variable(question, tuple(by_name), values, answered=answered)
     return {name: _read_no_answer(by_name[name], value) for name, value in given.items()}
+
+
+def selected_options(answer: Answer, schema: Schema) -> list[str] | None:
+    """Return the options that an answer selects; None if it does not answer a multi-select question."""
+    question = next((q for q in schema.questions if q.name == answer.question), None)
+    options = {} if question is None else schema.options(question)
+    if not options or not answer.values:
+        return None
+    selected = {name for name, value in answer.values.items() if value == schema[name].levels[1]}
+    return [option for name, option in options.items() if name in selected]
 
 
 def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) -> tuple[object, ...]:
@@ -43,7 +57,7 @@ def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) ->
         return (_read_no_answer(variables[0], answer),)
     if is_text:
         answer = split_options(str(answer), sources[0].separator)
-    if not isinstance(answer, list | tuple | set):
+    if not isinstance(answer, list | tuple | set) or _are_levels(variables, answer):
         return values
     known = {source.option.casefold() for source in sources}
     for option in answer:
@@ -54,6 +68,16 @@ def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) ->
     return tuple(
         variable.levels[source.option.casefold() in listed]
         for variable, source in zip(variables, sources, strict=True)
+    )
+
+
+def _are_levels(variables: Sequence[Variable], values: Collection[object]) -> bool:
+    """Whether there is one level, or none that is known, for each variable."""
+    return len(values) == len(variables) and all(
+        isinstance(value, NoAnswer)
+        or is_missing(value)
+        or level_position(variable.levels, value) is not None
+        for variable, value in zip(variables, values, strict=True)
     )
 
 

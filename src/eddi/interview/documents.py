@@ -12,6 +12,7 @@ from eddi.strategy.base import Strategy
 from eddi.strategy.names import name_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.question import Question
+from eddi.table.schema import Schema
 from eddi.table.variable import Variable
 
 SHAPE = (
@@ -36,7 +37,8 @@ def resume(
         model: a fitted `PartialVAE`, or its fitted model.
         document: ``{"answers": {question or variable: answer}}``. An answer is a value; null if it is
             not known; ``{"without": "declined"}``; or, for a question that reveals several variables, an
-            object of these by variable. ``"confirm": true`` says that values outside their range are
+            object of these by variable or, if it is a multi-select question, the list of the selected
+            options. ``"confirm": true`` says that values outside their range are
             correct. The output of `Record.to_document` works, too.
         target: what to predict; the document's target, then the model's, if None.
         strategy: how questions are chosen; see `Interview`.
@@ -67,7 +69,7 @@ def describe(interview: Interview) -> dict[str, Any]:
     step, schema = interview.next_step(), interview.model.schema
     question = step.question
     return {
-        "question": None if question is None else question_document(question, schema.variables),
+        "question": None if question is None else question_document(question, schema),
         "prediction": {name: prediction_document(p) for name, p in step.predictions.items()},
         "rewards": dict(step.rewards),
         "strategy": name_strategy(interview.rules.strategy),
@@ -78,6 +80,8 @@ def parse_answer(answer: Any) -> Any:
     """The argument of `Interview.tell` for an answer in JSON."""
     if answer is None:
         return NoAnswer.UNKNOWN
+    if isinstance(answer, list):
+        return [parse_answer(item) for item in answer]
     if not isinstance(answer, Mapping):
         return answer
     if set(answer) != {"without"}:
@@ -87,14 +91,15 @@ def parse_answer(answer: Any) -> Any:
     return NoAnswer(answer["without"])
 
 
-def question_document(question: Question, variables: Sequence[Variable]) -> dict[str, Any]:
-    """A question with the variables it reveals, as plain JSON."""
-    revealed = {variable.name: variable for variable in variables}
+def question_document(question: Question, schema: Schema) -> dict[str, Any]:
+    """A question with the variables it reveals, as plain JSON; a multi-select question has options."""
+    options = schema.options(question)
     return {
         "name": question.name,
         "text": question.text,
         "cost": question.cost,
-        "reveals": [variable_document(revealed[name]) for name in question.reveals],
+        "reveals": [variable_document(schema[name]) for name in question.reveals],
+        **({"options": list(options.values())} if options else {}),
     }
 
 

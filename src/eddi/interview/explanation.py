@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from eddi.interview.next_step import NextStep
 from eddi.model.base import Model
 from eddi.model.prediction import Prediction
+from eddi.reward.units import format_bits
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 
@@ -21,8 +22,8 @@ class Explanation:
 
     Args:
         question: the question.
-        target: the target whose uncertainty is described.
-        nats: expected information of its answer about the target.
+        target: the first target, whose uncertainty is described.
+        nats: expected information of its answer about the target; the text shows it in bits.
         now: present uncertainty: width of the 90% interval or, for a target with levels, the probability
             that the most likely level is wrong.
         after: expected uncertainty after the answer.
@@ -32,6 +33,7 @@ class Explanation:
             counts: at the first question.
         is_most_informative: whether no open question has a higher expected information.
         per_cost: whether questions are chosen by information per unit of cost.
+        other_targets: the targets that the information is also about.
     """
 
     question: Question
@@ -44,6 +46,12 @@ class Explanation:
     lookahead_gain: float = 0.0
     is_most_informative: bool = True
     per_cost: bool = False
+    other_targets: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What the information is about: all targets."""
+        return " and ".join((self.target, *self.other_targets))
 
     def __str__(self) -> str:
         change = (
@@ -53,21 +61,21 @@ class Explanation:
             else f"the width of the 90% interval of {self.target} from {self.now:.4g} to {self.after:.4g}"
         )
         text = (
-            f"{self.question.text!r} is expected to give {_format_nats(self.nats)} of information about "
-            f"{self.target}, and to change {change}."
+            f"{self.question.text!r} is expected to give {format_bits(self.nats)} of information about "
+            f"{self.subject}, and to change {change}."
         )
         if self.per_cost:
-            rate = _format_nats(self.nats / self.question.cost)
+            rate = format_bits(self.nats / self.question.cost)
             text += f" It costs {self.question.cost:g}: {rate} per unit of cost."
         if self.lookahead_gain > 0:
             text += (
                 " Its answer also determines what to ask next, which is worth at least "
-                f"{_format_nats(self.lookahead_gain)} more."
+                f"{format_bits(self.lookahead_gain)} more."
             )
         if self.runner_up is None:
             return text + " No other question is left."
         name, nats = self.runner_up
-        return text + f" Next best: {name!r} ({_format_nats(nats)})."
+        return text + f" Next best: {name!r} ({format_bits(nats)})."
 
 
 def explain(
@@ -102,6 +110,7 @@ def explain(
         lookahead_gain=step.lookahead_gains.get(question.name, 0.0),
         is_most_informative=question.name == next(iter(step.rewards), question.name),
         per_cost=per_cost,
+        other_targets=tuple(target[1:]),
     )
 
 
@@ -119,7 +128,3 @@ def _uncertainty(prediction: Prediction) -> NDArray[np.float64]:
     if prediction.probabilities is not None:
         return np.asarray(1 - prediction.probabilities.max(-1))
     return np.asarray(np.diff(prediction.interval, axis=-1)[..., 0])
-
-
-def _format_nats(nats: float) -> str:
-    return f"{round(nats, 2) + 0.0:.2f} nats"  # adding 0.0 avoids "-0.00"

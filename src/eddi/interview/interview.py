@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Generic, overload
 
 import numpy as np
 
@@ -23,11 +23,26 @@ from eddi.table.question import Question
 from eddi.table.text import format_html_table, format_names, format_value, suggest_name
 from eddi.table.variable import Level
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # type variables with a default, before Python 3.13
 
-class Interview:
+    Result_co = TypeVar(
+        "Result_co",
+        bound=Prediction | Predictions,
+        default=Prediction | Predictions,
+        covariant=True,
+    )
+else:
+    from typing import TypeVar
+
+    Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Interview(Generic[Result_co]):
     """Asks one respondent the most informative questions, and predicts the target.
 
     The record of answers is the only state. Predictions, the next question and rewards follow from it.
+    For type checkers, `predict` returns a `Prediction` if ``target`` is given as one name.
 
     Args:
         model: a fitted `PartialVAE`, or its fitted model.
@@ -37,6 +52,28 @@ class Interview:
         stop: when the interview ends; if None, as the schema says, or else after the last question.
         record: an earlier interview to continue.
     """
+
+    @overload
+    def __init__(
+        self: "Interview[Prediction]",
+        model: ModelSource,
+        target: str,
+        *,
+        strategy: Strategy | None = None,
+        stop: StoppingRule | None = None,
+        record: Record | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        model: ModelSource,
+        target: str | Sequence[str] | None = None,
+        *,
+        strategy: Strategy | None = None,
+        stop: StoppingRule | None = None,
+        record: Record | None = None,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -97,10 +134,10 @@ class Interview:
     def tell(self, question: Question | str, *values: object, confirm: bool = False) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
-        Give one value for each variable that the question reveals, in order, or a mapping of those that
-        are known. UNKNOWN or DECLINED stands for any of them, or for all, and so does a code that the
-        schema declares for it. None and NaN mean UNKNOWN. If the question reveals the options of one
-        column, give the options as in the table ("Excel; R"), or as a list.
+        Give one value for each variable that the question reveals, in order, or a list of them, or a
+        mapping of those that are known. UNKNOWN or DECLINED stands for any of them, or for all, and so
+        does a code that the schema declares for it. None and NaN mean UNKNOWN. For a multi-select
+        question, give the selected options as in the table ("Excel; R"), or as a list.
 
         Args:
             question: the question, its name, or the name of a variable.
@@ -163,9 +200,9 @@ class Interview:
     def predict(self, target: str) -> Prediction: ...
 
     @overload
-    def predict(self, target: None = None) -> Any: ...
+    def predict(self, target: None = None) -> Result_co: ...
 
-    def predict(self, target: str | None = None) -> Any:
+    def predict(self, target: str | None = None) -> Prediction | Predictions:
         """The present prediction of ``target``.
 
         If it is None: the prediction of the target of this interview or, if there are several targets,

@@ -13,6 +13,8 @@ from eddi.model.prediction import Prediction
 from eddi.model.quality import TargetQuality, auroc, count_enough_steps
 from eddi.strategy.stopping import Stop
 from eddi.table.evidence import Evidence
+from eddi.table.question import Question
+from eddi.table.schema import Schema
 from eddi.table.text import format_value
 from eddi.table.variable import Kind, Variable
 
@@ -33,15 +35,22 @@ class _Results:
     losses: Numbers | None  # [rows, steps + 1]; None if no row was interviewed
 
 
-def measure_quality(held_out: HeldOut, target: str, source: str) -> TargetQuality | None:
+def measure_quality(
+    held_out: HeldOut, target: str, source: str, *, targets: Sequence[str] = ()
+) -> TargetQuality | None:
     """The quality of a target's predictions; None if no row has a value of the target.
+
+    Predictions use only what an interview can ask: neither other targets, nor questions that are never
+    asked.
 
     Args:
         held_out: models, each with rows it was not trained on.
         target: the variable to predict.
         source: what these rows are.
+        targets: all targets of the interviews; the target alone by default.
     """
-    results = [result for model, rows in held_out if (result := _predict(model, rows, target))]
+    targets = targets or (target,)
+    results = [result for model, rows in held_out if (result := _predict(model, rows, target, targets))]
     if not results:
         return None
     schema = held_out[0][0].schema
@@ -52,7 +61,6 @@ def measure_quality(held_out: HeldOut, target: str, source: str) -> TargetQualit
         metrics, trivial, shares = _compare_classes(variable, truth, value, probabilities)
     else:
         metrics, trivial, shares = *_compare_quantities(truth, value), {}
-    n_questions = sum(target not in q.reveals and not q.never for q in schema.questions)
     return TargetQuality(
         target=target,
         unit=variable.unit,
@@ -62,29 +70,37 @@ def measure_quality(held_out: HeldOut, target: str, source: str) -> TargetQualit
         trivial=trivial,
         class_shares=shares,
         n_enough=_count_enough(results),
-        n_questions=n_questions,
+        n_questions=len(_askable_questions(schema, targets)),
     )
 
 
-def _predict(model: Model, rows: Evidence, target: str) -> _Results | None:
+def _askable_questions(schema: Schema, targets: Sequence[str]) -> list[Question]:
+    return [q for q in schema.questions if not q.never and not set(targets) & set(q.reveals)]
+
+
+def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) -> _Results | None:
     position, variable = model.schema.position(target), model.schema[target]
     rows = rows[np.flatnonzero(rows.observed[:, position])]
     if not len(rows):
         return None
     numbers = model.coding.decode(rows.values)[:, position]
     truth = numbers if variable.kind is Kind.REAL else np.rint(numbers)
-    prediction = model.predict_evidence(rows.hide([position]), (target,))[target]
+    asked = {name for question in _askable_questions(model.schema, targets) for name in question.reveals}
+    hidden = [place for place, v in enumerate(model.schema.variables) if v.name not in asked]
+    prediction = model.predict_evidence(rows.hide(hidden), (target,))[target]
     probabilities = prediction.probabilities
     value = prediction.mean if probabilities is None else probabilities.argmax(1).astype(np.float64)
     losses = None
     if len(model.schema.questions) <= MAX_QUESTIONS:
-        losses = _interview(model, rows[:MAX_ROWS], target, truth[:MAX_ROWS])
+        losses = _interview(model, rows[:MAX_ROWS], target, targets, truth[:MAX_ROWS])
     return _Results(truth, value, probabilities, losses)
 
 
-def _interview(model: Model, rows: Evidence, target: str, truth: Numbers) -> Numbers:
+def _interview(
+    model: Model, rows: Evidence, target: str, targets: Sequence[str], truth: Numbers
+) -> Numbers:
     """The loss of each row after each question [rows, steps + 1]."""
-    interviews = SimulatedInterviews(resolve_rules(model, (target,), stop=Stop()), rows)
+    interviews = SimulatedInterviews(resolve_rules(model, tuple(targets), stop=Stop()), rows)
     losses = [
         _loss(model.predict_evidence(step.evidence, (target,))[target], truth)
         for step in interviews.run(interviews.n_steps(None))

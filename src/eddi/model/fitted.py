@@ -52,8 +52,64 @@ class TrainingSummary:
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
 
 
+class LearnedAttributes:
+    """What was learned, under the names that scikit-learn gives to learned attributes.
+
+    The estimator and the fitted model have the same attributes, so strategies work with either.
+    """
+
+    def fitted(self) -> "FittedModel":
+        """The fitted model."""
+        raise NotImplementedError
+
+    @property
+    def schema_(self) -> Schema:
+        """The variables and questions."""
+        return self.fitted().schema
+
+    @property
+    def target_(self) -> tuple[str, ...]:
+        """The declared targets."""
+        return self.fitted().target
+
+    @property
+    def coding_(self) -> Coding:
+        """The map between the table's own units and coded values."""
+        return self.fitted().coding
+
+    @property
+    def recipe_(self) -> Recipe:
+        """The recipe, adapted to the size of the table."""
+        return self.fitted().recipe
+
+    @property
+    def network_(self) -> Network:
+        """The trained network."""
+        return self.fitted().network
+
+    @property
+    def history_(self) -> list[Progress]:
+        """How training went."""
+        return self.fitted().training.history
+
+    @property
+    def n_rows_(self) -> int:
+        """The number of training rows."""
+        return self.fitted().training.n_rows
+
+    @property
+    def fingerprint_(self) -> str:
+        """SHA-256 of the schema and the coded training table."""
+        return self.fitted().training.fingerprint
+
+    @property
+    def certificates_(self) -> dict[CertificateKey, Certificate]:
+        """Results of `eddi.certify`."""
+        return self.fitted().certificates
+
+
 @dataclass(eq=False)
-class FittedModel:
+class FittedModel(LearnedAttributes):
     """A trained Partial VAE. It implements the `Model` protocol.
 
     Args:
@@ -106,35 +162,33 @@ class FittedModel:
         ]
         return "cross-validation", folds
 
-    # The names that the estimator gives these attributes; strategies may use either.
-    @property
-    def schema_(self) -> Schema:
-        """Alias of `schema`."""
-        return self.schema
+    # Properties over cached ones: for type checkers, a `cached_property` is no property of a protocol.
 
     @property
-    def coding_(self) -> Coding:
-        """Alias of `coding`."""
-        return self.coding
-
-    @property
-    def target_(self) -> tuple[str, ...]:
-        """Alias of `target`."""
-        return self.target
-
-    @cached_property
     def frozen(self) -> FrozenNetwork:
         """The network with weights packed for inference."""
+        return self._frozen
+
+    @property
+    def marginal_predictor(self) -> MarginalPredictor | None:
+        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+        return self._marginal_predictor
+
+    @property
+    def cache(self) -> Cache:
+        """Results that depend on the model alone; freed with it."""
+        return self._cache
+
+    @cached_property
+    def _frozen(self) -> FrozenNetwork:
         return FrozenNetwork.from_network(self.network)
 
     @cached_property
-    def marginal_predictor(self) -> MarginalPredictor | None:
-        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+    def _marginal_predictor(self) -> MarginalPredictor | None:
         return MarginalPredictor.from_network(self.network, self.frozen)
 
     @cached_property
-    def cache(self) -> Cache:
-        """Results that depend on the model alone; freed with it."""
+    def _cache(self) -> Cache:
         return Cache()
 
     def evidence(

@@ -21,7 +21,7 @@ class TargetQuality:
         unit: of the target, if it is a quantity.
         source: the rows: "validation rows", "cross-validation" or "test rows".
         n_rows: the number of these rows.
-        metrics: accuracy and AUROC of classes, RMSE and R² of a quantity, given all other values of a row.
+        metrics: accuracy and AUROC of classes, RMSE and R² of a quantity, given the answers to all questions.
         trivial: the metrics of the trivial prediction.
         class_shares: the share of each class; empty for a quantity.
         n_enough: after how many questions the error has come down by 95% of what all questions achieve;

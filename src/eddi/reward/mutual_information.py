@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.base import Model
-from eddi.model.inference.marginal_predictor import MarginalPredictor, TargetHead
+from eddi.model.inference.marginal_predictor import MarginalPredictor
+from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
 from eddi.model.network.factors import FactorPosterior
 from eddi.reward.candidates import CandidateCells, CandidatePairs
@@ -113,7 +114,7 @@ class RewardContext:
     predictor: MarginalPredictor
     observed: NDArray[np.bool_]  # [rows, variables]
     target: list[int]
-    target_head: TargetHead
+    target_head: VariableHead
     code: Tensor  # [rows, code width]
     first_layer: Tensor  # [rows, width] output of the tail's linear first layer
     factors: FactorPosterior | None
@@ -202,13 +203,18 @@ class RewardContext:
         row, n_answers = cells.row[cell], answers.values.shape[1]
         columns = (row, place, row * n_answers + place, cells.question[cell], cells.variable[cell])
         rows, places, index, questions, variables = (self._to_device(column) for column in columns)
-        values = answers.values.flatten().index_select(0, index)
         probabilities = answers.probabilities.flatten().index_select(0, index)
-        for start in range(0, len(cell), BATCH_ANSWERS):
+        if not (is_possible := probabilities > 0).all():
+            kept = is_possible.nonzero()[:, 0]
+            rows, places, index, questions, variables, probabilities = (
+                part.index_select(0, kept)
+                for part in (rows, places, index, questions, variables, probabilities)
+            )
+        values = answers.values.flatten().index_select(0, index)
+        for start in range(0, len(rows), BATCH_ANSWERS):
             batch = slice(start, start + BATCH_ANSWERS)
             if support.terms is None:
-                terms = self.model.term(values[batch], variables[batch])
-                first_terms = self.predictor.frozen.first_layer_delta(terms)
+                first_terms = self.predictor.frozen.first_layer_term(values[batch], variables[batch])
             else:
                 first_terms = support.terms.index_select(0, places[batch])
             yield CandidateAnswers(

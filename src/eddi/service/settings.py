@@ -86,7 +86,9 @@ class Settings(BaseSettings):
         None, ge=0, description="Stop once the target's 90% interval is narrower than this value."
     )
     reward_below: OptionalFloat = Field(
-        None, ge=0, description="Stop once no question has this expected information, in nats."
+        None,
+        ge=0,
+        description="Stop once no question has this expected information, in nats (1 nat is 1.44 bits).",
     )
     budget: OptionalFloat = Field(None, ge=0, description="Maximum total cost of the questions.")
     risk: OptionalFloat = Field(

@@ -12,10 +12,19 @@ from scipy.special import erf
 
 from eddi.errors import StopError
 from eddi.model.prediction import Prediction
+from eddi.reward.units import to_bits
 from eddi.table.text import suggest_name
 from eddi.table.variable import Kind, Variable
 
 Mask = NDArray[np.bool_]
+
+CONDITION_TEXTS = {
+    "probability_above": "when a level is {:.0%} likely",
+    "interval_below": "when the 90% interval is narrower than {:g}",
+    "sd_below": "when the standard deviation is below {:g}",
+    "reward_below": "when no question has an expected information of {:.3g} bits",
+    "risk": "when the expected error rate is at most {:g}",
+}
 
 
 @dataclass(frozen=True)
@@ -143,6 +152,19 @@ class Stop(_Combinable):
                 expected = "a whole number" if name == "after" else "a number"
                 raise StopError(f"the stopping condition {name} must be {expected}, got {value!r}.")
         return cls(**{k: int(v) if k == "after" else v for k, v in document.items()})
+
+    def summarize(self) -> str:
+        """When interviews end, in a few words."""
+        given = self.to_document()
+        if self.reward_below is not None:
+            given["reward_below"] = to_bits(self.reward_below)
+        count = "one answer" if self.after == 1 else f"{self.after} answers"
+        ends = [] if self.after is None else [f"after {count}"]
+        ends += [text.format(given[name]) for name, text in CONDITION_TEXTS.items() if name in given]
+        parts = [f"stops {' or '.join(ends)}"] if ends else []
+        if "budget" in given:
+            parts.append(f"questions cost at most {self.budget:g} in total")
+        return "; ".join(parts) or "asks all questions"
 
     def reached(self, situation: Situation) -> Mask:
         if self.risk is not None:

@@ -26,6 +26,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 ANSWERED = "was answered"
 _COMPARISON = re.compile(r"(?P<name>.+?)\s*(?P<operator>>=|<=|!=|==?|>|<)\s*(?P<value>.+)")
 _ANSWERED = re.compile(r"(?P<name>.+?)\s+(?:was|is)\s+answered")
+_NOTE = re.compile(r"(?P<title>.*\S)\s+\((?P<note>[^()]*[.!?])\)", re.DOTALL)
 _CONDITION_EXAMPLES = '"years > 3", "smoker = yes" or "age was answered"'
 
 
@@ -100,7 +101,8 @@ class Question:
     Args:
         name: unique among the questions of a schema.
         reveals: names of the variables whose values an answer gives.
-        text: the wording shown to respondents; the name if empty.
+        text: the wording shown to respondents; the name if empty. A sentence in parentheses at its end
+            is a note, which pages show in smaller type.
         cost: in any unit, as long as all questions use the same one.
         always: always ask the question before the interview ends, whatever the stopping rule says.
         requires: ask only once each of these variables is observed and has one of these levels. A text
@@ -132,6 +134,18 @@ class Question:
             raise SchemaError(f"question {self.name!r} cannot be asked both always and never.")
         if own := set(self.reveals) & set(self.requires):
             raise SchemaError(f"question {self.name!r} requires {own.pop()!r}, which it itself reveals.")
+
+    @property
+    def title(self) -> str:
+        """The text without its note."""
+        match = _NOTE.fullmatch(self.text)
+        return match["title"] if match else self.text
+
+    @property
+    def note(self) -> str:
+        """The sentence in parentheses at the end of the text; empty if there is none."""
+        match = _NOTE.fullmatch(self.text)
+        return match["note"] if match else ""
 
 
 def parse_requires(requires: Mapping[str, Any] | str | Iterable[Any]) -> dict[str, Requirement]:

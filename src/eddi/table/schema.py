@@ -212,6 +212,18 @@ class Schema:
         hint = suggest_name(name, names)
         raise SchemaError(f"there is no question {name!r}.{hint} Questions are: {format_names(names)}.")
 
+    def options(self, question: Question) -> dict[str, str]:
+        """Return the option that each variable of a multi-select question stands for.
+
+        It is empty for other questions. The variables of a multi-select question come from one column,
+        whose cells list options.
+        """
+        sources = {name: source for name in question.reveals if (source := self[name].source)}
+        is_one_column = len({source.column for source in sources.values()}) == 1
+        if not is_one_column or len(sources) == 1 or len(sources) < len(question.reveals):
+            return {}
+        return {name: source.option for name, source in sources.items()}
+
     def target_names(self, target: str | Sequence[str] | None) -> tuple[str, ...]:
         """Return ``target`` as a tuple of existing names. None means the targets of the schema."""
         if target is None:
@@ -231,6 +243,7 @@ class Schema:
         cost: float = 1.0,
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
+        never: bool = False,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -238,7 +251,7 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}))
+        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 

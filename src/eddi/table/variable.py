@@ -1,8 +1,10 @@
 """A variable: one modelled column with its name, kind and possible values."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
 
 from eddi.errors import AnswerError, OutOfRangeError, SchemaError
 from eddi.table.cells.levels import Level as Level
@@ -26,6 +28,9 @@ class Kind(StrEnum):
     def has_levels(self) -> bool:
         """Whether a value is one of a few named levels rather than a quantity."""
         return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
+
+
+KindName = Literal["real", "count", "binary", "ordinal", "category"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,22 @@ class Variable:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     source: OptionSource | None = None
+
+    if TYPE_CHECKING:  # what `__post_init__` converts
+
+        def __init__(
+            self,
+            name: str,
+            kind: Kind | KindName,
+            levels: Sequence[Level] = (),
+            low: float | None = None,
+            high: float | None = None,
+            unit: str = "",
+            format: NumberFormat | None = None,
+            missing: Sequence[Level] = (),
+            declined: Sequence[Level] = (),
+            source: OptionSource | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))

@@ -1,12 +1,14 @@
 """The possible answers to every variable: levels, atoms, and merged neighbours if there are many."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from eddi import PartialVAE, Schema, Variable
-from eddi.model.inference.answer_support import MAX_LEVELS
+from eddi.model.inference.answer_support import MAX_LEVELS, AnswerSupport, normal_levels
 from eddi.model.network.atoms import N_ATOMS
 from eddi.table.evidence import Evidence
 
@@ -22,10 +24,8 @@ SCHEMA = Schema(
 )
 
 
-@pytest.fixture(scope="module")
-def fitted():
+def make_columns(n):
     random = np.random.default_rng(0)
-    n = 300
     columns = {
         "weight": random.normal(size=n),
         "pills": random.integers(0, 3, size=n).astype(float),
@@ -33,7 +33,12 @@ def fitted():
         "score": random.integers(0, N_SCORES, size=n),
         "ill": random.integers(0, 2, size=n),
     }
-    return PartialVAE(SCHEMA, "ill", max_steps=20, random_state=0).fit(pd.DataFrame(columns)).fitted()
+    return pd.DataFrame(columns)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return PartialVAE(SCHEMA, "ill", max_steps=20, random_state=0).fit(make_columns(300)).fitted()
 
 
 def answers_before_any_question(fitted, n_points, n_rows=1):
@@ -68,7 +73,48 @@ def test_the_answers_to_a_quantity_with_few_values_are_these_values(fitted):
     assert pills == pytest.approx([0, 1, 2], abs=1e-5)
 
 
-def test_terms_that_do_not_depend_on_the_row_are_computed_once(fitted):
+def narrow(fitted, sd):
+    """The layers of the network, with ``sd`` (coded) as the predicted standard deviation of weight."""
+    marginals, (weight, bias) = fitted.network.marginals, fitted.frozen.marginal_layer
+    row = marginals.output_rows([0])[1]
+    weight, bias = weight.clone(), bias.clone()
+    weight[row] = 0.0
+    head = marginals.head_of(0)[0].likelihood
+    stretch, power = head.calibration_params[:, 0].tolist()
+    scale = (sd / stretch) ** (1 / power) - head.floor
+    bias[row] = np.log(np.expm1(scale))
+    return replace(fitted.frozen, marginal_layer=(weight, bias))
+
+
+@pytest.mark.parametrize("n_points", [N_ATOMS, 2])
+def test_a_quantity_more_precise_than_its_atoms_has_points_of_its_distribution(fitted, n_points):
+    frozen = narrow(fitted, sd=0.05)
+    support = AnswerSupport.from_marginals(fitted.network.marginals, frozen, n_points)
+    with torch.inference_mode():
+        features = frozen.features(fitted.code(Evidence.empty(1, 5)))
+        answers = support(features)
+        mean = torch.nn.functional.linear(features, *frozen.marginal_layer)[0, 0].item()
+    own = slice(support.first[0], support.first[0] + support.count[0])
+    values, probabilities = answers.values[0, own].double(), answers.probabilities[0, own].double()
+    assert probabilities.sum().item() == pytest.approx(1)
+    assert (probabilities @ values).item() == pytest.approx(mean, abs=1e-4)
+    assert (probabilities @ (values - mean).square()).sqrt().item() == pytest.approx(0.05, rel=1e-3)
+    pills = slice(support.first[1], support.first[1] + support.count[1])
+    fixed = answers_before_any_question(fitted, n_points)[1]
+    assert torch.equal(answers.values[0, pills], fixed.values[0, pills])  # its atoms are exact
+
+
+def test_points_of_a_normal_distribution_have_its_variance():
+    for n in (2, 5, 8):
+        points = torch.special.ndtri(normal_levels(n).double())
+        assert points.mean().item() == pytest.approx(0, abs=1e-6)
+        assert points.square().mean().item() == pytest.approx(1, rel=1e-5)
+
+
+def test_terms_that_do_not_depend_on_the_row_are_computed_once():
+    schema = SCHEMA.with_variable(Variable("weight", "binary", levels=(0, 1)))
+    table = make_columns(300).assign(weight=lambda columns: (columns["weight"] > 0).astype(int))
+    fitted = PartialVAE(schema, "ill", max_steps=5, random_state=0).fit(table).fitted()
     assert fitted.marginal_predictor.answer_support(2).terms is None
     support, answers = answers_before_any_question(fitted, 100)
     for variable, (first, count) in enumerate(zip(support.first, support.count, strict=True)):

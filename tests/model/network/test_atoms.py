@@ -36,6 +36,12 @@ def test_a_value_shared_by_many_rows_has_an_atom_of_its_own() -> None:
     assert 0 in middle.values[0].tolist()
 
 
+def test_the_spread_of_a_bin_is_the_standard_deviation_of_its_values() -> None:
+    atoms = place_atoms([0.0] * 8 + [float(n) for n in range(1, 15)])
+    assert atoms.spread[0, 0] == 0
+    assert atoms.spread[0, 1:].tolist() == pytest.approx([0.5] * (N_ATOMS - 1))
+
+
 @pytest.mark.parametrize("column", [[2.0], [2.0, 2.0], [1.0, 2.0, 4.0, 4.0]])
 def test_few_different_values_are_atoms_themselves_and_padding_has_probability_zero(
     column: list[float],

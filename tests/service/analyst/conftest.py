@@ -81,7 +81,7 @@ def gallery(tmp_path_factory, model, people):
         )  # which order is learned does not matter here
         shop.digests = {
             name: _add_model(
-                shop, table, _variant(model, name), "stage" if name == "stage" else "age", folder
+                shop, table, _variant(model, name, people), "stage" if name == "stage" else "age", folder
             )
             for name in ("stage", "age", "twin", "new")
         }
@@ -92,11 +92,15 @@ def gallery(tmp_path_factory, model, people):
     return shop
 
 
-def _variant(model, name):
+def _variant(model, name, people):
     """The model of people with other questions."""
     schema = model.schema_.with_question("smoker", text="Do you smoke?")
     if name == "stage":
         schema = schema.with_question("weight", text="What do you weigh?", cost=4.0)
+        measured = copy.copy(model)
+        measured.model_ = replace(model.model_, schema=schema, target=("stage",))
+        measured.measure_quality(people(40, seed=5)[5:25])
+        return measured
     if name == "twin":
         schema = schema.with_question("pain", text="Does it hurt?", cost=2.0)
         schema = schema.with_variable(Variable("visits", "count", low=0, high=500))

@@ -31,6 +31,14 @@ def single_field(schema, name):
     return field
 
 
+@pytest.mark.parametrize("name", ["age", "smoker"])
+def test_the_note_of_a_question_is_a_hint(name):
+    note = "Guess if you are not sure."
+    field = single_field(SCHEMA.with_question(name, text=f"What about you? ({note})"), name)
+    assert field.label == "What about you?"
+    assert field.hint.endswith(note)
+
+
 @pytest.mark.parametrize(
     ("name", "control"),
     [("age", "number"), ("smoker", "buttons"), ("pain", "choices"), ("town", "list")],

@@ -1,5 +1,7 @@
 """Numbers, probabilities and values are formatted for people."""
 
+import math
+
 import pytest
 
 from eddi.service.web import formatting
@@ -28,7 +30,9 @@ def test_signed_numbers_show_their_sign_unless_they_are_zero(value, text):
 
 
 def test_information_below_zero_is_shown_as_zero():
-    assert (formatting.format_nats(0.314), formatting.format_nats(-0.03)) == ("0.31 nats", "0.00 nats")
+    assert formatting.format_information(math.log(2)) == "1.00 bits"
+    assert formatting.format_information(-0.03) == "0.000 bits"
+    assert formatting.format_information(0.01) == "0.014 bits"
 
 
 def test_values_look_as_they_are_typed():

@@ -5,7 +5,8 @@ import pytest
 from eddi import DECLINED, Interview, Stop
 from eddi.interview.record import Answer
 from eddi.service.interviews.interview_view import InterviewView
-from eddi.service.web import page_context
+from eddi.service.web import page_context, wording
+from eddi.service.web.formatting import format_information, format_level
 from eddi.service.web.pages import _next_question
 
 
@@ -40,7 +41,7 @@ def test_the_why_page_explains_the_question_that_is_shown(make_view):
     context = page_context.why_page(view, second)
     [main] = [bar for bar in context["alternatives"] if bar.is_main]
     assert main.label == second.text
-    assert f"{view.rewards[second.name]:.2f} nats" in context["sentences"][0]
+    assert format_information(view.rewards[second.name]) in context["sentences"][0]
     assert "more than any other" not in context["sentences"][0]
 
 
@@ -60,6 +61,17 @@ def test_effects_are_relative_to_the_largest_one(make_view, questionnaire):
     percents = [abs(effect.percent) for effect in context["effects"]]
     assert percents[0] == 50
     assert percents[1] <= 50
+
+
+def test_the_effect_of_the_only_answer_is_the_change_of_the_shown_prediction(make_view, questionnaire):
+    before, interview = questionnaire.interview().predict("stage"), questionnaire.interview()
+    interview.tell("pain", "worst")
+    after = interview.predict("stage")
+    level = int(after.probabilities.argmax())
+    context = page_context.result_page(make_view(interview), link="/i/key", today="1 May 2030")
+    change = float(after.probabilities[level] - before.probabilities[level])
+    assert context["shifted"] == f"the probability of “{format_level(after.variable.levels[level])}”"
+    assert [effect.shift for effect in context["effects"]] == [wording.describe_shift(change, after)]
 
 
 def test_a_variable_of_another_answer_is_not_asked_again(questionnaire):

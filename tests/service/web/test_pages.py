@@ -161,6 +161,7 @@ def test_an_interview_leads_from_the_first_question_to_the_result(person):
     assert person.page.url.path == f"/i/{person.key}/result"
     assert "That is enough, thank you" in person.page.text
     assert "What mattered" in person.page.text
+    assert "Each effect is measured by leaving out that answer alone" in person.page.text
     assert f'/i/{person.key}" aria-label="Your private link"' in person.page.text
     assert len(person.answers()) == 6
 
@@ -244,10 +245,10 @@ def test_markup_in_a_question_is_shown_as_text(person):
     assert "<script>alert" not in person.visit("/why").text
 
 
-def test_the_why_page_explains_the_question_in_sentences_and_nats(person):
+def test_the_why_page_explains_the_question_in_sentences_and_bits(person):
     page = person.visit("/why")
     assert "What could be asked now" in page.text
-    assert re.search(r"\d\.\d\d nats", page.text)
+    assert re.search(r"\d\.\d+ bits", page.text)
 
 
 def test_an_answer_can_be_changed_and_the_others_stay(person):
@@ -441,7 +442,7 @@ def test_the_why_page_of_a_lookahead_question_names_its_effect_on_the_next_quest
     assert decides_next in why
     assert "little more" not in why
     assert decides_next not in why_next
-    assert "nats of information about truth, more than any other question now." in why_next
+    assert "bits of information about truth, more than any other question now." in why_next
 
 
 def test_a_value_far_out_of_range_is_saved_once_it_is_confirmed(person):

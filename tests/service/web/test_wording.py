@@ -69,16 +69,35 @@ def test_the_prediction_of_levels_names_the_most_likely_one():
     assert text == "Pain: Mild. The most likely of 3, with a probability of 70%."
 
 
+def test_of_two_levels_one_is_more_likely_than_not():
+    variable = Variable("ill", "binary", (False, True))
+    numbers = np.array(0.0), np.array(0.0), np.zeros(2)
+    text = str(wording.describe_prediction(Prediction(variable, *numbers, np.array([0.3, 0.7]))))
+    assert text == "Ill: Yes. More likely than not, with a probability of 70%."
+
+
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
         (quantity(0, 10), quantity(2, 6), "narrowed the 90% range from 10 to 4."),
         (quantity(0, 10), quantity(0, 14), "widened the 90% range from 10 to 14. A surprising"),
         (quantity(0, 10), quantity(5, 15), "did not change the width of the 90% range"),
-        (levels(0.5, 0.3, 0.2), levels(0.8, 0.1, 0.1), "more sure: the probability of the most likely "),
-        (levels(0.5, 0.3, 0.2), levels(0.8, 0.1, 0.1), "level went from 50% to 80%."),
-        (levels(0.8, 0.1, 0.1), levels(0.5, 0.3, 0.2), "less sure"),
-        (levels(0.8, 0.1, 0.1), levels(0.1, 0.8, 0.1), "did not change how sure we are"),
+        (
+            levels(0.5, 0.3, 0.2),
+            levels(0.8, 0.1, 0.1),
+            "raised the probability of “None” from 50% to 80%.",
+        ),
+        (
+            levels(0.8, 0.1, 0.1),
+            levels(0.5, 0.3, 0.2),
+            "lowered the probability of “None” from 80% to 50%.",
+        ),
+        (
+            levels(0.8, 0.1, 0.1),
+            levels(0.1, 0.8, 0.1),
+            "raised the probability of “Mild” from 10% to 80%.",
+        ),
+        (levels(0.8, 0.1, 0.1), levels(0.8, 0.0, 0.2), "did not change the probability of “None”."),
     ],
 )
 def test_certainty_may_grow_shrink_or_stay(before, after, text):
@@ -126,7 +145,7 @@ def test_the_explanation_names_the_information_and_the_expected_change():
     explanation = Explanation(question, "risk", 0.31, 10.0, 8.0, False, ("weight", 0.2))
     text = " ".join(wording.explain_question(explanation, SCHEMA))
     assert "Everyone is asked this question." in text
-    assert "0.31 nats of information about risk, more than any other question now." in text
+    assert "0.447 bits of information about risk, more than any other question now." in text
     assert "the width of the 90% range of risk to fall from 10 to about 8." in text
 
 
@@ -140,7 +159,19 @@ def test_the_explanation_does_not_exaggerate():
     second_best = Explanation(question, "pain", 0.1, 0.3, 0.3, True, ("weight", 0.2))
     text = " ".join(wording.explain_question(second_best, SCHEMA))
     assert "more than any other" not in text
-    assert "to stay near 30%." in text
+    assert "One answer alone is unlikely to change our best guess of pain." in text
+
+
+def test_a_width_that_is_expected_to_stay_is_named():
+    explanation = Explanation(Question("age", ("age",)), "risk", 0.1, 10.0, 10.0, False, ("weight", 0.2))
+    assert "to stay near 10." in " ".join(wording.explain_question(explanation, SCHEMA))
+
+
+def test_the_effort_of_a_question_is_part_of_its_explanation():
+    question = Question("waist", ("age",), cost=3)
+    explanation = Explanation(question, "pain", 0.1, 0.3, 0.3, True, ("weight", 0.2), per_cost=True)
+    text = " ".join(wording.explain_question(explanation, SCHEMA))
+    assert "Effort counts, too: this question costs 3." in text
 
 
 def test_the_explanation_of_a_lookahead_question_names_its_effect_on_the_next_question():

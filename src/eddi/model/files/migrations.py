@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,14 @@ def _migrate_6(data: ModelData) -> ModelData:
     new_settings = {"set_encoder": "pnp", "factors": 0, "folds": 0}
     recipe = {**data.metadata.get("recipe", {}), **new_settings}
     return ModelData({**data.metadata, "recipe": recipe}, data.weights)
+
+
+def _migrate_7(data: ModelData) -> ModelData:
+    """Format 8 has the spread of values in each bin; without it, answers are the bins' means."""
+    atoms = "marginals.atoms."
+    if (values := data.weights.get(f"{atoms}values")) is None:
+        return data
+    return ModelData(data.metadata, {**data.weights, f"{atoms}spread": torch.zeros_like(values)})
 
 
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
@@ -82,4 +91,4 @@ def _parse_node(node: ast.expr) -> Any:
     return {"type": node.func.id, **settings}
 
 
-MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {5: _migrate_5, 6: _migrate_6}
+MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {5: _migrate_5, 6: _migrate_6, 7: _migrate_7}

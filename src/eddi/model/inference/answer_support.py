@@ -2,6 +2,9 @@
 
 An answer need not be drawn if its distribution is discrete: the reward enumerates all levels of a
 variable, and all atoms of a quantity. To save time, neighbouring answers can be merged.
+
+Atoms are the same for every row. Where the observed answers determine a quantity more precisely than its
+bins, as with collinear variables, its answers are points of the predicted distribution instead.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import Atoms, merge_atoms
 from eddi.model.network.heads import Head
 from eddi.model.network.likelihood import Likelihood, VariableSpec
@@ -21,12 +25,17 @@ from eddi.model.network.marginals import Marginals
 from eddi.model.network.mlp import Weights
 from eddi.table.variable import Kind
 
+MAX_VARIANCE_RATIO = 4.0  # of the atoms' distribution to the predicted variance
+N_POINTS = 5  # of a predicted distribution; eight give the same decisions
 MAX_LEVELS = 16  # an ordinal with more levels has its neighbours merged, as a quantity has
 
 
 @dataclass(frozen=True)
 class AnswerProbabilities:
-    """The possible answers of some rows; the answers to one variable are adjacent."""
+    """The possible answers of some rows; the answers to one variable are adjacent.
+
+    An answer with probability 0 fills a place; its value has no meaning.
+    """
 
     values: Tensor  # [rows, answers] coded
     probabilities: Tensor  # [rows, answers], summing to 1 for each variable
@@ -36,7 +45,7 @@ class AnswerProbabilities:
 class AnswerSupport:
     """The possible answers to every variable."""
 
-    parts: "tuple[_FullSupport | _MergedSupport, ...]"
+    parts: "tuple[_FullSupport | _MergedSupport | _QuantitySupport, ...]"
     first: NDArray[np.int64]  # [variables] position of the first answer to each
     count: NDArray[np.int64]  # [variables] number of answers to each
     terms: Tensor | None  # [answers, width] added to the first layer; None if they depend on the row
@@ -118,34 +127,96 @@ class _MergedSupport:
         return values.flatten(1), merged.flatten(1)
 
 
+class _QuantitySupport:
+    """Atoms of some quantities or, where they are too coarse, points of the predicted distribution.
+
+    Atoms are too coarse for a row if their distribution, including the variance inside bins, has more than
+    MAX_VARIANCE_RATIO times the predicted variance. Otherwise they are better, because they need not be
+    normal.
+    """
+
+    def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
+        self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
+        self._discrete, self._head, self._n = discrete, head, n
+        self._second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
+        n_points = min(n, N_POINTS)
+        self._levels = (
+            normal_levels(n_points).to(spread.device)[:, None, None].expand(-1, 1, len(spread))
+        )
+        self._point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
+
+    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
+        outputs = self._head(features)
+        predicted = self._head.heads.predictive_scale(outputs).square()  # [rows, variables]
+        is_coarse = self._variance(probabilities) > MAX_VARIANCE_RATIO * predicted
+        values = self._discrete.values.expand_as(probabilities)
+        if self._n < values.shape[-1]:
+            values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
+        if is_coarse.any():
+            points = self._head.heads.quantile(outputs[None], self._levels).movedim(0, -1)
+            points = F.pad(points, (0, self._n - points.shape[-1]))
+            values = torch.where(is_coarse[..., None], points, values)
+            probabilities = torch.where(is_coarse[..., None], self._point_probabilities, probabilities)
+        return values.flatten(1), probabilities.flatten(1)
+
+    def _variance(self, probabilities: Tensor) -> Tensor:
+        """The variance of the distributions [rows, variables]."""
+        mean = (probabilities * self._discrete.values).sum(-1)
+        return (probabilities * self._second_moments).sum(-1) - mean.square()
+
+
+def normal_levels(n: int) -> Tensor:
+    """Cumulative probabilities of ``n`` equally likely points that have mean 0 and variance 1 together.
+
+    They are those of the middles of ``n`` equally likely intervals of a normal distribution, moved
+    outwards, because middles have too small a variance.
+    """
+    middles = torch.special.ndtri((torch.arange(n, dtype=torch.float64) + 0.5) / n)
+    levels: Tensor = torch.special.ndtr(middles / middles.square().mean().sqrt())
+    return levels.float()
+
+
 def _build_parts(
     marginals: Marginals, frozen: FrozenNetwork, n_points: int
-) -> Iterator[_FullSupport | _MergedSupport]:
-    for discrete in _discrete_variables(marginals, frozen):
-        specs = [marginals.specs[variable] for variable in discrete.variables]
-        is_merged = [
-            _can_merge(spec) and count > n_points
-            for spec, count in zip(specs, discrete.counts, strict=True)
-        ]
-        if full := [place for place, merged in enumerate(is_merged) if not merged]:
-            yield _FullSupport(discrete.select(full))
-        if merged := [place for place, merged in enumerate(is_merged) if merged]:
-            yield _MergedSupport(discrete.select(merged), n_points)
-
-
-def _can_merge(spec: VariableSpec) -> bool:
-    """Whether neighbouring answers may be merged: those of a quantity, or of many ordered levels."""
-    return not spec.kind.has_levels or (spec.kind is Kind.ORDINAL and spec.n_levels > MAX_LEVELS)
-
-
-def _discrete_variables(marginals: Marginals, frozen: FrozenNetwork) -> Iterator[_DiscreteVariables]:
-    """The atoms of the quantities, and the levels of every other kind."""
+) -> Iterator[_FullSupport | _MergedSupport | _QuantitySupport]:
     if marginals.atoms is not None:
-        yield _from_atoms(marginals.atoms, marginals.quantities.tolist())
+        yield from _build_quantity_parts(marginals, marginals.atoms, frozen, n_points)
     assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
     for head in marginals.heads():
         if head.likelihood.has_levels:
-            yield _from_levels(head, head.likelihood, marginals.specs, frozen.marginal_layer)
+            discrete = _from_levels(head, head.likelihood, marginals.specs, frozen.marginal_layer)
+            specs = [marginals.specs[variable] for variable in discrete.variables]
+            yield from _full_or_merged(discrete, n_points, [_can_merge(spec) for spec in specs])
+
+
+def _build_quantity_parts(
+    marginals: Marginals, atoms: Atoms, frozen: FrozenNetwork, n_points: int
+) -> Iterator[_FullSupport | _MergedSupport | _QuantitySupport]:
+    discrete = _from_atoms(atoms, marginals.quantities.tolist())
+    has_spread = (atoms.spread > 0).any(1).tolist()
+    if fixed := [place for place, spread in enumerate(has_spread) if not spread]:
+        yield from _full_or_merged(discrete.select(fixed), n_points, [True] * len(fixed))
+    if other := [place for place, spread in enumerate(has_spread) if spread]:
+        selected = discrete.select(other)
+        head = VariableHead.from_marginals(marginals, frozen, selected.variables)
+        n = min(n_points, atoms.values.shape[1])
+        yield _QuantitySupport(selected, atoms.spread[other], head, n)
+
+
+def _full_or_merged(
+    discrete: _DiscreteVariables, n_points: int, can_merge: Sequence[bool]
+) -> Iterator[_FullSupport | _MergedSupport]:
+    is_merged = [can and count > n_points for can, count in zip(can_merge, discrete.counts, strict=True)]
+    if full := [place for place, merged in enumerate(is_merged) if not merged]:
+        yield _FullSupport(discrete.select(full))
+    if merged := [place for place, merged in enumerate(is_merged) if merged]:
+        yield _MergedSupport(discrete.select(merged), n_points)
+
+
+def _can_merge(spec: VariableSpec) -> bool:
+    """Whether neighbouring levels may be merged: many ordered ones."""
+    return spec.kind is Kind.ORDINAL and spec.n_levels > MAX_LEVELS
 
 
 def _from_atoms(atoms: Atoms, quantities: list[int]) -> _DiscreteVariables:

@@ -86,6 +86,10 @@ class FrozenNetwork:
         own = terms[..., : self.code_width]
         return own if self.residual is None else self.residual.first_layer_delta(own)
 
+    def first_layer_term(self, values: Tensor, variables: Tensor) -> Tensor:
+        """What coded answers [n] to n variables add to the output of the first layer [n, width]."""
+        return self.first_layer_delta(self.encoder.term_table.term(values, variables))
+
     def factor_posterior(self, code: Tensor) -> FactorPosterior | None:
         """The posterior of the factors from a code; None without factors."""
         if self.factors is None:

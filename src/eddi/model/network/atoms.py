@@ -23,11 +23,13 @@ class Atoms(nn.Module):
 
     values: Tensor  # [quantities, atoms] rising; padded with the last one
     upper: Tensor  # [quantities, atoms - 1] upper ends of the bins; infinite if there is no next bin
+    spread: Tensor  # [quantities, atoms] standard deviation of the values in each bin; 0 for one value
 
     def __init__(self, n_quantities: int, width: int) -> None:
         super().__init__()
         self.register_buffer("values", torch.zeros(n_quantities, N_ATOMS))
         self.register_buffer("upper", torch.full((n_quantities, N_ATOMS - 1), torch.inf))
+        self.register_buffer("spread", torch.zeros(n_quantities, N_ATOMS))
         self.layer = nn.Linear(width, n_quantities * N_ATOMS)
 
     def init_from_data(self, values: NDArray[np.float32], observed: NDArray[np.bool_]) -> None:
@@ -36,7 +38,8 @@ class Atoms(nn.Module):
         for place, (column, is_observed) in enumerate(zip(values.T, observed.T, strict=True)):
             if is_observed.any():
                 bins = _bin_values(column[is_observed].astype(np.float64), N_ATOMS)
-                for tensor, array in zip((self.values, self.upper, logits), bins, strict=True):
+                parts = (self.values, self.upper, self.spread, logits)
+                for tensor, array in zip(parts, bins, strict=True):
                     tensor[place] = torch.from_numpy(array)
 
     def log_probabilities(self, features: Tensor) -> Tensor:
@@ -73,17 +76,20 @@ def merge_atoms(values: Tensor, probabilities: Tensor, n: int) -> tuple[Tensor, 
     return total / merged.clamp_min(torch.finfo(probabilities.dtype).tiny), merged
 
 
-def _bin_values(values: Numbers, n: int) -> tuple[Numbers, Numbers, Numbers]:
-    """At most ``n`` bins: their means, the upper ends of all but the last, and log frequencies."""
+def _bin_values(values: Numbers, n: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """At most ``n`` bins: means, upper ends of all but the last, standard deviations, log frequencies."""
     unique, counts = np.unique(values, return_counts=True)
     ends = _bin_ends(counts, n)
     weights = np.add.reduceat(counts, ends[:-1])
     means = np.add.reduceat(unique * counts, ends[:-1]) / weights
+    deviation = unique - np.repeat(means, np.diff(ends))
+    variance = np.add.reduceat(np.square(deviation) * counts, ends[:-1]) / weights
     between = (unique[ends[1:-1] - 1] + unique[ends[1:-1]]) / 2
     n_padding = n - len(means)
     return (
         np.pad(means, (0, n_padding), mode="edge"),
         np.pad(between, (0, n_padding), constant_values=np.inf),
+        np.pad(np.sqrt(variance), (0, n_padding)),
         np.pad(np.log(weights / len(values)), (0, n_padding)),
     )
 

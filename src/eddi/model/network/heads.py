@@ -71,6 +71,10 @@ class Heads(nn.Module):
         """The score of every variable that early stopping maximises [..., variables]."""
         return self._map(lambda head, out, x: head.validation_score(out, x), outputs, values)
 
+    def predictive_scale(self, outputs: Tensor) -> Tensor:
+        """Scale of every variable's distribution in coded units [..., variables]; 0 for levels."""
+        return self._map(lambda head, out: head.predictive_scale(out), outputs)
+
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         """Coded values at cumulative probability ``level``; draws, if the levels are uniform."""
         return self._map(lambda head, out, u: head.quantile(out, u), outputs, level)

@@ -86,10 +86,6 @@ class Marginals(Heads):
         weights = weights.index_select(1, self.quantities)
         return (self.atoms.training_score(features.detach(), values) * weights).sum()
 
-    def predictive_scale(self, outputs: Tensor) -> Tensor:
-        """Scale of every variable's distribution in coded units [..., variables]; 0 for levels."""
-        return self._map(lambda head, out: head.predictive_scale(out), outputs)
-
     def interval_tail_mass(self, outputs: Tensor) -> Tensor:
         """Calibrated probability left on either side of a 90% interval [rows, variables]."""
         group = group_by_scale(self.predictive_scale(outputs[0]), self.group_edges)

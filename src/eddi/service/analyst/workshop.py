@@ -142,17 +142,12 @@ class Workshop:
         Raises:
             ModelNotFoundError: there is no such model.
             PublishingError: the name is not valid.
+            StopError: a condition of the rules is not valid.
         """
         model = self.get_model(digest)
-        questionnaire = self.publisher.publish(
-            name,
-            model=digest,
-            target=list(target) or [model.target],
-            rules=rules,
-            strategy=strategy,
+        return self.catalogue.publish(
+            name, digest, list(target) or [model.target], strategy=strategy, rules=rules
         )
-        self.catalogue.refresh()
-        return questionnaire
 
     def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
         """Make another version of a questionnaire current."""

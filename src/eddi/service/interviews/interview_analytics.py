@@ -1,16 +1,12 @@
-"""Analytics of an interview: predictions after each answer, their effects, and what is left to ask."""
-
-import math
-from dataclasses import dataclass
+"""Analytics of an interview for its pages: draws of the prediction, and how much is left to ask."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.interview.interview import Interview, answers_to_evidence
-from eddi.interview.record import Answer, Record
+from eddi.interview.interview import Interview
+from eddi.interview.record import Record
 from eddi.interview.rules import InterviewRules
 from eddi.interview.simulated import SimulatedInterviews
-from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import AllOf, AnyOf, Stop, StoppingRule, max_questions
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question, Requirement, is_met
@@ -21,74 +17,6 @@ N_SIMULATED = 24  # respondents whose interviews are simulated to estimate the n
 MAX_SIMULATED_STEPS = 24  # beyond this, only the maximum number of questions is shown
 MAX_SIMULATED_QUESTIONS = 100  # a longer questionnaire would keep its first respondent waiting
 N_DRAWS = 512  # of the predictive distribution, for the chart of a quantity
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The effect of one answer on the prediction of the first target.
-
-    Args:
-        answer: the answer.
-        shift: the prediction with the answer minus the one without it: of the mean, or of the
-            probability of the level that is now the most likely.
-        nats: information of the answer when it was given: KL divergence of the prediction after it from
-            the one before.
-    """
-
-    answer: Answer
-    shift: float
-    nats: float
-
-
-def predictions_over_time(interview: Interview, name: str) -> list[Prediction]:
-    """The prediction of ``name`` before any answer, and after each."""
-    answers = interview.record.answers
-    prefixes = [answers[:n] for n in range(len(answers) + 1)]
-    evidence = answers_to_evidence(interview.model, prefixes)
-    predictions = interview.model.predict_evidence(evidence, (name,))[name]
-    return [predictions[row] for row in range(len(evidence))]
-
-
-def effects(interview: Interview, over_time: list[Prediction]) -> list[Effect]:
-    """The effect of each answer with a value, largest first; see `predictions_over_time`."""
-    answers = interview.record.answers
-    places = [place for place, answer in enumerate(answers) if answer.values]
-    if not places:
-        return []
-    without = [(*answers[:place], *answers[place + 1 :]) for place in places]
-    evidence = answers_to_evidence(interview.model, without)
-    name = interview.target[0]
-    predictions = interview.model.predict_evidence(evidence, (name,))[name]
-    found = [
-        Effect(
-            answers[place],
-            shift(predictions[row], over_time[-1]),
-            information(over_time[place], over_time[place + 1]),
-        )
-        for row, place in enumerate(places)
-    ]
-    return sorted(found, key=lambda effect: -abs(effect.shift))
-
-
-def shift(before: Prediction, after: Prediction) -> float:
-    """The change of the mean, or of the probability of the level that is most likely after."""
-    if before.probabilities is None or after.probabilities is None:
-        return float(after.mean - before.mean)
-    level = int(after.probabilities.argmax())
-    return float(after.probabilities[level] - before.probabilities[level])
-
-
-def information(before: Prediction, after: Prediction) -> float:
-    """KL(after || before) in nats, whose expectation is the reward.
-
-    Predictions of quantities are taken to be normal.
-    """
-    if before.probabilities is not None and after.probabilities is not None:
-        new, old = (np.clip(p, 1e-9, None) for p in (after.probabilities, before.probabilities))
-        return max(0.0, float((new * np.log(new / old)).sum()))
-    old_sd, new_sd = max(float(before.sd), 1e-9), max(float(after.sd), 1e-9)
-    change = float(after.mean - before.mean)
-    return math.log(old_sd / new_sd) + (new_sd**2 + change**2) / (2 * old_sd**2) - 0.5
 
 
 def draw_values(interview: Interview, name: str) -> NDArray[np.float64]:

@@ -145,7 +145,8 @@ class InterviewService:
             key: the key of the interview.
             question: the name of the question or variable that is answered.
             values: a value; null if it is not known; ``{"without": "declined"}``; a list of these in
-                the order of the question's variables; or an object of them by variable.
+                the order of the question's variables; an object of them by variable; or, for a
+                multi-select question, the list of the selected options.
             confirm: whether values outside their range are known to be correct.
             after: the version at which the answer was given; by default any.
             idempotency_key: names this request. If it is repeated, nothing changes, and the response is
@@ -157,7 +158,7 @@ class InterviewService:
             InterviewMovedError: the interview is no longer at version ``after``.
             InterviewConflictError: the question is already answered.
         """
-        parsed = _parse_values(values)
+        parsed = parse_answer(values)
 
         def add(history: History) -> Change:
             interview = history.interview()
@@ -165,7 +166,7 @@ class InterviewService:
                 raise InterviewConflictError(
                     f"{question!r} was already answered. Undo or change that answer instead."
                 )
-            interview.tell(question, *parsed, confirm=confirm)
+            interview.tell(question, parsed, confirm=confirm)
             return Change(interview, "told", interview.record.answers[-1].to_document())
 
         with self.metrics.next_question.time():
@@ -189,7 +190,7 @@ class InterviewService:
         Raises:
             InterviewConflictError: the question is not answered yet.
         """
-        parsed = _parse_values(values)
+        parsed = parse_answer(values)
 
         def change(history: History) -> Change:
             record = history.record
@@ -197,7 +198,7 @@ class InterviewService:
                 raise InterviewConflictError(f"{question!r} is not answered yet. Answer it instead.")
             others = tuple(answer for answer in record.answers if answer.question != question)
             without_answer = history.interview(replace(record, answers=others))
-            without_answer.tell(question, *parsed, confirm=confirm)
+            without_answer.tell(question, parsed, confirm=confirm)
             new = without_answer.record.answers[-1]
             interview = history.interview(replace_answer(record, new))
             return Change(interview, "changed", new.to_document())
@@ -361,12 +362,6 @@ class InterviewService:
             questionnaire = questionnaire.with_stop(start["rules"])
         questionnaire = questionnaire.with_strategy(start.get("strategy", "information"))
         return History(key, tuple(events), questionnaire, replay(key, events))
-
-
-def _parse_values(values: Any) -> list[Any]:
-    """Convert an answer from JSON to the arguments of `Interview.tell`."""
-    items = values if isinstance(values, list) else [values]
-    return [parse_answer(item) for item in items]
 
 
 def _check_version(history: History, after: int | None) -> None:

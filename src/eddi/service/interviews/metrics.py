@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from eddi.interview.effects import information
 from eddi.interview.next_step import NextStep
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
-from eddi.service.interviews import interview_analytics
 from eddi.service.interviews.drift import Drift
 from eddi.service.interviews.questionnaire import Questionnaire
 
@@ -84,8 +84,7 @@ class Metrics:
             self.distance.observe(distance)
         if before is not None and answer.values and answer.question in before.rewards:
             nats = sum(
-                interview_analytics.information(prediction, after[name])
-                for name, prediction in before.predictions.items()
+                information(prediction, after[name]) for name, prediction in before.predictions.items()
             )
             self.expected_nats.inc(max(0.0, before.rewards[answer.question]))
             self.actual_nats.inc(max(0.0, nats))

@@ -14,6 +14,7 @@ from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable, describe_range
 
 MAX_CHOICES = 12  # variables with more levels get a drop-down list
+NONE = "none"  # the checkbox of a multi-select question for none of its options
 MAX_QUOTED = 40  # characters of an invalid input in an error message
 
 
@@ -24,9 +25,11 @@ class FormField:
     Args:
         key: name of the field in the form.
         label: text beside the field.
-        control: "buttons" (one for each of two levels), "choices", "list" or "number".
-        hint: which numbers are expected.
-        options: the levels: submitted value and label.
+        control: "buttons" (one for each of two levels), "choices", "list", "number", or "options" for all
+            variables of a multi-select question.
+        hint: which numbers are expected, and the note of the question.
+        options: the levels: submitted value and label. For a multi-select question, the name of each
+            checkbox and its label.
         low, high: bounds of a number.
         step: of the slider.
         unit: of a number.
@@ -35,6 +38,7 @@ class FormField:
         is_unknown: whether "don't know" is checked.
         error: what is wrong with the input; empty if nothing is.
         can_confirm: whether the input is accepted once it is confirmed.
+        checked: the names of the checkboxes that are checked.
     """
 
     key: str
@@ -51,6 +55,7 @@ class FormField:
     is_unknown: bool = False
     error: str = ""
     can_confirm: bool = False
+    checked: frozenset[str] = frozenset()
 
     @property
     def has_slider(self) -> bool:
@@ -107,7 +112,7 @@ def build_fields(
     answered: Collection[str] = (),
     form_input: FormInput | None = None,
 ) -> list[FormField]:
-    """Return a field for each variable of a question.
+    """Return a field for each variable of a question; a multi-select question has a single field.
 
     Args:
         question: the question.
@@ -116,12 +121,15 @@ def build_fields(
         form_input: the content of the fields; by default they are empty.
     """
     form_input = form_input or FormInput({})
+    if schema.options(question):
+        return [_build_options_field(question, schema, _field_keys(question, answered), form_input)]
     is_single = len(question.reveals) == 1
     return [
         _build_field(
             schema[name],
             key,
-            label=question.text if is_single else capitalize(name),
+            label=question.title if is_single else capitalize(name),
+            note=question.note if is_single else "",
             is_single=is_single,
             form_input=form_input,
         )
@@ -140,6 +148,8 @@ def parse_form(
     action = form.get("act", "")
     if action in tuple(NoAnswer):
         return FormInput(dict.fromkeys(keys, _no_answer_value(NoAnswer(action))))
+    if schema.options(question):
+        return _parse_options(schema, keys, form)
     typed = {name: form.get(key, "").strip() for name, key in keys.items()}
     unknown = frozenset(name for name, key in keys.items() if form.get(f"{key}-unknown"))
     # The box that confirms a value contains that value: it does not confirm a value typed since then.
@@ -159,6 +169,19 @@ def parse_form(
             except AnswerError as error:
                 errors[name] = str(error)
     return FormInput(values, typed, unknown, errors, confirmed, frozenset(unconfirmed))
+
+
+def _parse_options(schema: Schema, keys: Mapping[str, str], form: Mapping[str, str]) -> FormInput:
+    """Return the input of the checkboxes of a multi-select question."""
+    selected = {name for name, key in keys.items() if form.get(key)}
+    is_none = bool(form.get(NONE))
+    values = {name: schema[name].levels[name in selected] for name in keys}
+    if is_none is not bool(selected):
+        return FormInput(values, {name: str(value) for name, value in values.items()})
+    message = "Choose the options that apply, or “None of these”"
+    message += ", but not both." if is_none else "."
+    typed = {name: str(values[name]) for name in selected}
+    return FormInput({}, typed, errors={next(iter(keys)): message})
 
 
 def parse_value(variable: Variable, typed: str, *, confirm: bool = False) -> Level:
@@ -205,14 +228,14 @@ def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]
 
 
 def _build_field(
-    variable: Variable, key: str, *, label: str, is_single: bool, form_input: FormInput
+    variable: Variable, key: str, *, label: str, note: str, is_single: bool, form_input: FormInput
 ) -> FormField:
-    has_levels = variable.kind.has_levels
+    expected = "" if variable.kind.has_levels else capitalize(describe_expected_number(variable)) + "."
     return FormField(
         key=key,
         label=label,
         control=_choose_control(variable, is_single=is_single),
-        hint="" if has_levels else capitalize(describe_expected_number(variable)) + ".",
+        hint=" ".join(filter(None, (expected, note))),
         options=_list_options(variable),
         low=variable.low,
         high=variable.high,
@@ -223,6 +246,25 @@ def _build_field(
         is_unknown=variable.name in form_input.unknown,
         error=form_input.errors.get(variable.name, ""),
         can_confirm=variable.name in form_input.unconfirmed,
+    )
+
+
+def _build_options_field(
+    question: Question, schema: Schema, keys: Mapping[str, str], form_input: FormInput
+) -> FormField:
+    """Return the field of a multi-select question: one checkbox per option, and one for none of them."""
+    options, typed = schema.options(question), form_input.typed
+    checked = {key for name, key in keys.items() if typed.get(name) == str(schema[name].levels[1])}
+    if not checked and any(name in typed for name in keys):
+        checked = {NONE}
+    return FormField(
+        key=next(iter(keys.values())),
+        label=question.title,
+        control="options",
+        hint=f"Choose all that apply. {question.note}".rstrip(),
+        options=(*((key, options[name]) for name, key in keys.items()), (NONE, "None of these")),
+        error=next(iter(form_input.errors.values()), ""),
+        checked=frozenset(checked),
     )
 
 

@@ -1,5 +1,6 @@
 """Formats numbers, probabilities and values for people to read."""
 
+from eddi.reward.units import format_bits, to_bits
 from eddi.table.variable import Level
 
 MINUS = "\u2212"  # the typographic minus sign
@@ -26,9 +27,10 @@ def format_probability(probability: float) -> str:
     return f"{probability:.0%}"
 
 
-def format_nats(nats: float) -> str:
-    """Return an amount of information; an estimate slightly below zero is shown as zero."""
-    return f"{max(0.0, nats):.2f} nats"
+def format_information(nats: float) -> str:
+    """Return an amount of information in bits; an estimate slightly below zero is shown as zero."""
+    n_digits = 2 if to_bits(nats) >= 1 else 3  # the answers to a long questionnaire each tell little
+    return format_bits(max(0.0, nats), n_digits=n_digits)
 
 
 def format_value(value: Level) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from eddi.interview.effects import measure_effects, predictions_over_time
 from eddi.interview.explanation import explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
@@ -11,7 +12,7 @@ from eddi.service.interviews import interview_analytics
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import prediction_charts, wording
 from eddi.service.web.answer_form import FormField, FormInput, build_fields
-from eddi.service.web.formatting import capitalize, format_level, format_nats
+from eddi.service.web.formatting import capitalize, format_information, format_level
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
 from eddi.strategy.per_cost import PerCost
@@ -81,7 +82,7 @@ def question_page(
         **base_context(view, "question"),
         **_prediction_panel(interview),
         **_form_context(question, fields),
-        "title": f"Question {n_answers + 1}: {question.text}",
+        "title": f"Question {n_answers + 1}: {question.title}",
         "eyebrow": f"Question {n_answers + 1}",
         "action": f"/i/{view.key}",
         "is_change": False,
@@ -109,7 +110,7 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         **base_context(view, "answers"),
         **_prediction_panel(interview),
         **_form_context(question, fields),
-        "title": f"Change: {question.text}",
+        "title": f"Change: {question.title}",
         "eyebrow": f"Your answer {place} of {len(answers)}",
         "action": f"/i/{view.key}/change/{place}",
         "is_change": True,
@@ -135,7 +136,7 @@ def why_page(view: InterviewView, question: Question) -> Context:
     decimals = wording.count_decimals([view.prediction])
     return {
         **base_context(view, "question"),
-        "title": f"Why: {question.text}",
+        "title": f"Why: {question.title}",
         "question": question,
         "sentences": wording.explain_question(explanation, interview.model.schema, decimals),
         "alternatives": _compare_questions(view, question),
@@ -222,9 +223,7 @@ def variables_of_other_answers(interview: Interview, answer: Answer) -> set[str]
 
 
 def _predictions_by_target(interview: Interview) -> dict[str, list[Prediction]]:
-    return {
-        name: interview_analytics.predictions_over_time(interview, name) for name in interview.target
-    }
+    return {name: predictions_over_time(interview, name) for name in interview.target}
 
 
 def _prediction_panel(interview: Interview) -> Context:
@@ -272,7 +271,8 @@ def _form_context(question: Question, fields: list[FormField]) -> Context:
 
 def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     """Return the expected information of the best open questions, with ``question`` among them."""
-    texts = {other.name: other.text for other in view.interview.model.schema.questions}
+    questions = {other.name: other for other in view.interview.model.schema.questions}
+    per_cost = isinstance(view.interview.rules.strategy, PerCost)
     best = list(view.rewards.items())[:MAX_ALTERNATIVES]
     if question.name not in dict(best):
         own = (question.name, view.rewards.get(question.name, 0.0))
@@ -280,9 +280,10 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     largest = max((nats for _, nats in best), default=0.0)
     return [
         Bar(
-            texts.get(name, name),
+            questions.get(name, question).title,
             round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
-            format_nats(nats),
+            format_information(nats)
+            + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
             name == question.name,
         )
         for name, nats in best
@@ -291,14 +292,14 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
 
 def _effect_views(interview: Interview, over_time: list[Prediction], decimals: int) -> list[EffectView]:
     """Return the effect of each answer, largest first."""
-    effects = interview_analytics.effects(interview, over_time)
+    effects = measure_effects(interview, over_time)
     largest = max((abs(effect.shift) for effect in effects), default=0.0) or 1.0
     return [
         EffectView(
             wording.describe_answer(effect.answer, interview.model.schema),
             round(50 * effect.shift / largest, 2),
             wording.describe_shift(effect.shift, over_time[-1], decimals),
-            format_nats(effect.nats),
+            format_information(effect.nats),
         )
         for effect in effects
     ]

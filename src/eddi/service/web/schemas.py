@@ -49,9 +49,10 @@ class AnswerIn(_StrictModel):
     values: JsonValue = Field(
         description=(
             "A value; null if it is not known; an object {'without': 'declined'}; a list of these in "
-            "the order of the question's variables; or an object of them by variable."
+            "the order of the question's variables; an object of them by variable; or, for a "
+            "multi-select question, the list of the selected options."
         ),
-        examples=[61, None, {"without": "declined"}, [3.1, None], {"ldl": 3.1}],
+        examples=[61, None, {"without": "declined"}, [3.1, None], {"ldl": 3.1}, ["Excel", "R"]],
     )
     confirm: bool = CONFIRM
 
@@ -81,12 +82,16 @@ class VariableOut(TypedDict):
 
 
 class QuestionOut(TypedDict):
-    """The next question, with its expected information in nats."""
+    """The next question, with its expected information in nats.
+
+    A multi-select question has options, and its answer is the list of those that are selected.
+    """
 
     name: str
     text: str
     cost: float
     reveals: list[VariableOut]
+    options: NotRequired[list[str]]
     reward: float
 
 
@@ -153,7 +158,7 @@ def describe_next_step(view: InterviewView) -> NextStepOut:
     """Return the next step of an interview."""
     question: dict[str, Any] | None = None
     if view.question is not None:
-        question = question_document(view.question, view.interview.model.schema.variables)
+        question = question_document(view.question, view.interview.model.schema)
         question["reward"] = view.rewards[view.question.name]
     return {
         "question": cast("QuestionOut | None", question),

@@ -4,13 +4,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from eddi.interview.answer_values import selected_options
 from eddi.interview.explanation import Explanation
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
+from eddi.reward.units import to_bits
 from eddi.service.web.formatting import (
     capitalize,
+    format_information,
     format_level,
-    format_nats,
     format_number,
     format_probability,
     format_signed,
@@ -19,10 +24,12 @@ from eddi.service.web.formatting import (
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable
 
+Numbers = NDArray[np.float64]
+
 COVERAGE_PERCENT = f"{COVERAGE:.0%}"
 NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "Not known", NoAnswer.DECLINED: "Preferred not to say"}
 MIN_CHANGE = 0.005  # of a relative width or a probability; a smaller change is not mentioned
-MIN_NATS = 0.005  # less information would be shown as 0.00 nats
+MIN_BITS = 0.0005  # less information would be shown as 0.000 bits
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,10 @@ class AnswerText:
 
 def describe_answer(answer: Answer, schema: Schema) -> AnswerText:
     """Return an answer in words."""
-    texts = {question.name: question.text for question in schema.questions}
+    texts = {question.name: question.title for question in schema.questions}
+    if (selected := selected_options(answer, schema)) is not None:
+        listed = ", ".join(selected) or "None of these"
+        return AnswerText(texts[answer.question], ((answer.question, listed),))
     values = {name: _describe_value(schema[name], value) for name, value in answer.values.items()}
     values |= {name: NO_ANSWER_TEXTS[reason] for name, reason in answer.without.items()}
     parts = [(capitalize(name), values[name]) for name in sorted(values, key=schema.position)]
@@ -96,7 +106,12 @@ def describe_prediction(prediction: Prediction, decimals: int = 0) -> Prediction
     if prediction.probabilities is not None:
         most_likely = int(prediction.probabilities.argmax())
         probability = format_probability(float(prediction.probabilities[most_likely]))
-        certainty = f"The most likely of {variable.n_levels}, with a probability of {probability}."
+        rank = (
+            "More likely than not"
+            if variable.n_levels == 2
+            else f"The most likely of {variable.n_levels}"
+        )
+        certainty = f"{rank}, with a probability of {probability}."
         return PredictionText(name, format_level(variable.levels[most_likely]), "", certainty)
     low, high = (format_number(float(end), decimals) for end in prediction.interval)
     certainty = f"We are {COVERAGE_PERCENT} sure that it is between {low} and {high}."
@@ -120,16 +135,9 @@ def count_decimals(predictions: Sequence[Prediction]) -> int:
 
 def describe_change(before: Prediction, after: Prediction, decimals: int = 0, *, cause: str) -> str:
     """Return how the uncertainty changed; ``cause`` is the subject, such as "Your answer"."""
+    if before.probabilities is not None and after.probabilities is not None:
+        return _describe_level_change(before.probabilities, after.probabilities, after.variable, cause)
     old, new = uncertainty(before), uncertainty(after)
-    if before.probabilities is not None:
-        if abs(new - old) < MIN_CHANGE:
-            return f"{cause} did not change how sure we are."
-        effect = "more sure" if new < old else "less sure, as a surprising answer can"
-        probabilities = f"{format_probability(1 - old)} to {format_probability(1 - new)}"
-        return (
-            f"{cause} made us {effect}: the probability of the most likely level went from "
-            f"{probabilities}."
-        )
     if abs(new - old) < MIN_CHANGE * old:
         return f"{cause} did not change the width of the {COVERAGE_PERCENT} range."
     widths = f"{format_number(old, decimals)} to {format_number(new, decimals)}"
@@ -137,6 +145,20 @@ def describe_change(before: Prediction, after: Prediction, decimals: int = 0, *,
         return f"{cause} narrowed the {COVERAGE_PERCENT} range from {widths}."
     return (
         f"{cause} widened the {COVERAGE_PERCENT} range from {widths}. A surprising answer can do that."
+    )
+
+
+def _describe_level_change(before: Numbers, after: Numbers, variable: Variable, cause: str) -> str:
+    """Return how the probability of the level that is most likely now has changed."""
+    most_likely = int(after.argmax())
+    old, new = float(before[most_likely]), float(after[most_likely])
+    level = format_level(variable.levels[most_likely])
+    if abs(new - old) < MIN_CHANGE:
+        return f"{cause} did not change the probability of “{level}”."
+    effect = "raised" if new > old else "lowered"
+    return (
+        f"{cause} {effect} the probability of “{level}” from {format_probability(old)} to "
+        f"{format_probability(new)}."
     )
 
 
@@ -177,18 +199,19 @@ def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0
     sentences = []
     if explanation.question.always:
         sentences.append("Everyone is asked this question.")
-    if explanation.nats > MIN_NATS:
+    if to_bits(explanation.nats) > MIN_BITS:
         sentences.append(
-            f"Your answer is expected to give {format_nats(explanation.nats)} of information about "
-            f"{target}" + (", more than any other question now." if _is_best(explanation) else ".")
+            f"Your answer is expected to give {format_information(explanation.nats)} of information about "
+            f"{explanation.subject}"
+            + (", more than any other question now." if _is_best(explanation) else ".")
         )
         if explanation.per_cost:
             sentences.append(
-                f"The question costs {explanation.question.cost:g}. We ask what gives the most information "
-                "for its cost."
+                f"Effort counts, too: this question costs {explanation.question.cost:g}. We ask what gives "
+                "the most information for its cost."
             )
     elif explanation.lookahead_gain <= 0:
-        sentences.append(f"Your answer is expected to tell us little more about {target}.")
+        sentences.append(f"Your answer is expected to tell us little more about {explanation.subject}.")
     if explanation.lookahead_gain > 0:
         sentences.append("Your answer decides which question is most informative next.")
     sentences.append(_describe_expected_change(explanation, schema[target], decimals))
@@ -210,6 +233,8 @@ def _describe_expected_change(explanation: Explanation, target: Variable, decima
         now = format_number(explanation.now, decimals)
         after = format_number(explanation.after, decimals)
         measure = f"the width of the {COVERAGE_PERCENT} range of {target.name}"
+    if now == after and explanation.of_levels:
+        return f"One answer alone is unlikely to change our best guess of {target.name}."
     if now == after:
         return f"We expect {measure} to stay near {now}."
     direction = "fall" if explanation.after < explanation.now else "rise"

@@ -60,6 +60,8 @@ def test_a_trained_model_has_the_same_certificate_as_one_saved_by_the_library(
 
 def test_a_model_is_evaluated_on_its_held_out_rows(workshop, job, spec, monkeypatch, tmp_path):
     result = job_worker.fit(tmp_path, spec)
+    quality = load(workshop.blobs.path(result["model"])).quality["stage"]
+    assert (quality.source, quality.n_questions) == ("test rows", 7)
     workshop.supervisor._record_result(workshop.jobs.start(job, {"step": 0}), result)
     [evaluation_job] = [job for job in workshop.jobs.all() if job.kind is JobKind.EVALUATE]
     assert workshop.get_model(result["model"]).evaluation is None

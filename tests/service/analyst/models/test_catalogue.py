@@ -1,5 +1,7 @@
 """New interviews use the current version; interviews that have begun stay on their version."""
 
+from dataclasses import replace
+
 import pytest
 
 from eddi import Stop
@@ -51,6 +53,15 @@ def test_a_server_publishes_its_model_once(served, model_file):
     assert served.catalogue.current().version == 2
     start_server(served, model_file)
     assert served.catalogue.current().stop == Stop()
+
+
+def test_what_interviews_use_is_published(workshop, with_schema, people_schema, tmp_path):
+    path = tmp_path / "people.eddi"
+    with_schema(replace(people_schema, stop={"after": 2, "budget": 9})).save(path)
+    digest = workshop.blobs.put(path)
+    published = workshop.catalogue.publish("people", digest, ["stage"], rules={"after": 1})
+    assert published.current.rules == {"after": 1, "budget": 9}
+    assert published.current.strategy == workshop.catalogue.current().strategy_name == "information"
 
 
 def test_a_restarted_server_does_not_replace_what_an_analyst_published(served, model_file, other_file):

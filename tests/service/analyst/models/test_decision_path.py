@@ -117,3 +117,15 @@ def test_a_long_interview_is_truncated(fitted, rows, monkeypatch):
 
 def test_a_complete_interview_is_not_truncated(path):
     assert not path.is_truncated
+
+
+def test_the_next_question_is_chosen_per_unit_of_cost_if_costs_differ(with_schema, people_schema, rows):
+    costs = {"pain": 9, "smoker": 7, "weight": 30, "visits": 2}
+    schema = people_schema
+    for name, cost in costs.items():
+        schema = schema.with_question(name, cost=cost)
+    path = DecisionPath.from_row(with_schema(schema).fitted(), rows.slice(1, 1), "age")
+    asked = [path.question(step).name for step in range(path.n_steps)]
+    given = [path.question_given(path.evidence[[step]], step) for step in range(path.n_steps + 1)]
+    assert given == [*asked, None]
+    assert asked != [next(iter(path.rewards(step))) for step in range(path.n_steps)]

@@ -7,9 +7,11 @@ import pytest
 
 from eddi import simulate
 from eddi.errors import TargetError
+from eddi.model.files.archive import load
+from eddi.service.analyst.data.tables import read_rows
 from eddi.service.analyst.models import evaluation
 from eddi.service.analyst.models.evaluation import evaluate
-from eddi.strategy.random import Random
+from eddi.strategy import Information, Random
 
 N_ROWS = 24
 
@@ -96,13 +98,34 @@ def test_calibration_is_measured_by_intervals_for_a_quantity_and_by_bins_for_lev
 
 def test_there_is_a_cost_curve_only_if_costs_differ(of_age, of_stage):
     assert of_age["frontier"] is None
-    assert "per cost" not in of_age["curves"]["rmse"]
     frontier = of_stage["frontier"]
     assert frontier["costs"][0] == 0
     assert frontier["costs"][-1] == pytest.approx(6 + 4)
     first = {curve["value"][0] for curve in frontier["curves"].values()}
     assert len(first) == 1
-    assert "per cost" in frontier["curves"]
+
+
+def test_eddi_is_the_strategy_that_interviews_use(of_age, of_stage, gallery):
+    assert (of_age["strategy"], list(of_age["curves"]["rmse"])) == (
+        "information",
+        ["eddi", "random", "fixed"],
+    )
+    assert of_stage["strategy"] == "per-cost"
+    assert list(of_stage["curves"]["brier"]) == ["eddi", "information", "random", "fixed"]
+    trained = gallery.get_model(gallery.digests["stage"])
+    model = load(gallery.blobs.path(trained.digest))
+    rows = read_rows(trained.table).take(list(trained.held_out))
+    used = simulate(model, rows, "stage")
+    assert of_stage["curves"]["brier"]["eddi"]["value"] == pytest.approx(used.brier, rel=1e-5)
+    plain = simulate(model, rows, "stage", strategy=Information())
+    assert of_stage["curves"]["brier"]["information"]["value"] == pytest.approx(plain.brier, rel=1e-5)
+
+
+def test_classes_have_an_auroc_and_the_rate_of_the_most_frequent_class(of_age, of_stage):
+    assert (of_age["auroc"], of_age["majority_rate"]) == (None, None)
+    assert set(of_stage["auroc"]) == {"eddi", "information", "random", "fixed"}
+    assert len(of_stage["auroc"]["eddi"]) == of_stage["n_steps"] + 1
+    assert 0 < of_stage["majority_rate"] <= 1
 
 
 def test_the_shares_of_questions_at_a_step_add_up_to_one(of_age):

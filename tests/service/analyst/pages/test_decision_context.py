@@ -1,5 +1,7 @@
 """One step of an interview as texts and charts."""
 
+import math
+
 import pytest
 
 from eddi.service.analyst.models.decision_path import DecisionPath
@@ -54,9 +56,10 @@ def test_each_question_shows_the_predicted_and_the_actual_answer(path):
 
 def test_negative_estimates_are_marked():
     texts = {"a": "A?", "b": "B?"}
-    items = view.list_what_if_rewards({"a": 0.2, "b": -0.05}, texts, {"a": 0.1})
+    items = view.list_what_if_rewards({"a": 0.2, "b": -0.05}, texts, {"a": 0.1}, chosen="b")
     assert [item.is_negative for item in items] == [False, True]
-    assert [item.note for item in items] == ["was 0.100", "could not be asked"]
+    assert [item.is_chosen for item in items] == [False, True]
+    assert [item.note for item in items] == ["was 0.144", "could not be asked"]
     assert (items[0].start, items[0].length) == (20.0, 80.0)
     assert (items[1].start, items[1].length) == (0.0, 20.0)
 
@@ -103,6 +106,6 @@ def test_the_truth_is_formatted(path, level_path, model, row):
 
 
 def test_rewards_are_formatted_with_a_true_minus_sign():
-    assert view.format_nats(-0.0004) == "0.000"
-    assert view.format_nats(-0.25) == "\u22120.250"
-    assert view.format_nats(1.5) == "1.500"
+    assert view.format_information(-0.0003) == "0.000"
+    assert view.format_information(-0.25) == "\u22120.361"
+    assert view.format_information(math.log(2)) == "1.000"

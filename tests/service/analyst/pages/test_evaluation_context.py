@@ -1,6 +1,7 @@
 """The evaluation page's texts and charts, from a hand-written document."""
 
 import copy
+import math
 
 import pytest
 
@@ -97,6 +98,48 @@ def test_the_verdict_says_if_eddi_is_worse():
     lost = copy.deepcopy(DOCUMENT)
     lost["standings"]["rmse"][0]["against"] = difference(0.9, 0.01)
     assert view.rankings(lost, "rmse")[-1].verdict == "EDDI is worse"
+
+
+def test_the_strategy_is_named_by_what_interviews_use():
+    document = copy.deepcopy(DOCUMENT) | {"strategy": "per-cost"}
+    document["curves"]["rmse"]["information"] = band(9.0, 5.0, 3.0, 2.5, 2.0)
+    assert list(view.name_strategies(document).values()) == [
+        *("EDDI, per unit of cost", "EDDI, ignoring costs", "fixed order", "random order")
+    ]
+
+
+def test_an_old_document_names_the_strategy_that_ignored_costs():
+    document = copy.deepcopy(DOCUMENT)
+    document["curves"]["rmse"]["per cost"] = band(9.0, 5.0, 3.0, 2.5, 2.0)
+    names = view.name_strategies(document)
+    assert (names["eddi"], names["per cost"]) == ("EDDI, ignoring costs", "EDDI, per cost")
+
+
+def test_the_auroc_is_shown_without_bands():
+    document = copy.deepcopy(DOCUMENT)
+    document["auroc"] = {name: [0.5, 0.6, 0.7, 0.7, 0.8] for name in ("random", "fixed")}
+    document["auroc"]["eddi"] = [0.5, 0.7, 0.8, 0.8, 0.8]
+    context = view.build_context(document, "auroc")
+    best = context["rankings"][0]
+    assert (best.name, best.area, best.band) == ("EDDI", "0.72", "")
+    assert context["curves"].lines[-1].band == ""
+    assert not context["is_lower_better"]
+
+
+def test_log_likelihoods_are_shown_in_bits():
+    document = copy.deepcopy(DOCUMENT)
+    document["curves"]["nll"] = {name: band(math.log(2), half=0) for name in ("eddi", "fixed", "random")}
+    document["standings"]["nll"] = [ranking("eddi", math.log(2))]
+    assert view.metric_name(document, "nll") == "Negative log-likelihood, bits"
+    assert view.get_curves(document, "nll")["eddi"]["value"] == pytest.approx([1])
+    assert view.rankings(document, "nll")[0].area == "1"
+
+
+def test_the_rate_of_the_most_frequent_class_is_in_the_summary():
+    document = DOCUMENT | {"majority_rate": 0.54}
+    assert "Always guessing the most frequent class would be correct for 54%." in view.summarise(
+        document
+    )
 
 
 def test_an_unknown_metric_is_replaced_by_the_first():

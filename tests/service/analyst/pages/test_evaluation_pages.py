@@ -27,6 +27,7 @@ def test_the_card_describes_the_model_and_links_to_its_pages(client, gallery):
         "Model card",
         "What do you weigh?",
         "of predictions are correct",
+        "always guessing the most frequent class",
         "Training</h2>",
         digest,
     ):
@@ -45,9 +46,11 @@ def test_the_file_is_the_stored_model(client, gallery):
 def test_an_evaluation_is_shown_for_the_chosen_metric(client, gallery):
     digest = gallery.digests["stage"]
     text = page(client, f"/models/{digest}/evaluation")
-    for expected in ("EDDI", "fixed order", "random order", "EDDI, per cost", "Costs</h2>"):
+    names = ("EDDI, per unit of cost", "EDDI, ignoring costs", "fixed order", "random order")
+    for expected in (*names, "Brier score", "most frequent class", "Costs</h2>"):
         assert expected in text
-    assert "Negative log-likelihood, nats" in text
+    assert "AUROC</p>" in page(client, f"/models/{digest}/evaluation?metric=auroc")
+    assert "Negative log-likelihood, bits" in page(client, f"/models/{digest}/evaluation?metric=nll")
     assert "Accuracy</p>" in page(client, f"/models/{digest}/evaluation?metric=accuracy")
     plain = page(client, f"/models/{gallery.digests['age']}/evaluation")
     assert "All questions cost the same" in plain

@@ -1,5 +1,7 @@
 """The data of a model card."""
 
+from dataclasses import replace
+
 import pytest
 
 from eddi.service.analyst.models.model_viewer import ModelViewer
@@ -33,6 +35,15 @@ def test_the_card_has_properties_training_and_evaluation(card):
     assert "of predictions are correct" in card["summary"][0]
     assert card["training"].lines
     assert card["set_aside"][0].name == "name"
+
+
+def test_the_quality_and_the_warnings_are_those_of_the_fit_report(gallery):
+    model = ModelViewer(gallery).load(gallery.digests["stage"])
+    training = replace(model.model.training, warnings=("There are few rows.",))
+    card = model_card.build_context(replace(model, model=replace(model.model, training=training)), None)
+    assert card["qualities"] == [("stage", model.model.quality["stage"].describe())]
+    assert card["qualities"][0][1][0].endswith("that the model was not trained on (test rows).")
+    assert card["warnings"] == ("There are few rows.",)
 
 
 def test_a_model_that_was_not_evaluated_has_no_curve(gallery):

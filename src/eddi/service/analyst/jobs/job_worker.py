@@ -70,6 +70,8 @@ def fit(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
         checkpoint=folder / "checkpoint",
         on_progress=lambda progress: log.append(asdict(progress)),
     ).fit(rows.take(training_rows))
+    if len(held_out):
+        model.measure_quality(rows.take(held_out))  # `save` would measure it on fewer rows
     model.save(folder / "model.eddi")
     last = model.history_[-1]
     return {

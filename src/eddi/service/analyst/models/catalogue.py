@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eddi.service.analyst.data.blob_store import BlobStore
@@ -61,6 +61,39 @@ class PublishedCatalogue:
         self._loaded[name, last.number] = questionnaire.with_version(name, last.number)
         self.default = name
         self.refresh()
+
+    def publish(
+        self,
+        name: str,
+        digest: str,
+        target: Sequence[str],
+        *,
+        strategy: str = "",
+        rules: Mapping[str, float] | None = None,
+    ) -> PublishedQuestionnaire:
+        """Publish a model as the new current version of a questionnaire.
+
+        What its interviews really use is published: the conditions of the schema are among the rules, and
+        the default strategy is named.
+
+        Raises:
+            PublishingError: the name is not valid.
+            StopError: a condition is not valid.
+        """
+        path = self.blobs.path(digest)
+        questionnaire = Questionnaire.load(path, target, strategy=strategy, rules=rules)
+        published = self.publisher.publish(
+            name,
+            model=digest,
+            target=questionnaire.target,
+            rules=stop_to_document(questionnaire.stop),
+            strategy=questionnaire.strategy_name,
+        )
+        number = published.current.number
+        with self._lock:
+            self._loaded[name, number] = questionnaire.with_version(name, number)
+        self.refresh()
+        return published
 
     def refresh(self) -> None:
         """Read the list of published questionnaires again when it is next needed."""

@@ -14,7 +14,7 @@ from eddi.interview.record import Answer, NoAnswer
 from eddi.interview.rules import InterviewRules
 from eddi.model.fitted import FittedModel
 from eddi.model.prediction import Prediction, Predictions
-from eddi.strategy.names import default_strategy
+from eddi.strategy.names import default_strategy, name_strategy
 from eddi.strategy.stopping import Stop
 from eddi.table import columns
 from eddi.table.evidence import Evidence
@@ -64,6 +64,11 @@ class DecisionPath:
     def n_steps(self) -> int:
         """The number of questions asked."""
         return len(self.decisions)
+
+    @property
+    def is_per_cost(self) -> bool:
+        """Whether questions are chosen by information per unit of cost."""
+        return name_strategy(default_strategy(self.model, (self.target,))) == "per-cost"
 
     @cached_property
     def truth(self) -> float | None:
@@ -131,6 +136,15 @@ class DecisionPath:
 
     def rewards_given(self, evidence: Evidence, step: int) -> dict[str, float]:
         """The rewards at a step if the evidence had been different, highest first."""
+        steps = self._next_steps_given(evidence, step)
+        return self._rank(np.where(steps.open[0], steps.rewards[0], np.nan))
+
+    def question_given(self, evidence: Evidence, step: int) -> str | None:
+        """The question asked at a step if the evidence had been different; None if none is left."""
+        chosen = int(self._next_steps_given(evidence, step).chosen[0])
+        return None if chosen < 0 else self.model.schema.questions[chosen].name
+
+    def _next_steps_given(self, evidence: Evidence, step: int) -> NextSteps:
         strategy = default_strategy(self.model, (self.target,))
         rules = InterviewRules(self.model, (self.target,), strategy, Stop())
         questions = self.model.schema.questions
@@ -139,8 +153,7 @@ class DecisionPath:
         closed[0] |= [not self._can_answer(question, evidence) for question in questions]
         costs = closed @ self.model.schema.costs
         states = InterviewStates(evidence, closed, np.array([step]), costs)
-        steps = NextSteps(rules, states)
-        return self._rank(np.where(steps.open[0], steps.rewards[0], np.nan))
+        return NextSteps(rules, states)
 
     def _can_answer(self, question: Question, evidence: Evidence) -> bool:
         """Whether the row has a value for the question that is not in the evidence yet."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 import numpy as np
@@ -10,24 +11,21 @@ import pyarrow as pa
 from eddi.evaluate import bootstrap
 from eddi.evaluate.bootstrap import Band
 from eddi.evaluate.calibration import Calibration, interval_coverage
-from eddi.evaluate.comparison import compare, wilcoxon
+from eddi.evaluate.comparison import compare
 from eddi.evaluate.curves import Curves, Metric, Numbers
 from eddi.evaluate.simulate import read_truth, resolve_target, simulate
+from eddi.evaluate.simulation_report import BASELINES, main_metric, majority_rate
 from eddi.model.fitted import FittedModel
 from eddi.strategy.base import Strategy
-from eddi.strategy.fixed_order import FixedOrder
-from eddi.strategy.information import Information
-from eddi.strategy.names import default_strategy
-from eddi.strategy.per_cost import PerCost
-from eddi.strategy.random import Random
+from eddi.strategy.names import default_strategy, make_strategy, name_strategy
 from eddi.table import formats
 
-VERSION = 1
+VERSION = 2  # since 2, "eddi" is the strategy that interviews use, also if costs differ
 MAX_ROWS = 1_000  # more rows hardly narrow the bands, and each is interviewed by several strategies
 MAX_STEPS = 60  # questions per row; few respondents would answer more
 N_COSTS = 48  # points along the cost axis
 INTERVAL_SHARES = (0.5, 0.8, 0.9)  # probability mass of the central intervals that are checked
-EDDI, PER_COST, FIXED, RANDOM = "eddi", "per cost", "fixed", "random"
+EDDI, INFORMATION, FIXED, RANDOM = "eddi", "information", "fixed", "random"
 
 Document = dict[str, Any]
 OnProgress = Callable[[float], None]
@@ -43,9 +41,11 @@ def evaluate(
 ) -> Document:
     """Simulate interviews with held-out rows by several strategies, and score the predictions.
 
-    The strategies are EDDI, one fixed order, a random order and, if costs differ, EDDI per cost. The
+    The strategies are those of `eddi simulate`: EDDI as in interviews (per unit of cost if costs differ),
+    one fixed order and a random order. If costs differ, EDDI is also simulated without regard to them. The
     fixed order is learned on rows drawn from the model, so that it does not depend on the held-out rows.
-    Bands are central 90% bootstrap intervals over rows. The document is plain JSON.
+    Bands are central 90% bootstrap intervals over rows, those of differences 95%. AUROC has none. The
+    document is plain JSON. Information is in nats.
 
     Args:
         model: the fitted model.
@@ -74,8 +74,11 @@ def evaluate(
         "n_rows": int(main.known.sum()),
         "n_given": given.num_rows,
         "n_steps": main.n_steps,
+        "strategy": name_strategy(default_strategy(model, (name,))),
+        "majority_rate": majority_rate(main),
         "metrics": list(metrics),
         "curves": {metric: _bands(curves, metric) for metric in metrics},
+        "auroc": None if main.auroc is None else _aurocs(curves),
         "standings": {metric: _rankings(curves, metric) for metric in metrics},
         "row_areas": {metric: _to_json(main.row_area(metric)) for metric in metrics},
         "calibration": [_calibration(main, step) for step in _milestones(main.n_steps)],
@@ -93,13 +96,11 @@ def _simulate_strategies(
     model: FittedModel, rows: pa.Table, target: str, on_progress: OnProgress
 ) -> dict[str, Curves]:
     """The curves of each strategy on the same rows, padded to the same number of steps."""
-    strategies: dict[str, Callable[[], Strategy]] = {
-        EDDI: Information,
-        FIXED: lambda: FixedOrder.learn(model, target=target),
-        RANDOM: Random,
-    }
-    if _costs_differ(model, target):
-        strategies[PER_COST] = lambda: PerCost(Information())
+    used = default_strategy(model, (target,))
+    strategies: dict[str, Strategy] = {EDDI: used}
+    if name_strategy(used) != INFORMATION:
+        strategies[INFORMATION] = make_strategy(INFORMATION, model, (target,))
+    strategies |= {name: make_strategy(name, model, (target,)) for name in BASELINES}
     curves = {}
     for n_done, (name, strategy) in enumerate(strategies.items()):
 
@@ -107,7 +108,7 @@ def _simulate_strategies(
             on_progress((n_done + step / max(n_steps, 1)) / len(strategies))
 
         curves[name] = simulate(
-            model, rows, target, strategy=strategy(), max_steps=MAX_STEPS, on_progress=on_step
+            model, rows, target, strategy=strategy, max_steps=MAX_STEPS, on_progress=on_step
         )
     # If questions have prerequisites, one order may reach more questions than another.
     n_steps = max(curve.n_steps for curve in curves.values())
@@ -115,16 +116,21 @@ def _simulate_strategies(
 
 
 def _costs_differ(model: FittedModel, target: str) -> bool:
-    return isinstance(default_strategy(model, (target,)), PerCost)
+    return name_strategy(default_strategy(model, (target,))) != INFORMATION
 
 
 def _metrics(curves: Curves) -> tuple[Metric, ...]:
     """The metrics for the kind of target, the main one first."""
-    return ("rmse", "nll") if curves.probabilities is None else ("nll", "accuracy", "brier")
+    accuracy: tuple[Metric, ...] = () if curves.probabilities is None else ("accuracy",)
+    return (main_metric(curves), *accuracy, "nll")
 
 
 def _bands(curves: Mapping[str, Curves], metric: Metric) -> Document:
     return {name: _band(bootstrap.band(curve, metric)) for name, curve in curves.items()}
+
+
+def _aurocs(curves: Mapping[str, Curves]) -> Document:
+    return {name: _to_json(curve.auroc) for name, curve in curves.items() if curve.auroc is not None}
 
 
 def _band(band: Band) -> Document:
@@ -149,9 +155,8 @@ def _rankings(curves: Mapping[str, Curves], metric: Metric) -> list[Document]:
 
 
 def _difference(curves: Mapping[str, Curves], other: str, metric: Metric) -> Document:
-    """EDDI's area minus the other strategy's on the same rows, with Wilcoxon's p-value."""
-    difference = bootstrap.area_difference(curves[EDDI], curves[other], metric)
-    return {**_band(difference), "p_value": wilcoxon(curves[EDDI], curves[other], metric)}
+    """EDDI's area minus the other strategy's on the same rows, with its 95% interval and p-value."""
+    return asdict(bootstrap.area_difference(curves[EDDI], curves[other], metric))
 
 
 def _milestones(n_steps: int) -> list[int]:

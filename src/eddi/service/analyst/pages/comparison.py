@@ -108,7 +108,7 @@ def _charts(a: Document, b: Document) -> list[Chart]:
 
 
 def _line(name: str, style: str, document: Document, metric: str) -> Line:
-    band = document["curves"][metric][EDDI]
+    band = evaluation_context.get_curves(document, metric)[EDDI]
     steps = range(document["n_steps"] + 1)
     return Line(name, style, steps, band["value"], band["low"], band["high"])
 
@@ -132,6 +132,7 @@ def _common_metrics(a: Document, b: Document) -> list[str]:
 
 def _format_area(document: Document, metric: str) -> str:
     area = next(item for item in document["standings"][metric] if item["name"] == EDDI)["auic"]
+    area = evaluation_context.convert_unit(metric, area)
     value, low, high = (format_metric(metric, area[end]) for end in ("value", "low", "high"))
     return f"{value} ({low} to {high})"
 

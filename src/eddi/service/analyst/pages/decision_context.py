@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eddi.interview.effects import information
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
+from eddi.reward.units import format_bits
 from eddi.service.analyst.models.decision_path import DecisionPath, Numbers
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line, Tick
-from eddi.service.interviews import interview_analytics
 from eddi.service.web import svg, wording
 from eddi.service.web.answer_form import FormInput
 from eddi.service.web.formatting import (
@@ -50,7 +51,7 @@ class QuestionReward:
     name: str
     start: float  # of the bar, in percent of the width
     length: float  # of the bar, likewise
-    nats: str
+    information: str
     is_chosen: bool
     expected: tuple[ExpectedAnswer, ...] = ()
     note: str = ""
@@ -58,7 +59,7 @@ class QuestionReward:
     @property
     def is_negative(self) -> bool:
         """Whether the estimate is below 0, which can only be Monte Carlo noise."""
-        return self.nats.startswith(MINUS)
+        return self.information.startswith(MINUS)
 
 
 @dataclass(frozen=True)
@@ -135,30 +136,36 @@ def list_rewards(path: DecisionPath, step: int) -> list[QuestionReward]:
         start, length = _bar(nats, scale)
         items.append(
             QuestionReward(
-                question.text, name, start, length, format_nats(nats), name == chosen, expected
+                question.text, name, start, length, format_information(nats), name == chosen, expected
             )
         )
     return items
 
 
 def list_what_if_rewards(
-    rewards: Mapping[str, float], texts: Mapping[str, str], actual: Mapping[str, float]
+    rewards: Mapping[str, float],
+    texts: Mapping[str, str],
+    actual: Mapping[str, float],
+    *,
+    chosen: str | None,
 ) -> list[QuestionReward]:
     """The rewards after a different answer, highest first, each with the actual reward as a note."""
     scale = _bar_scale([*rewards.values(), *actual.values()])
     items = []
-    for rank, (name, nats) in enumerate(rewards.items()):
-        note = f"was {format_nats(actual[name])}" if name in actual else "could not be asked"
+    for name, nats in rewards.items():
+        note = f"was {format_information(actual[name])}" if name in actual else "could not be asked"
         start, length = _bar(nats, scale)
         items.append(
-            QuestionReward(texts[name], name, start, length, format_nats(nats), rank == 0, note=note)
+            QuestionReward(
+                texts[name], name, start, length, format_information(nats), name == chosen, note=note
+            )
         )
     return items
 
 
-def format_nats(nats: float) -> str:
-    """A reward as text; an estimate may be slightly below 0."""
-    return f"{round(nats, 3) + 0.0:.3f}".replace("-", MINUS)
+def format_information(nats: float) -> str:
+    """A reward in bits as text, without its unit; an estimate may be slightly below 0."""
+    return format_bits(nats, n_digits=3).removesuffix(" bits").replace("-", MINUS)
 
 
 def _bar_scale(rewards: Collection[float]) -> tuple[float, float]:
@@ -248,11 +255,12 @@ def describe_effect(path: DecisionPath, step: int) -> list[str]:
     """What the answer at a step changed, in sentences."""
     before, after = path.predictions[step], path.predictions[step + 1]
     expected = path.rewards(step)[path.question(step).name]
-    actual = interview_analytics.information(before, after)
+    actual = information(before, after)
     decimals = wording.count_decimals(path.predictions)
     return [
         wording.describe_change(before, after, decimals, cause="The answer"),
-        f"The expected information was {max(0.0, expected):.2f} nats; the answer gave {actual:.2f} nats.",
+        f"The expected information was {format_bits(max(0.0, expected))}; "
+        f"the answer gave {format_bits(actual)}.",
     ]
 
 

@@ -12,7 +12,7 @@ from eddi.service.analyst.pages.decision_context import TargetPrediction
 from eddi.service.analyst.pages.layout import Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, model_context
 from eddi.service.web import wording
-from eddi.service.web.answer_form import FormInput, build_fields, parse_form
+from eddi.service.web.answer_form import NONE, FormInput, build_fields, parse_form
 
 N_WHAT_IF_REWARDS = 5
 MAX_DIGITS = 9
@@ -90,6 +90,7 @@ def _step_context(path: DecisionPath, step: int) -> Context:
         "n_steps": path.n_steps,
         "steps": [path.question(n).text for n in range(path.n_steps)],
         "is_over": is_over,
+        "is_per_cost": path.is_per_cost,
         "is_truncated": path.is_truncated,
         "question": None if is_over else path.question(step),
         "rewards": rewards[: view.N_REWARDS_SHOWN],
@@ -130,7 +131,7 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
     answered_before = [
         name for name in question.reveals if name not in {*answer.values, *answer.without}
     ]
-    is_submitted = any(key.startswith("v") for key in query) or "act" in query
+    is_submitted = any(key.startswith("v") for key in query) or not {"act", NONE}.isdisjoint(query)
     form_input = (
         parse_form(question, schema, query, answered=answered_before)
         if is_submitted
@@ -152,6 +153,7 @@ def _what_if_result(path: DecisionPath, n_answers: int, number: int, form_input:
     prediction = path.model.predict_evidence(evidence, (path.target,))[path.target][0]
     actual = path.predictions[n_answers]
     actual_rewards, rewards = path.rewards(n_answers), path.rewards_given(evidence, n_answers)
+    chosen = path.question_given(evidence, n_answers)
     decimals = wording.count_decimals([prediction, actual])
     compared = [
         _prediction_at(path, n_answers, "after", "actual answer"),
@@ -164,7 +166,9 @@ def _what_if_result(path: DecisionPath, n_answers: int, number: int, form_input:
         "comparison": view.compare_predictions(path, compared),
         "prediction": wording.describe_prediction(prediction, decimals),
         "actual_prediction": wording.describe_prediction(actual, decimals),
-        "next": texts[next(iter(rewards))] if rewards else "",
-        "actual_next": texts[next(iter(actual_rewards))] if actual_rewards else "",
-        "rewards": view.list_what_if_rewards(rewards, texts, actual_rewards)[:N_WHAT_IF_REWARDS],
+        "next": "" if chosen is None else texts[chosen],
+        "actual_next": path.question(n_answers).text if n_answers < path.n_steps else "",
+        "rewards": view.list_what_if_rewards(rewards, texts, actual_rewards, chosen=chosen)[
+            :N_WHAT_IF_REWARDS
+        ],
     }

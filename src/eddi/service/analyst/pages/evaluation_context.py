@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eddi.service.analyst.models.evaluation import EDDI, FIXED, PER_COST, RANDOM
+import numpy as np
+
+from eddi.reward.units import to_bits
+from eddi.service.analyst.models.evaluation import EDDI, FIXED, INFORMATION, RANDOM
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line
 from eddi.service.analyst.pages.page_context import Context
@@ -14,20 +17,31 @@ from eddi.service.web.wording import count_answers
 SIGNIFICANCE = 0.05  # p-value below which a difference is called clear
 N_STEPS_LISTED = 6  # in the list of questions by step
 N_QUESTIONS_LISTED = 3  # per step
+PER_COST = "per cost"  # in documents of version 1, whose "eddi" does not consider costs
 NAMES = {
     EDDI: "EDDI",
     PER_COST: "EDDI, per cost",
+    INFORMATION: "EDDI, ignoring costs",
     FIXED: "fixed order",
     RANDOM: "random order",
 }
-STYLES = {EDDI: "eddi", PER_COST: "per-cost", FIXED: "fixed", RANDOM: "random"}
+STYLES = {
+    EDDI: "eddi",
+    PER_COST: "per-cost",
+    INFORMATION: "per-cost",
+    FIXED: "fixed",
+    RANDOM: "random",
+}
 CALIBRATION_STYLES = ("random", "fixed", "eddi")  # before any answer, half-way, at the end
 METRICS = {
     "rmse": "Error (RMSE)",
     "nll": "Negative log-likelihood",
     "accuracy": "Accuracy",
+    "auroc": "AUROC",
     "brier": "Brier score",
 }
+
+HIGHER_IS_BETTER = ("accuracy", "auroc")
 
 Document = Mapping[str, Any]
 
@@ -39,7 +53,7 @@ class RankingItem:
     name: str
     style: str
     area: str
-    band: str
+    band: str = ""
     difference: str = ""
     difference_band: str = ""
     p_value: str = ""
@@ -57,17 +71,19 @@ class QuestionShare:
 
 def build_context(document: Document, metric: str) -> Context:
     """All template data of an evaluation, for the chosen metric."""
-    chosen = metric if metric in document["metrics"] else document["metrics"][0]
+    metrics = _list_metrics(document)
+    chosen = metric if metric in metrics else metrics[0]
+    names = name_strategies(document)
     return {
         "metric": chosen,
         "metric_name": metric_name(document, chosen),
-        "metrics": [(name, METRICS[name]) for name in document["metrics"]],
+        "metrics": [(name, METRICS[name]) for name in metrics],
         "summary": summarise(document),
         "curves": information_chart(document, chosen),
         "table": _table(document, chosen),
-        "strategies": [NAMES[name] for name in _strategies(document["curves"][chosen])],
+        "strategies": list(names.values()),
         "rankings": rankings(document, chosen),
-        "is_lower_better": chosen != "accuracy",
+        "is_lower_better": chosen not in HIGHER_IS_BETTER,
         "calibration": calibration_chart(document),
         "calibration_rows": _calibration_rows(document),
         "has_levels": bool(document["levels"]),
@@ -83,7 +99,41 @@ def metric_name(document: Document, metric: str) -> str:
     """The name of a metric with its unit."""
     if metric == "rmse":
         return f"{METRICS[metric]}, {document['unit']}" if document["unit"] else METRICS[metric]
-    return f"{METRICS[metric]}, nats" if metric == "nll" else METRICS[metric]
+    return f"{METRICS[metric]}, bits" if metric == "nll" else METRICS[metric]
+
+
+def name_strategies(document: Document) -> dict[str, str]:
+    """The names of the strategies that were evaluated, in the order in which they are listed."""
+    curves = document["curves"][document["metrics"][0]]
+    names = {name: text for name, text in NAMES.items() if name in curves}
+    if PER_COST in curves:
+        names[EDDI] = NAMES[INFORMATION]
+    if document.get("strategy") == "per-cost":
+        names[EDDI] = "EDDI, per unit of cost"
+    return names
+
+
+def _list_metrics(document: Document) -> list[str]:
+    """The metrics of the page; AUROC has no bands."""
+    return [*document["metrics"], *(["auroc"] if document.get("auroc") else [])]
+
+
+def get_curves(document: Document, metric: str) -> dict[str, Document]:
+    """The curve of each strategy; log-likelihoods are converted from nats to bits."""
+    if metric == "auroc":
+        return {name: {"value": values} for name, values in document["auroc"].items()}
+    return {name: convert_unit(metric, band) for name, band in document["curves"][metric].items()}
+
+
+def convert_unit(metric: str, band: Document) -> Document:
+    """Values with their bounds in the unit of the page."""
+    if metric != "nll":
+        return band
+    converted = {
+        end: to_bits(band[end]) if isinstance(band[end], float | int) else [*map(to_bits, band[end])]
+        for end in ("value", "low", "high")
+    }
+    return {**band, **converted}
 
 
 def summarise(document: Document) -> list[str]:
@@ -91,6 +141,8 @@ def summarise(document: Document) -> list[str]:
     metric = "accuracy" if document["levels"] else "rmse"
     values = document["curves"][metric][EDDI]["value"]
     sentences = [_describe_improvement(document, metric, values)]
+    if (rate := document.get("majority_rate")) is not None:
+        sentences.append(f"Always guessing the most frequent class would be correct for {rate:.0%}.")
     if len(values) > 2 and (sentence := _describe_savings(document, metric)):
         sentences.append(sentence)
     return sentences
@@ -120,10 +172,13 @@ def _describe_savings(document: Document, metric: str) -> str:
 
 def information_chart(document: Document, metric: str) -> Chart:
     """The information curves of all strategies, with bands."""
-    curves = document["curves"][metric]
+    curves = get_curves(document, metric)
     steps = range(document["n_steps"] + 1)
     return charts.line_chart(
-        [_line(name, curves[name], steps) for name in _strategies(curves)],
+        [
+            _line(text, STYLES[name], curves[name], steps)
+            for name, text in name_strategies(document).items()
+        ],
         x_title="questions asked",
         y_title=metric_name(document, metric),
         description=_describe_curves(document, metric),
@@ -132,17 +187,26 @@ def information_chart(document: Document, metric: str) -> Chart:
 
 def rankings(document: Document, metric: str) -> list[RankingItem]:
     """The strategies by the area under their curves, best first."""
-    sign = -1 if metric == "accuracy" else 1
+    names = name_strategies(document)
+    if metric == "auroc":
+        means = {name: float(np.mean(values)) for name, values in document["auroc"].items()}
+        best_first = sorted(names, key=lambda name: -means[name])
+        return [
+            RankingItem(names[name], STYLES[name], format_metric(metric, means[name]))
+            for name in best_first
+        ]
+    sign = -1 if metric in HIGHER_IS_BETTER else 1
     ranked = sorted(document["standings"][metric], key=lambda item: sign * item["auic"]["value"])
-    return [_ranking_item(metric, item) for item in ranked]
+    return [_ranking_item(names[item["name"]], metric, item) for item in ranked]
 
 
-def _ranking_item(metric: str, item: Document) -> RankingItem:
-    name, style, difference = NAMES[item["name"]], STYLES[item["name"]], item["against"]
-    value, low, high = (format_metric(metric, item["auic"][end]) for end in ("value", "low", "high"))
+def _ranking_item(name: str, metric: str, item: Document) -> RankingItem:
+    style, difference, auic = STYLES[item["name"]], item["against"], convert_unit(metric, item["auic"])
+    value, low, high = (format_metric(metric, auic[end]) for end in ("value", "low", "high"))
     if difference is None:
         return RankingItem(name, style, value, f"{low} to {high}")
-    signed = [_format_signed(metric, difference[end]) for end in ("value", "low", "high")]
+    converted = convert_unit(metric, difference)
+    signed = [_format_signed(metric, converted[end]) for end in ("value", "low", "high")]
     return RankingItem(
         name,
         style,
@@ -158,7 +222,7 @@ def _ranking_item(metric: str, item: Document) -> RankingItem:
 def _verdict(metric: str, difference: Document) -> str:
     if difference["p_value"] >= SIGNIFICANCE:
         return "No clear difference"
-    is_better = (difference["value"] < 0) is (metric != "accuracy")
+    is_better = (difference["value"] < 0) is (metric not in HIGHER_IS_BETTER)
     return "EDDI is better" if is_better else "EDDI is worse"
 
 
@@ -214,7 +278,10 @@ def _cost_chart(document: Document) -> Chart:
     metric, costs = document["frontier"]["metric"], document["frontier"]["costs"]
     curves = document["frontier"]["curves"]
     return charts.line_chart(
-        [_line(name, curves[name], costs, is_stepped=True) for name in _strategies(curves)],
+        [
+            _line(text, STYLES[name], convert_unit(metric, curves[name]), costs, is_stepped=True)
+            for name, text in name_strategies(document).items()
+        ],
         x_title="cost",
         y_title=metric_name(document, metric),
         description=f"{METRICS[metric]} against the total cost, up to {costs[-1]:,.4g}.",
@@ -235,31 +302,29 @@ def _choices(document: Document) -> list[list[QuestionShare]]:
 
 def _table(document: Document, metric: str) -> list[list[str]]:
     """The curves as numbers: one row for each number of questions."""
-    curves = document["curves"][metric]
+    curves = get_curves(document, metric)
     return [
         [
             str(step),
-            *(format_metric(metric, curves[name]["value"][step]) for name in _strategies(curves)),
+            *(format_metric(metric, curves[name]["value"][step]) for name in name_strategies(document)),
         ]
         for step in range(document["n_steps"] + 1)
     ]
 
 
-def _line(name: str, band: Document, x: Sequence[float], *, is_stepped: bool = False) -> Line:
-    return Line(NAMES[name], STYLES[name], x, band["value"], band["low"], band["high"], is_stepped)
-
-
-def _strategies(curves: Document) -> list[str]:
-    """The strategies that were evaluated, in the order of `NAMES`."""
-    return [name for name in NAMES if name in curves]
+def _line(
+    name: str, style: str, band: Document, x: Sequence[float], *, is_stepped: bool = False
+) -> Line:
+    low, high = band.get("low", ()), band.get("high", ())
+    return Line(name, style, x, band["value"], low, high, is_stepped)
 
 
 def _describe_curves(document: Document, metric: str) -> str:
     half = document["n_steps"] // 2
-    curves = document["curves"][metric]
+    curves = get_curves(document, metric)
     parts = [
-        f"{NAMES[name]} {_format_with_unit(document, metric, curves[name]['value'][half])}"
-        for name in _strategies(curves)
+        f"{text} {_format_with_unit(document, metric, curves[name]['value'][half])}"
+        for name, text in name_strategies(document).items()
     ]
     return f"{METRICS[metric]} after {count_answers(half)}: {', '.join(parts)}."
 

@@ -43,6 +43,8 @@ def build_context(loaded: LoadedModel, evaluation: dict[str, Any] | None) -> Con
     variables = [_variable_item(model, item, loaded.origin.target) for item in model.schema.variables]
     context: Context = {
         "facts": summarise(loaded),
+        "qualities": [(quality.target, quality.describe()) for quality in model.quality.values()],
+        "warnings": model.training.warnings,
         "training": charts.training_chart(model.training.history),
         "variables": variables,
         "costs_differ": len({item.cost for item in variables if item.cost}) > 1,
@@ -66,7 +68,7 @@ def summarise(loaded: LoadedModel) -> list[tuple[str, str]]:
     model, origin = loaded.model, loaded.origin
     last = model.training.history[-1]
     scores = [progress.best for progress in model.training.history if progress.best is not None]
-    validation = f"{format_number(scores[-1], 3)} per entry" if scores else "no validation rows"
+    validation = f"{format_number(scores[-1], 3)} per hidden entry" if scores else "no validation rows"
     return [
         ("Target", origin.target),
         ("Trained", format_time(origin.trained_at) if origin.trained_at else "unknown"),
@@ -79,7 +81,7 @@ def summarise(loaded: LoadedModel) -> list[tuple[str, str]]:
         ("Latent size", f"{model.recipe.latent}"),
         ("Objective", OBJECTIVES[model.recipe.objective]),
         ("Training", f"{last.step:,} steps in {format_duration(last.seconds)}"),
-        ("Validation log-likelihood", validation),
+        ("Validation score", validation),
     ]
 
 

@@ -13,7 +13,7 @@ from eddi.service.analyst.models.publishing import (
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_count, format_time, model_item
+from eddi.service.analyst.pages.page_context import Context, format_time, model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.service.web.formatting import capitalize
 from eddi.strategy.names import DESCRIPTIONS
@@ -31,18 +31,15 @@ RULES = {
         False,
     ),
     "sd_below": ("Stop when the standard deviation is below", "in the unit of the target", False),
-    "reward_below": ("Stop when no question has this expected information", "in nats", False),
+    "reward_below": (
+        "Stop when no question has this expected information",
+        "in nats; 1 nat is 1.44 bits",
+        False,
+    ),
     "risk": ("Stop when the expected error rate is at most", "between 0 and 1", False),
     "within": ("Largest error of a quantity that counts as correct", "with an error rate", False),
     "confidence": ("Confidence of that error rate", "0.95 if empty", False),
     "budget": ("Maximum total cost of the questions", "", False),
-}
-STOP_TEXTS = {
-    "probability_above": "when a level is {:.0%} likely",
-    "interval_below": "when the 90% interval is narrower than {:g}",
-    "sd_below": "when the standard deviation is below {:g}",
-    "reward_below": "when no question has an expected information of {:g} nats",
-    "risk": "when the expected error rate is at most {:g}",
 }
 
 
@@ -152,15 +149,9 @@ def _version_item(version: Version, *, is_current: bool) -> Context:
 
 
 def _describe_rules(version: Version) -> str:
-    """When interviews of a version end, as text."""
-    rules = version.rules
-    stops = [f"after {format_count(int(rules['after']), 'answer')}"] if "after" in rules else []
-    stops += [text.format(rules[name]) for name, text in STOP_TEXTS.items() if name in rules]
-    parts = [f"stops {' or '.join(stops)}"] if stops else []
-    if "budget" in rules:
-        parts.append(f"questions cost at most {rules['budget']:g} in total")
-    parts = parts or ["asks all questions"]
-    return "; ".join([*parts, f"order: {DESCRIPTIONS.get(version.strategy, DEFAULT_STRATEGY)}"])
+    """When interviews of a version end, and in which order it asks, as text."""
+    order = DESCRIPTIONS.get(version.strategy, DEFAULT_STRATEGY)
+    return f"{Stop.from_document(version.rules).summarize()}; order: {order}"
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:

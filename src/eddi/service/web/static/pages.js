@@ -9,6 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("[data-why]").forEach(expandExplanation);
   document.querySelectorAll("[data-copy]").forEach(enableCopy);
   document.querySelectorAll(".part").forEach(uncheckUnknown);
+  document.querySelectorAll("[data-options]").forEach(excludeNone);
   history.replaceState(null, "", location.href); // going back to a form with errors must not submit it again
   const invalid = document.querySelector(".problems, [aria-invalid='true'], fieldset[aria-describedby] input");
   if (invalid) invalid.focus();
@@ -38,6 +39,16 @@ function uncheckUnknown(part) {
   if (!unknown) return;
   part.addEventListener("input", (event) => {
     if (event.target !== unknown) unknown.checked = false;
+  });
+}
+
+// "None of these" and the options exclude each other.
+function excludeNone(group) {
+  const boxes = [...group.querySelectorAll("input")];
+  const none = boxes.pop();
+  group.addEventListener("change", (event) => {
+    if (!event.target.checked) return;
+    (event.target === none ? boxes : [none]).forEach((box) => { box.checked = false; });
   });
 }
 

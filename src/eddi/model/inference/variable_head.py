@@ -1,0 +1,56 @@
+"""The marginal heads of some variables alone, such as the target."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.network.heads import Heads
+from eddi.model.network.marginals import Marginals
+from eddi.model.network.mlp import Weights
+
+
+@dataclass(frozen=True)
+class VariableHead:
+    """The marginal heads of some variables alone: their rows of the output layer."""
+
+    heads: Heads
+    weights: Weights
+
+    @classmethod
+    def from_marginals(
+        cls, marginals: Marginals, frozen: FrozenNetwork, variables: Sequence[int]
+    ) -> "VariableHead":
+        """The heads of these variables (positions)."""
+        heads = marginals.subset(variables).to(frozen.device)
+        rows: list[int] = []
+        for head in heads.heads():
+            rows += marginals.output_rows([variables[place] for place in head.variables.tolist()])
+        assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
+        weight, bias = frozen.marginal_layer
+        chosen = torch.tensor(rows, device=weight.device)
+        return cls(heads, (weight[chosen], bias[chosen]))
+
+    def __call__(self, features: Tensor) -> Tensor:
+        """Likelihood parameters [..., outputs of the variables] for hidden features."""
+        return F.linear(features, *self.weights)
+
+    def kl(self, after: Tensor, before: Tensor) -> Tensor:
+        """KL(after || before) in nats, summed over the variables."""
+        return self.kl_by_variable(after, before).sum(-1)
+
+    @property
+    def order(self) -> Tensor:
+        """The variables (places among the chosen ones) in the order of `kl_by_variable`."""
+        return torch.cat([head.variables for head in self.heads.heads()])
+
+    def kl_by_variable(self, after: Tensor, before: Tensor) -> Tensor:
+        """KL(after || before) of each variable [..., variables], in the order of the heads."""
+        parts = [
+            head.likelihood.kl(after[..., head.outputs], before[..., head.outputs])
+            for head in self.heads.heads()
+        ]
+        return torch.cat(parts, dim=-1)
