@@ -14,7 +14,8 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 # A layer imports only from layers before it, also inside functions and under TYPE_CHECKING.
 LAYERS = (
-    *("errors", "engine", "table", "demo", "model", "recipes", "reward", "strategy", "interview"),
+    *("errors", "durable_file", "engine", "table", "demo", "model", "recipes", "reward"),
+    *("strategy", "interview"),
     *("estimator_input", "partial_vae", "supervised", "evaluate", "store", "service", "cli"),
 )
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
@@ -43,6 +44,7 @@ LIBRARY_USERS = {
 }
 WITHOUT_TORCH = (
     "errors.py",
+    "durable_file.py",
     "engine.py",
     "table/",
     "demo/",

@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 import eddi
 from eddi.cli import app
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SCIKIT_LEARN = (ROOT / "docs" / "how-to" / "scikit-learn.md").read_text(encoding="utf-8")
 
 
-def read_code_block(language: str, containing: str = "") -> str:
+def read_code_block(language: str, containing: str = "", page: str = README) -> str:
     """The only block of code in this language that contains a text."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    blocks = re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
     blocks = [block for block in blocks if containing in block]
     assert len(blocks) == 1
     return str(blocks[0])
@@ -59,7 +61,7 @@ def test_the_python_example_runs(monkeypatch):
 
 
 def test_the_scikit_learn_example_runs(patients):
-    code = read_code_block("python", "PartialVAEClassifier")
+    code = read_code_block("python", "PartialVAEClassifier", SCIKIT_LEARN)
     code = code.replace("random_state=0)", "random_state=0, max_steps=20)")
     table = patients.dropna()
     names = {"eddi": eddi, "X": table.drop(columns="risk"), "y": table["risk"] > table["risk"].median()}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from eddi.table.schema import Schema as Schema
     from eddi.table.variable import Variable as Variable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "Curves": "eddi.evaluate.curves",

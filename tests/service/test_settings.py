@@ -105,8 +105,8 @@ def test_the_table_lists_every_setting():
 
 
 def test_the_documentation_is_up_to_date():
-    """If this fails, run: python -m eddi.service.settings > docs/settings.md"""
-    path = Path(__file__).parents[2] / "docs" / "settings.md"
+    """If this fails, run: python -m eddi.service.settings > docs/reference/settings.md"""
+    path = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
     assert path.read_text(encoding="utf-8") == settings_page()
 
 

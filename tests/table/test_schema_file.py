@@ -309,7 +309,7 @@ def test_a_file_that_does_not_exist_is_rejected_by_name():
 
 
 def test_a_file_that_is_not_text_is_rejected(tmp_path):
-    (tmp_path / "people.toml").write_bytes(b"\xff\xfe")
+    (tmp_path / "people.toml").write_bytes(b"\xff\x00\x01")
     with pytest.raises(SchemaError, match=r"is not UTF-8 text. Save it as UTF-8"):
         schema_file.read(tmp_path / "people.toml")
 
@@ -399,3 +399,12 @@ def test_the_stopping_rule_is_written_and_read():
     assert schema_file.read(text) == schema
     with pytest.raises(SchemaError, match="stop: after must be a number, got 'soon'"):
         schema_file.read('[variables]\nage = { kind = "real" }\n[stop]\nafter = "soon"\n')
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path, encoding):
+    """Notepad writes the first, and `>` of Windows PowerShell the second."""
+    path = tmp_path / "people.toml"
+    text = '[variables]\r\n"größe" = { kind = "real", unit = "cm" }\r\n'
+    path.write_bytes(text.encode(encoding))
+    assert Schema.from_toml(path)["größe"].unit == "cm"

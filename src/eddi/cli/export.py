@@ -25,7 +25,7 @@ def export(
     For example: eddi export --onnx people.eddi -o people-onnx
 
     The outputs of each file are compared with those of PyTorch. See
-    docs/onnx.md for how to interview with the exported files.
+    docs/how-to/onnx.md for how to interview with the exported files.
     """
     if not onnx:
         raise EddiError("no export format was given. Use --onnx, the only supported format.")

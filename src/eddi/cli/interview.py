@@ -1,7 +1,6 @@
 """`eddi interview`: interview a person in the terminal."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 from eddi.cli import terminal
 from eddi.cli.errors import check_writable
 from eddi.cli.options import InterviewOptions, ModelPath, with_interview_options
+from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import AnswerError
 
 if TYPE_CHECKING:
@@ -83,9 +83,6 @@ def read_record(path: Path) -> "Record | None":
 
 def write_record(record: "Record", path: Path) -> None:
     """Write an interview record atomically: an interruption leaves either the old or the new file."""
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(terminal.to_json(record.to_document()) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    unfinished = name_unfinished(path)
+    unfinished.write_text(terminal.to_json(record.to_document()) + "\n", encoding="utf-8")
+    finish_file(unfinished, path)

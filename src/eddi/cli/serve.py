@@ -1,5 +1,6 @@
 """`eddi serve`: serve a questionnaire as web pages and an HTTP API."""
 
+import os
 import signal
 import socket
 from pathlib import Path
@@ -138,7 +139,8 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With an explicit protocol, asyncio disables Nagle's algorithm, which delays responses by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name != "nt":  # on Windows, the option would allow two servers on one port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host.strip("[]"), port))
     except OSError as error:

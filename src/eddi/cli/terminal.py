@@ -177,12 +177,7 @@ def describe_values(variable: "Variable") -> str:
     """Return the possible values of a variable: its levels, or its range and unit."""
     if variable.kind.has_levels:
         return join_names([str(level) for level in variable.levels])
-    low, high = variable.low, variable.high
-    if low is None:
-        numbers = "any number" if high is None else f"up to {high:g}"
-    else:
-        numbers = f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
-    return f"{numbers} {variable.unit}".strip()
+    return variable.describe_values()
 
 
 def join_names(names: Sequence[str]) -> str:

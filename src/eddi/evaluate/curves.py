@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from eddi.errors import EvaluationError
 from eddi.model.prediction import COVERAGE
 from eddi.model.quality import auroc
+from eddi.table.text import format_html_table
 from eddi.table.variable import Level
 
 Numbers = NDArray[np.float64]
@@ -70,6 +71,22 @@ class Curves:
     def __repr__(self) -> str:
         rows, auic = f"{len(self.truth):,} rows", f"{self.auic:.4g}"
         return f"<Curves of {self.target!r}: {rows}, {self.n_steps} questions, AUIC {auic}>"
+
+    def _repr_html_(self) -> str:
+        metrics = {"RMSE": self.rmse, "NLL": self.nll, "accuracy": self.accuracy}
+        shown = {name: values for name, values in metrics.items() if values is not None}
+        rows = [
+            (step, *(f"{values[step]:.4g}" for values in shown.values()), self._most_frequent(step))
+            for step in range(self.n_steps + 1)
+        ]
+        return format_html_table(repr(self), ("asked", *shown, "most frequent question"), rows)
+
+    def _most_frequent(self, step: int) -> str:
+        """The question that was asked most often at a step, with its share of the rows."""
+        if step == 0 or not self.asked[step - 1].any():
+            return ""
+        question = int(self.asked[step - 1].argmax())
+        return f"{self.questions[question]} ({self.asked[step - 1, question] / self.n_rows:.0%})"
 
     @classmethod
     def concatenate(cls, parts: Sequence["Curves"]) -> "Curves":

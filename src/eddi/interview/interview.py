@@ -20,7 +20,7 @@ from eddi.strategy.per_cost import PerCost
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
-from eddi.table.text import format_names, suggest_name
+from eddi.table.text import format_html_table, format_names, format_value, suggest_name
 from eddi.table.variable import Level
 
 if TYPE_CHECKING:
@@ -105,6 +105,16 @@ class Interview(Generic[Result_co]):
         answers = "1 answer" if n_answers == 1 else f"{n_answers} answers"
         order = summarize_strategy(self.rules.strategy)
         return f"<Interview about {target}: {answers}, next question: {order}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (answer.question, name, format_value(value))
+            for answer in self.record.answers
+            for name, value in {**answer.values, **answer.without}.items()
+        ]
+        answers = format_html_table(repr(self), ("question", "variable", "answer"), rows)
+        predictions = self.model.predict_evidence(self.evidence(), self.target)
+        return "\n".join([answers, *(predictions[name][0]._repr_html_() for name in self.target)])
 
     @property
     def model(self) -> Model:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.table.text import format_names
+from eddi.table.text import format_html_table, format_names
 from eddi.table.variable import Level, Variable
 
 COVERAGE = 0.9
@@ -47,6 +47,30 @@ class Prediction:
         low, high = self.interval.tolist()
         summary = f"mean {self.mean:.4g}, sd {self.sd:.4g}, 90% interval {low:.4g} to {high:.4g}"
         return f"<Prediction of {name!r}: {summary}>"
+
+    def _repr_html_(self) -> str:
+        names, cells = self._numbers_by_row() if self.probabilities is None else self._levels_by_row()
+        if not self.shape:
+            rows: list[tuple[object, ...]] = [(self.variable.name, *cells[0])]
+            return format_html_table(repr(self), ("variable", *names), rows)
+        rows = [(position, *row) for position, row in enumerate(cells)]
+        return format_html_table(repr(self), ("row", *names), rows)
+
+    def _numbers_by_row(self) -> tuple[list[str], list[list[str]]]:
+        """Names and texts of the columns that describe a quantity, for each row."""
+        means, sds = np.atleast_1d(self.mean).tolist(), np.atleast_1d(self.sd).tolist()
+        intervals = self.interval.reshape(-1, 2).tolist()
+        cells = [
+            [f"{mean:.4g}", f"{sd:.4g}", f"{low:.4g} to {high:.4g}"]
+            for mean, sd, (low, high) in zip(means, sds, intervals, strict=True)
+        ]
+        return ["mean", "sd", "90% interval"], cells
+
+    def _levels_by_row(self) -> tuple[list[str], list[list[str]]]:
+        """Names and probabilities of the levels, for each row."""
+        by_row = np.atleast_2d(np.asarray(self.probabilities)).tolist()
+        cells = [[f"{probability:.1%}" for probability in row] for row in by_row]
+        return [str(level) for level in self.variable.levels], cells
 
     @property
     def value(self) -> Any:

@@ -194,7 +194,7 @@ PAGE_HEAD = """\
 
 The most common settings are options of `eddi serve`. All settings can be given as environment variables.
 Options take precedence over variables, and variables over defaults. This page is generated:
-`python -m eddi.service.settings > docs/settings.md`.
+`python -m eddi.service.settings > docs/reference/settings.md`.
 
 """
 

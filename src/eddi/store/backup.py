@@ -1,13 +1,13 @@
 """Backups of a store: a copy of the SQLite file, or an export of its events as JSON lines."""
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from eddi.durable_file import finish_file
 from eddi.store.base import Event, FactsError, Store, StoreError
 from eddi.store.connection import create_private_file
 
@@ -62,8 +62,6 @@ def create_atomically(path: Path) -> Iterator[Path]:
     create_private_file(partial)
     try:
         yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
+        finish_file(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from eddi.errors import SchemaError, TargetError
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Comparison, Question, parse_requires
-from eddi.table.text import format_names, suggest_name
+from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
 
@@ -152,6 +152,14 @@ class Schema:
         parts += [f"{len(self.set_aside)} columns set aside"] if self.set_aside else []
         parts += [f"targets: {', '.join(self.targets)}"] if self.targets else []
         return f"<Schema: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (v.name, v.kind, v.describe_values(), question.text, f"{question.cost:g}")
+            for question in self.questions
+            for v in map(self.__getitem__, question.reveals)
+        ]
+        return format_html_table(repr(self), ("variable", "kind", "values", "question", "cost"), rows)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Schemas as TOML files for editing by hand, with one line per variable."""
 
+import codecs
 import json
 import math
 import re
@@ -62,7 +63,7 @@ def read(source: str | PathLike[str]) -> Schema:
     if isinstance(source, str) and "\n" in source:
         return _parse_toml(source)
     try:
-        return _parse_toml(Path(source).read_text(encoding="utf-8"))
+        return _parse_toml(_decode(Path(source).read_bytes()))
     except OSError as error:
         reason = error.strerror or error
         raise SchemaError(
@@ -75,6 +76,12 @@ def read(source: str | PathLike[str]) -> Schema:
         ) from None
     except SchemaError as error:
         raise SchemaError(f"{fspath(source)}: {error}") from None
+
+
+def _decode(content: bytes) -> str:
+    """Decode UTF-8, or UTF-16 with a byte-order mark, which PowerShell writes for ``>``."""
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if is_utf16 else "utf-8-sig").replace("\r\n", "\n")
 
 
 def to_document(schema: Schema) -> dict[str, Any]:

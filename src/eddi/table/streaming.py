@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import TableError
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
@@ -159,12 +160,12 @@ def open_writer(path: Path, types: pa.Schema) -> Iterator["ParquetWriter"]:
         path: the file to create or replace.
         types: names and types of the columns.
     """
-    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished = name_unfinished(path)
     writer = ParquetWriter(unfinished, types)
     try:
         yield writer
         writer.close()
-        unfinished.replace(path)
+        finish_file(unfinished, path)
     except BaseException:
         writer.close()
         unfinished.unlink(missing_ok=True)

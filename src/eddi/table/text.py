@@ -3,8 +3,10 @@
 import math
 from collections.abc import Sequence
 from difflib import get_close_matches
+from html import escape
 
 MAX_LISTED = 12  # names or levels in an error message: enough to recognise, few enough to read
+MAX_HTML_ROWS = 40  # of a table in a notebook
 
 
 def format_value(value: object) -> str:
@@ -48,3 +50,20 @@ def is_missing(value: object) -> bool:
         or type(value).__name__ in ("NAType", "NaTType")
         or (isinstance(value, float) and math.isnan(value))
     )
+
+
+def format_html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table as HTML for notebooks. All texts are escaped; the first column names the row."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    lines = [
+        f'<tr><th scope="row">{escape(str(first))}</th>'
+        + "".join(f"<td>{escape(str(cell))}</td>" for cell in others)
+        + "</tr>"
+        for first, *others in rows[:MAX_HTML_ROWS]
+    ]
+    if len(rows) > MAX_HTML_ROWS:
+        n_more = len(rows) - MAX_HTML_ROWS
+        lines.append(f'<tr><td colspan="{len(header)}">and {n_more:,} more</td></tr>')
+    title = f"<caption>{escape(caption.strip('<>'))}</caption>"
+    body = "\n".join(lines)
+    return f"<table>{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"

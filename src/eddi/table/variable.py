@@ -12,7 +12,7 @@ from eddi.table.cells.levels import level_position as level_position
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat, parse_number
-from eddi.table.text import suggest_name
+from eddi.table.text import format_list, suggest_name
 
 
 class Kind(StrEnum):
@@ -134,6 +134,16 @@ class Variable:
     def codes(self) -> tuple[Level, ...]:
         """All codes that stand for no value."""
         return (*self.missing, *self.declined)
+
+    def describe_values(self) -> str:
+        """Return the possible values in words: the levels, or the range and unit."""
+        if self.kind.has_levels:
+            return format_list(self.levels)
+        if self.low is None:
+            numbers = "any number" if self.high is None else f"up to {self.high:g}"
+        else:
+            numbers = f"{self.low:g} and up" if self.high is None else f"{self.low:g} to {self.high:g}"
+        return f"{numbers} {self.unit}".strip()
 
     def number(self, raw: object, *, confirm: bool = False) -> float:
         """Return an answer, as given by a person or a program, as a number.

@@ -136,7 +136,7 @@ def test_a_save_that_fails_keeps_the_old_file(tmp_path, saved, model, monkeypatc
     def fail(_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(archive.os, "fsync", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         model.save(path)
     assert path.read_bytes() == saved.read_bytes()

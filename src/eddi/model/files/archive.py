@@ -12,7 +12,6 @@ Files of every released format can be read: `migrations` converts them to the pr
 
 import hashlib
 import json
-import os
 import zipfile
 import zlib
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from safetensors.torch import load as read_weights
 from safetensors.torch import save as write_weights
 
 from eddi import __version__
+from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import EddiError, ModelFileError
 from eddi.model.certificate import Certificate
 from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
@@ -67,14 +67,12 @@ def save(model: FittedModel, path: Path) -> None:
         "eddi_version": __version__,
         "members": {name: _checksum(content) for name, content in members.items()},
     }
-    temporary = path.with_name(path.name + ".unfinished")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    unfinished = name_unfinished(path)
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
         for name, content in members.items():
             archive.writestr(name, content)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    finish_file(unfinished, path)
 
 
 def load(path: str | PathLike[str], *, device: str = "auto") -> FittedModel:

@@ -63,7 +63,7 @@ def export_onnx(model: ModelSource, folder: Path) -> list[Path]:
     for part in _parts(network, _Example(network, N_CHECKED)):
         _check(part, folder / f"{part.name}.onnx")
     (folder / METADATA).write_text(
-        json.dumps(_metadata(fitted, network), indent=1, allow_nan=False) + "\n"
+        json.dumps(_metadata(fitted, network), indent=1, allow_nan=False) + "\n", encoding="utf-8"
     )
     return [*files, folder / METADATA]
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import ModelFileError
 
 
@@ -57,11 +57,9 @@ class Checkpoint:
     def save(self, weights: ResumableWeights, state: TrainingState) -> None:
         """Write the state; after a crash the file is either the old or the new one."""
         metadata = {"fingerprint": self.fingerprint, "course": json.dumps(_to_document(state))}
-        temporary = self.path.with_name(self.path.name + ".unfinished")
-        save_file(weights.state(), temporary, metadata=metadata)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(self.path)
+        unfinished = name_unfinished(self.path)
+        save_file(weights.state(), unfinished, metadata=metadata)
+        finish_file(unfinished, self.path)
 
     def restore(self, weights: ResumableWeights) -> TrainingState:
         """Restore a saved state into ``weights``; a new state if there is no file."""

@@ -11,8 +11,9 @@ import pytest
 
 from eddi import PartialVAE
 from eddi.model.files.archive import load
+from eddi.service.analyst.jobs.folder_lock import acquire_lock
 from eddi.service.analyst.jobs.job_queue import JobKind, JobState, read_json
-from eddi.service.analyst.jobs.job_supervisor import MAX_FUTILE_STARTS, JobSupervisor, _acquire_lock
+from eddi.service.analyst.jobs.job_supervisor import MAX_FUTILE_STARTS, JobSupervisor
 from eddi.service.analyst.jobs.job_worker import choose_held_out
 from eddi.service.analyst.workshop import Workshop
 
@@ -86,10 +87,10 @@ def test_a_process_ends_with_its_server_and_ignores_modules_in_the_working_folde
     wait_until(workshop, lambda: workshop.jobs.progress(key))
     process = process_of(workshop, key)
     assert len(workshop.jobs.get(key).start_steps) == 1
-    assert _acquire_lock(workshop.jobs.job_folder(key)) is None
+    assert acquire_lock(workshop.jobs.job_folder(key)) is None
     process.stdin.close()  # as the operating system does when the server is killed
     assert process.wait(SECONDS_TO_WORK) == 1
-    lock = _acquire_lock(workshop.jobs.job_folder(key))
+    lock = acquire_lock(workshop.jobs.job_folder(key))
     assert lock is not None
     os.close(lock)
 

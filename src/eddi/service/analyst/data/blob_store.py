@@ -1,13 +1,13 @@
 """A blob store: immutable files, each named by the SHA-256 of its content."""
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from eddi.durable_file import finish_file
 from eddi.errors import EddiError
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -37,10 +37,8 @@ class BlobStore:
             for chunk in _read_chunks(content):
                 sha256.update(chunk)
                 file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
         digest = sha256.hexdigest()
-        unfinished.replace(self.folder / digest)  # a file with this name has the same content
+        finish_file(unfinished, self.folder / digest)  # a file with this name has the same content
         return digest
 
     def path(self, digest: str) -> Path:

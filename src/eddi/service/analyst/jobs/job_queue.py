@@ -7,7 +7,6 @@ too often for the store: it is a file in the job's folder.
 """
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
+from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import EddiError
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
@@ -241,12 +241,9 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object atomically: a concurrent reader sees the old file or the new one."""
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("w", encoding="utf-8") as file:
-        json.dump(document, file, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    unfinished = name_unfinished(path)
+    unfinished.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+    finish_file(unfinished, path)
 
 
 def _stream(key: str) -> str:

@@ -6,7 +6,6 @@ process, and is started again. If two servers notice this at once, only one of t
 appends to the job's stream.
 """
 
-import fcntl
 import logging
 import os
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 from eddi.errors import EddiError
 from eddi.service import logs
 from eddi.service.analyst.data.blob_store import BlobStore
+from eddi.service.analyst.jobs.folder_lock import acquire_lock, inherited_descriptors
 from eddi.service.analyst.jobs.job_queue import (
     Job,
     JobKind,
@@ -117,7 +117,7 @@ class JobSupervisor:
             return
         if job.state is JobState.WAITING and len(self._running) >= self.max_running:
             return
-        lock = _acquire_lock(self.queue.job_folder(job.key))
+        lock = acquire_lock(self.queue.job_folder(job.key))
         if lock is None:
             return  # its process is alive, on this server or another
         try:
@@ -149,7 +149,11 @@ class JobSupervisor:
         command = [sys.executable, "-P", "-m", WORKER, str(folder)]
         with (folder / "log.txt").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=(lock,)
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                pass_fds=inherited_descriptors(lock),
             )
         self._running[job.key] = _RunningJob(started, process)
         _log.info("job started", extra={logs.FIELDS: {"job": job.key, "kind": str(job.kind)}})
@@ -194,21 +198,6 @@ def evaluation_spec(training: Job, result: Mapping[str, Any]) -> dict[str, Any]:
         "name": training.spec["name"],
         "target": training.spec["target"][0],
     }
-
-
-def _acquire_lock(folder: Path) -> int | None:
-    """A file descriptor that holds the lock of a job's folder; None if another process holds it.
-
-    The lock is released when the descriptor and all its inherited copies are closed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return None
-    return lock
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

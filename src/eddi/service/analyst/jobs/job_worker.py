@@ -20,6 +20,7 @@ import numpy as np
 from eddi.errors import EddiError, TableError
 from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.service.analyst.data.tables import read_rows
+from eddi.service.analyst.jobs.folder_lock import hold_lock
 from eddi.service.analyst.jobs.job_queue import JobKind, read_json, write_json
 
 NICENESS = 5  # respondents who wait for their next question have priority
@@ -30,7 +31,9 @@ INTERNAL_ERROR = "Something went wrong on our side. The server's log has the det
 def main(folder: Path) -> None:
     """Do the job in a folder, and write its result."""
     threading.Thread(target=_exit_with_server, daemon=True).start()
-    os.nice(NICENESS)
+    hold_lock(folder)
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(NICENESS)
     spec = read_json(folder / "order.json")
     try:
         work = fit if spec["kind"] == JobKind.FIT else evaluate
