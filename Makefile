@@ -39,7 +39,7 @@ bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training an
 	$(BIN)/python -m pytest -n auto -m slow
 	$(BIN)/python -m eddi_benchmarks
 
-$(VENV)/.docs: $(VENV)/.run
+$(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	@touch $@
 

@@ -79,7 +79,8 @@ def test_the_report_has_warnings_and_the_quality_on_test_rows(tmp_path: Path) ->
     report = json.loads(result.stdout)
     assert report["rows"] == 90
     assert (report["quality"][0]["n_rows"], report["quality"][0]["source"]) == (30, "test rows")
-    held_out = pd.read_csv(tmp_path / "m.test.csv", float_precision="round_trip")
+    # Parsed by Python: the parser of older versions of pandas loses the last digit.
+    held_out = pd.read_csv(tmp_path / "m.test.csv", dtype=str).astype({"x": float, "z": float})
     assert len(held_out) == 30
     assert len(held_out.merge(table, on=["x", "z", "ill"])) == 30
 
