@@ -1,4 +1,4 @@
-"""Adults of the survey NHANES 2015-2016: whether their blood sugar is raised, and what may tell.
+"""Adults of the survey NHANES 2015-2016: whether their blood sugar is raised, and what may indicate it.
 
 PROVENANCE.md in this folder describes the table.
 """

@@ -20,14 +20,14 @@ AnyCurves = Curves | StreamingCurves
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of one strategy, next to that of the strategy that was simulated.
+    """The result of one strategy, compared with that of the first strategy.
 
     Args:
         name: the strategy.
-        metrics: their values after the last question.
-        area: the mean of the main metric over all steps; lower is better.
-        difference: the area of the simulated strategy minus this one; None for the simulated strategy
-            itself, and for streamed tables, whose rows are not kept.
+        metrics: the metrics after the last question, by name.
+        area: the AUIC, the mean of the main metric over all steps; lower is better.
+        difference: the area of the first strategy minus this one; None for the first strategy itself, and
+            for streamed tables, whose rows are not kept.
     """
 
     name: str
@@ -42,7 +42,7 @@ def main_metric(curves: AnyCurves) -> Metric:
 
 
 def list_metrics(curves: AnyCurves) -> dict[str, Numbers]:
-    """The metrics that suit the target [steps + 1]; `METRIC_NAMES` has their names for people."""
+    """The metrics that suit the target [steps + 1]; `METRIC_NAMES` has their displayed names."""
     if curves.accuracy is None:
         return {"rmse": curves.rmse}
     metrics = {"accuracy": curves.accuracy, "brier": curves.metric("brier")}

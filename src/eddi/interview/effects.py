@@ -1,4 +1,4 @@
-"""The effects of answers on the prediction of the target: "what mattered"."""
+"""The effects of answers on the prediction of the target, which pages show as "what mattered"."""
 
 import math
 from dataclasses import dataclass
@@ -18,8 +18,7 @@ class Effect:
         answer: the answer.
         shift: the prediction with the answer minus the one without it: of the mean, or of the
             probability of the level that is now the most likely.
-        nats: information of the answer when it was given: KL divergence of the prediction after it from
-            the one before.
+        nats: information of the answer when it was given: KL(prediction after it || prediction before it).
     """
 
     answer: Answer
@@ -73,7 +72,7 @@ def shift(before: Prediction, after: Prediction) -> float:
 
 
 def information(before: Prediction, after: Prediction) -> float:
-    """KL(after || before) in nats, whose expectation is the reward.
+    """KL(after || before) in nats. The reward of a question is its expectation over the answers.
 
     Predictions of quantities are taken to be normal.
     """

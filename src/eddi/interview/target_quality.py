@@ -18,7 +18,7 @@ from eddi.table.schema import Schema
 from eddi.table.text import format_value
 from eddi.table.variable import Kind, Variable
 
-MAX_ROWS = 200  # that are interviewed; more take longer and tell hardly more
+MAX_ROWS = 200  # that are interviewed; more take longer and hardly change the result
 
 Numbers = NDArray[np.float64]
 HeldOut = Sequence[tuple[Model, Evidence]]
@@ -30,7 +30,7 @@ class _Results:
     """Predictions of held-out rows."""
 
     truth: Numbers  # [rows]
-    value: Numbers  # [rows] the mean; of levels, the most likely position
+    value: Numbers  # [rows] the predicted mean, or the position of the most likely level
     probabilities: Numbers | None  # [rows, levels]
     losses: Numbers | None  # [rows, steps + 1]; None if no row was interviewed
 
@@ -46,7 +46,7 @@ def measure_quality(
     Args:
         held_out: models, each with rows it was not trained on.
         target: the variable to predict.
-        source: what these rows are.
+        source: what these rows are, such as "test rows"; see `TargetQuality`.
         targets: all targets of the interviews; the target alone by default.
     """
     targets = targets or (target,)
@@ -132,7 +132,7 @@ def _compare_classes(
     shares = [float((truth == place).mean()) for place in range(variable.n_levels)]
     metrics = {"accuracy": float((value == truth).mean())}
     trivial = {"accuracy": max(shares)}
-    # One against the rest; for two classes, both have the same AUROC.
+    # Each class against the rest, averaged. With two classes, both have the same AUROC.
     areas = [
         float(auroc(probabilities[:, place], truth == place))
         for place, share in enumerate(shares)

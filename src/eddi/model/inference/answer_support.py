@@ -1,10 +1,12 @@
 """The possible answers to every variable, with their probabilities under the marginal predictions.
 
 An answer need not be drawn if its distribution is discrete: the reward enumerates all levels of a
-variable, and all atoms of a quantity. To save time, neighbouring answers can be merged.
+variable, and all atoms of a quantity (see `network.atoms`). To save time, neighbouring answers can be
+merged.
 
-Atoms are the same for every row. Where the observed answers determine a quantity more precisely than its
-bins, as with collinear variables, its answers are points of the predicted distribution instead.
+The values of atoms, the means of bins, are the same for every row. Where the observed answers predict a
+quantity more precisely than its bins, as with collinear variables, its possible answers are points of the
+predicted distribution instead.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,16 +27,16 @@ from eddi.model.network.marginals import Marginals
 from eddi.model.network.mlp import Weights
 from eddi.table.variable import Kind
 
-MAX_VARIANCE_RATIO = 4.0  # of the atoms' distribution to the predicted variance
+MAX_VARIANCE_RATIO = 4.0  # variance of the atoms' distribution / predicted variance
 N_POINTS = 5  # of a predicted distribution; eight give the same decisions
-MAX_LEVELS = 16  # an ordinal with more levels has its neighbours merged, as a quantity has
+MAX_LEVELS = 16  # of an ordinal; with more, neighbouring levels are merged, as those of a quantity
 
 
 @dataclass(frozen=True)
 class AnswerProbabilities:
     """The possible answers of some rows; the answers to one variable are adjacent.
 
-    An answer with probability 0 fills a place; its value has no meaning.
+    An answer with probability 0 may be padding; its value has no meaning.
     """
 
     values: Tensor  # [rows, answers] coded
@@ -130,9 +132,9 @@ class _MergedSupport:
 class _QuantitySupport:
     """Atoms of some quantities or, where they are too coarse, points of the predicted distribution.
 
-    Atoms are too coarse for a row if their distribution, including the variance inside bins, has more than
-    MAX_VARIANCE_RATIO times the predicted variance. Otherwise they are better, because they need not be
-    normal.
+    Atoms are too coarse for a row if the variance of their distribution, including that inside bins, is
+    more than MAX_VARIANCE_RATIO times the predicted variance. Otherwise atoms are better, because their
+    distribution can have any shape.
     """
 
     def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
@@ -169,8 +171,8 @@ class _QuantitySupport:
 def normal_levels(n: int) -> Tensor:
     """Cumulative probabilities of ``n`` equally likely points that have mean 0 and variance 1 together.
 
-    They are those of the middles of ``n`` equally likely intervals of a normal distribution, moved
-    outwards, because middles have too small a variance.
+    They start from the medians of ``n`` equally likely intervals of a normal distribution. Those have too
+    small a variance, so they are scaled outwards.
     """
     middles = torch.special.ndtri((torch.arange(n, dtype=torch.float64) + 0.5) / n)
     levels: Tensor = torch.special.ndtr(middles / middles.square().mean().sqrt())
