@@ -280,6 +280,7 @@ def test_the_error_of_an_upload_is_shown_at_the_file_field(visit, tmp_path):
     assert accessibility_violations(page) == []
 
 
+@pytest.mark.slow
 def test_the_schema_can_be_corrected_with_the_keyboard_alone(visit, people_file):
     page = upload(visit(DESKTOP), people_file)
     for _ in range(60):

@@ -149,7 +149,10 @@ def accessibility_violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(PHONE, id="phone"), pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow)],
+)
 def test_an_interview_leads_from_start_to_result(visit, size, scripts):
     page = begin(visit(size, scripts=scripts))
     n_asked = 0
@@ -185,6 +188,7 @@ def test_no_page_violates_accessibility_rules(visit, scheme):
     assert violations == []
 
 
+@pytest.mark.slow
 def test_an_accessibility_violation_would_be_found(visit):
     page = visit()
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=\"/static/icon.svg\">')")
@@ -242,7 +246,14 @@ def focus_by_tab(page: Page, selector: str) -> None:
     raise AssertionError(f"Tab never reached {selector}")
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desktop"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(NARROW, id="narrow"),
+        pytest.param(PHONE, id="phone", marks=pytest.mark.slow),
+        pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow),
+    ],
+)
 def test_pages_fit_the_screen_and_controls_are_large_enough(visit, size):
     page = begin(visit(size))
     answer(page)
@@ -261,6 +272,7 @@ def test_pages_fit_the_screen_and_controls_are_large_enough(visit, size):
         assert small == []
 
 
+@pytest.mark.slow
 def test_the_layout_does_not_shift_while_a_page_loads(visit):
     page = defer_until(begin(visit(PHONE)), "How old are you?")
     page.reload()
@@ -275,6 +287,7 @@ def test_the_layout_does_not_shift_while_a_page_loads(visit):
     assert total_shift == 0
 
 
+@pytest.mark.slow
 def test_a_slider_and_its_box_have_the_same_value(visit):
     page = defer_until(begin(visit()), "How old are you?")
     box, slider = page.get_by_label("How old are you?", exact=True), page.get_by_role("slider")
@@ -285,6 +298,7 @@ def test_a_slider_and_its_box_have_the_same_value(visit):
     expect(slider).to_have_value("42")
 
 
+@pytest.mark.slow
 def test_without_scripts_there_are_no_controls_that_need_them(visit):
     page = defer_until(begin(visit(scripts=False)), "How old are you?")
     expect(page.get_by_role("slider")).to_have_count(0)
@@ -292,7 +306,10 @@ def test_without_scripts_there_are_no_controls_that_need_them(visit):
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize(
+    "scripts",
+    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts", marks=pytest.mark.slow)],
+)
 def test_an_invalid_answer_stays_in_its_box_with_an_explanation(visit, scripts):
     page = defer_until(begin(visit(scripts=scripts)), "How old are you?")
     page.locator("#v0").fill("abc")
@@ -320,6 +337,7 @@ def test_why_opens_in_place_and_keeps_the_input(visit):
     expect(page.get_by_role("heading", name="What could be asked now")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_without_scripts_why_is_a_separate_page(visit):
     page = begin(visit(scripts=False))
     question = page.get_by_role("heading", level=1).inner_text()
@@ -329,7 +347,10 @@ def test_without_scripts_why_is_a_separate_page(visit):
     expect(page.get_by_text("Question 1", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize(
+    "scripts",
+    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts", marks=pytest.mark.slow)],
+)
 def test_back_shows_the_last_answer_for_a_change(visit, scripts):
     page = defer_until(begin(visit(scripts=scripts)), "How old are you?")
     page.locator("#v0").fill("61")
@@ -345,6 +366,7 @@ def test_back_shows_the_last_answer_for_a_change(visit, scripts):
     expect(page.get_by_text("Nothing yet.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_interview_can_be_continued_in_another_browser_by_its_link(visit):
     page = begin(visit(PHONE))
     answer(page)
@@ -390,6 +412,7 @@ def test_answers_are_forgotten_after_confirmation(visit):
     expect(page.get_by_role("heading", name="There is no interview at this link")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_printed_result_has_no_navigation(visit):
     page = begin(visit(DESKTOP))
     answer(page)

@@ -62,7 +62,7 @@ def open_as(browser, protected_site):
         context.close()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_operator_sees_the_number_of_interviews(open_as, scripts):
     operator = open_as("operator", scripts=scripts)
     assert operator.goto("/healthz").ok
@@ -85,7 +85,7 @@ def count_interviews(page):
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 401), ("respondent", 403)])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+@pytest.mark.parametrize("size", [PHONE, pytest.param(DESKTOP, marks=pytest.mark.slow)])
 def test_other_roles_see_a_page_that_refuses_them(open_as, role, status, size):
     page = open_as(role, size)
     assert page.goto("/metrics").status == status

@@ -109,6 +109,7 @@ def test_points_of_a_normal_distribution_have_its_variance():
         points = torch.special.ndtri(normal_levels(n).double())
         assert points.mean().item() == pytest.approx(0, abs=1e-6)
         assert points.square().mean().item() == pytest.approx(1, rel=1e-5)
+    assert normal_levels(1).tolist() == [0.5]
 
 
 def test_terms_that_do_not_depend_on_the_row_are_computed_once():

@@ -175,7 +175,7 @@ def normal_levels(n: int) -> Tensor:
     small a variance, so they are scaled outwards.
     """
     middles = torch.special.ndtri((torch.arange(n, dtype=torch.float64) + 0.5) / n)
-    levels: Tensor = torch.special.ndtr(middles / middles.square().mean().sqrt())
+    levels: Tensor = torch.special.ndtr(middles / middles.square().mean().sqrt().clamp_min(1e-9))
     return levels.float()
 
 

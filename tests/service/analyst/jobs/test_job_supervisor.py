@@ -61,6 +61,7 @@ def test_a_killed_job_continues_and_ends_with_the_same_bits(workshop, table, wai
     assert not (folder / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_stops_at_once_and_continues_when_resumed(workshop, table, wait_until):
     key = submit(workshop, table, steps=MANY_STEPS)
     wait_until(workshop, lambda: (workshop.jobs.job_folder(key) / "checkpoint").exists())

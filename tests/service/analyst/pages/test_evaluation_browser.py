@@ -95,6 +95,7 @@ def test_all_pages_are_accessible(visit, addresses, scheme, rules):
     assert violations == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [NARROW, PHONE, DESKTOP], ids=["narrow", "phone", "desktop"])
 def test_pages_fit_the_screen_and_controls_are_large_enough(visit, addresses, size):
     page = visit("/analyst/compare", size)
@@ -111,8 +112,14 @@ def test_pages_fit_the_screen_and_controls_are_large_enough(visit, addresses, si
         assert small == []
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize(
+    "scripts",
+    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts", marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(PHONE, id="phone"), pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow)],
+)
 def test_the_pages_lead_from_the_card_to_a_what_if_analysis(visit, addresses, size, scripts):
     page = visit(addresses["card"], size, scripts=scripts)
     page.get_by_role("link", name="Full evaluation").click()
@@ -147,11 +154,13 @@ def test_the_slider_loads_steps_in_place(visit, addresses):
     expect(page.get_by_role("heading", name="No questions are left")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_without_scripts_there_is_no_slider(visit, addresses):
     page = visit(addresses["decision"], scripts=False)
     expect(page.get_by_role("slider")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_axe_finds_an_image_without_a_description(visit, addresses):
     page = visit(addresses["card"])
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=\"/static/icon.svg\">')")
