@@ -7,7 +7,7 @@ OLDEST_TESTS := tests/table tests/strategy tests/interview tests/store tests/cli
 	tests/service/web tests/test_partial_vae.py tests/test_public_api.py tests/test_html.py tests/test_readme.py
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
-.PHONY: help run test test-oldest quick check bench docs dist clean
+.PHONY: help run test test-oldest quick lint check bench docs dist clean
 
 help:  ## Show the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,15 +24,17 @@ $(VENV)/.dev: $(VENV)/.run benchmarks/pyproject.toml
 run: $(VENV)/.run  ## Serve the demo questionnaire; trains the first time
 	$(BIN)/eddi demo --serve
 
-test: check  ## Lint, types, and all tests that are not marked slow
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: lint  ## Lint, types, and all tests that are not marked slow
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n auto --dist worksteal; tests=$$?; wait $$types && exit $$tests
 
 quick: $(VENV)/.dev  ## The fast tests of the library, in about a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
-check: $(VENV)/.dev  ## Lint and types only
+lint: $(VENV)/.dev  ## Lint only
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
+
+check: lint  ## Lint and types only
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training and reward speed

@@ -47,6 +47,7 @@ def test_shards_give_the_curves_of_the_whole_table(path, table, model, target):
     assert_equal_curves(shards, simulate(model, table, target, max_steps=3), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_another_process_gives_identical_results_even_in_random_order(path, table):
     this, other = (
         simulate_shards(path, table, "weight", make_strategy=Random, max_steps=2, engine=Engine(name, 1))

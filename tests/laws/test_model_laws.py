@@ -15,7 +15,8 @@ from eddi.table.variable import Kind
 N_VARIABLES = 8
 LAST_LEVELS = (None, None, 1, 3, 2, None, 4, 2)  # of the variables of people; None for a quantity
 NAMES = ("age", "visits", "pain", "town")
-ENCODERS = ("zi", "zi-m", "pn", "pnp")
+ENCODERS = ("zi", "zi-m", "pn", "pnp", "precision")
+SLOW = {("default", "zi"), ("default", "zi-m"), ("default", "pn"), ("paper", "precision")}
 
 quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -39,7 +40,12 @@ garbage_rows = st.lists(
 
 
 @pytest.fixture(
-    params=[(recipe, name) for recipe in ("default", "paper") for name in ENCODERS], ids="-".join
+    params=[
+        pytest.param((recipe, name), marks=[pytest.mark.slow] if (recipe, name) in SLOW else [])
+        for recipe in ("default", "paper")
+        for name in ENCODERS
+    ],
+    ids="-".join,
 )
 def fitted(request, people_model):
     recipe, set_encoder = request.param

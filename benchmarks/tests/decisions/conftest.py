@@ -66,3 +66,10 @@ def make_small_problem(n_rows=120, *, is_class):
 def make_problem():
     """Three quantities, one with missing values, and a colour; the first quantity is the target's."""
     return make_small_problem
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of complete runs are slow, because all methods are trained."""
+    for item in items:
+        if "results" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)

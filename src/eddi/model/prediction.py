@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.table.text import format_html_table, format_names
-from eddi.table.variable import Level, Variable
+from eddi.table.variable import Kind, Level, Variable
 
 COVERAGE = 0.9
 """Probability that a value lies in `Prediction.interval`."""
@@ -101,7 +101,8 @@ class Prediction:
     def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":
         """A copy that is not more certain than ``other`` in these rows.
 
-        The spread of a quantity is widened around its mean. Levels get the probabilities of ``other``.
+        A quantity keeps its mean, and a narrower interval gets the width of ``other``. Levels get the
+        probabilities of ``other``.
         """
         if self.probabilities is not None and other.probabilities is not None:
             is_surer = rows & (self.probabilities.max(-1) > other.probabilities.max(-1))
@@ -114,12 +115,14 @@ class Prediction:
             )
         width, other_width = (np.diff(p.interval, axis=-1)[..., 0] for p in (self, other))
         is_narrower = rows & (width < other_width)
-        factor = np.where(is_narrower, other_width / np.maximum(width, 1e-300), 1.0)[:, None]
-        mean = self.mean[:, None]
+        shift = self.mean - other.mean
+        if self.variable.kind is Kind.COUNT:
+            # Whole numbers from 0 up.
+            shift = np.maximum(np.rint(shift), -other.interval[:, 0])
         return replace(
             self,
             sd=np.where(rows, np.maximum(self.sd, other.sd), self.sd),
-            interval=mean + (self.interval - mean) * factor,
+            interval=np.where(is_narrower[:, None], other.interval + shift[:, None], self.interval),
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
