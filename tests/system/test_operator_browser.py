@@ -20,7 +20,10 @@ from .test_browser import (
 
 __all__ = ["browser", "model_file"]  # fixtures
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
 
 
 @pytest.fixture(scope="module")

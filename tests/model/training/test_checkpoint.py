@@ -90,6 +90,7 @@ def test_a_run_without_a_seed_can_be_resumed(tmp_path):
     assert resumed.history_[-1].step == 300
 
 
+@pytest.mark.slow
 def test_a_run_whose_process_was_killed_can_be_resumed(tmp_path, uninterrupted):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_checkpoint as t\n"

@@ -125,6 +125,7 @@ def test_the_api_lists_the_options_and_refuses_others(site):
     assert "has no option 'Julia'. Options are: Excel, R, Stata" in response.json()["detail"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_none_of_these_and_the_options_exclude_each_other_in_a_browser(site):
     flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # root may not use Chromium's own sandbox

@@ -14,7 +14,10 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 MIN_TARGET_PIXELS = 24  # CSS pixels, WCAG 2.2 success criterion 2.5.8
 SECONDS_TO_RESPOND = 30  # on a busy machine
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
 
 
 @pytest.fixture(scope="module")
