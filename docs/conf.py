@@ -61,6 +61,9 @@ nb_kernel_rgx_aliases = {".*": "python3"}
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+napoleon_attr_annotations = (
+    False  # in a type such as numpy.str_, the underscore would be taken for a link
+)
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
