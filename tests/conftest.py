@@ -114,7 +114,7 @@ def small_recipe():
 
 @pytest.fixture(scope="session")
 def model():
-    """A model of people with the default recipe and encoder."""
+    """A model of people with the default recipe and the set encoder PNP."""
     return fit_people()
 
 

@@ -1,4 +1,4 @@
-"""Marginal predictions of some variables are those of all variables, restricted to these."""
+"""The marginal predictor builds heads and answers once; the paper's recipe has none."""
 
 import pytest
 import torch
@@ -14,55 +14,6 @@ def fitted(model):
 @pytest.fixture(scope="module")
 def predictor(fitted):
     return fitted.marginal_predictor
-
-
-@pytest.fixture(scope="module")
-def features(fitted, people):
-    with torch.inference_mode():
-        return fitted.frozen.features(fitted.code(fitted.evidence(people(6, seed=2))))
-
-
-@pytest.mark.parametrize("variable", range(8))
-def test_the_head_of_a_variable_computes_its_own_outputs(fitted, predictor, features, variable):
-    marginals = fitted.network.marginals
-    head = predictor.target_head([variable])
-    outputs = marginals(features)[:, marginals.output_rows([variable])]
-    torch.testing.assert_close(head(features), outputs)
-
-
-def test_the_head_of_several_variables_is_in_their_order(fitted, predictor, features):
-    level = torch.full((6, 8), 0.3)
-    target = [5, 0, 4]
-    head = predictor.target_head(target)
-    marginals = fitted.network.marginals
-    expected = marginals.quantile(marginals(features), level)[:, target]
-    torch.testing.assert_close(head.heads.quantile(head(features), level[:, :3]), expected)
-
-
-def test_the_kl_of_a_prediction_from_itself_is_zero(fitted, predictor, features):
-    n_variables = len(fitted.schema.variables)
-    head = predictor.target_head(range(n_variables))
-    outputs = head(features)
-    divergence = head.kl_by_variable(outputs, outputs)
-    assert divergence.shape == (6, n_variables)
-    assert divergence.abs().max() < 1e-5
-
-
-def test_the_kl_is_the_sum_over_the_variables(predictor, features):
-    outputs = predictor.target_head([0, 3, 5])(features)
-    head = predictor.target_head([0, 3, 5])
-    total = head.kl(outputs[:1], outputs[1:2])
-    assert (total > 0).all()
-    torch.testing.assert_close(total, head.kl_by_variable(outputs[:1], outputs[1:2]).sum(-1))
-
-
-def test_the_order_of_the_kl_is_that_of_the_heads(predictor, features):
-    target = [4, 0, 5, 2]
-    head = predictor.target_head(target)
-    by_variable = head.kl_by_variable(head(features[:1]), head(features[1:2]))[0]
-    for divergence, place in zip(by_variable, head.order.tolist(), strict=True):
-        single = predictor.target_head([target[place]])
-        torch.testing.assert_close(divergence, single.kl(single(features[:1]), single(features[1:2]))[0])
 
 
 def test_heads_and_answers_are_cached(predictor):
