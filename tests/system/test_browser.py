@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from eddi import Variable
 
@@ -116,12 +116,18 @@ def begin(page: Page) -> Page:
     return page
 
 
+def click(control: Locator) -> None:
+    """Click a control that opens another page, and wait for it: a click alone does not wait."""
+    with control.page.expect_navigation():
+        control.click()
+
+
 def defer_until(page: Page, text: str) -> Page:
     """Put questions off until this one is asked."""
     for _ in range(12):
         if page.get_by_role("heading", level=1, name=text).count():
             return page
-        page.get_by_role("button", name="Later").click()
+        click(page.get_by_role("button", name="Later"))
     raise AssertionError(f"{text} was never asked")
 
 
@@ -129,13 +135,13 @@ def answer(page: Page) -> None:
     """Give a valid answer, whatever is asked."""
     buttons = page.locator("button.answer")
     if buttons.count():
-        buttons.first.click()
+        click(buttons.first)
         return
     for choices in page.locator(".choices").all():
         choices.locator("label").nth(1).click()
     for box in page.locator(".box input").all():
         box.fill("50")
-    page.locator("button.next").click()
+    click(page.locator("button.next"))
 
 
 def accessibility_violations(page: Page) -> list[str]:
