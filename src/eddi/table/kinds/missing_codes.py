@@ -32,9 +32,10 @@ def propose_codes(column: Column, guess: Guess) -> Guess:
     if variable.kind.has_levels and any(isinstance(level, str) for level in variable.levels):
         return _propose_words(guess, variable)
     numbers = _find_numbers(column, variable)
-    codes = [] if numbers is None else _find_numeric_codes(numbers)
-    rest = _without_codes(replace(column, stats=numbers.without(*codes)), variable) if codes else None
-    if numbers is None or rest is None:
+    if numbers is None or not (codes := _find_numeric_codes(numbers)):
+        return guess
+    rest = _without_codes(replace(column, stats=numbers.without(*codes)), variable)
+    if rest is None:
         return guess
     missing = tuple(int(code) for code in codes)
     message = f"{_count_cells(numbers, codes)} may mean that the value is missing. If so, use:"
