@@ -10,7 +10,9 @@ sys.path.insert(0, str(DOCS / "_ext"))
 
 # The examples run the command `eddi` of this environment, on one thread each.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ.update(OMP_NUM_THREADS="1", COLUMNS="100", PYTHONPATH=str(DOCS / "_ext"))
+_paths = filter(None, [str(DOCS / "_ext"), os.environ.get("PYTHONPATH")])
+os.environ["PYTHONPATH"] = os.pathsep.join(_paths)
+os.environ.update(OMP_NUM_THREADS="1", COLUMNS="100")
 
 from sphinx.application import Sphinx  # noqa: E402
 

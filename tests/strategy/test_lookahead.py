@@ -127,8 +127,8 @@ def test_a_model_without_marginal_predictions_is_refused(people_model):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"doubt": -1}, "doubt must be 0 or more, got -1"),
-        ({"doubt": float("nan")}, "doubt must be 0 or more, got nan"),
+        ({"min_gain": -1}, "min_gain must be 0 or more, got -1"),
+        ({"min_gain": float("nan")}, "min_gain must be 0 or more, got nan"),
         ({"n_candidates": 0}, "n_candidates must be at least 1, got 0"),
         ({"n_points": 0}, "n_points must be at least 1, got 0"),
         ({"n_draws": 0}, "n_draws must be at least 1, got 0"),

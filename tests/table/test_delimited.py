@@ -125,6 +125,32 @@ def test_a_line_with_too_many_cells_is_rejected_by_number(file):
         formats.read(file("t.csv", "a,b\n1,2\n1,2,3\n"))
 
 
+@pytest.mark.parametrize(
+    "lines_above", ["Survey 2025,,\n", "Survey 2025,,\n,Household,\n", ",,\nSurvey 2025,,\n\n"]
+)
+def test_names_below_a_title_or_merged_cells_are_rejected_with_the_number_of_their_line(
+    file, lines_above
+):
+    number = lines_above.count("\n") + 1
+    path = file("t.csv", f"{lines_above}id,age,home town\n1,30,Rome\n2,40,Oslo\n")
+    with pytest.raises(
+        TableError, match=rf"no name for \d of 3 columns. Line {number} seems to have the names: delete"
+    ):
+        formats.read(path)
+
+
+@pytest.mark.parametrize("header", [",,", "id,,", ",age,", ",age,town"])
+def test_columns_without_a_name_are_read(file, header):
+    path = file("t.csv", f"{header}\n1,30,Rome\n2,40,Oslo\n")
+    assert formats.read(path).num_rows == 2
+
+
+def test_the_error_about_a_title_without_delimiters_says_to_delete_it(file):
+    path = file("t.csv", "Survey of 2025\nid,age,town\n1,30,Rome\n2,40,Oslo\n")
+    with pytest.raises(TableError, match=r"the header has 1\..*delete a title above it"):
+        formats.read(path)
+
+
 def test_an_empty_file_is_rejected(file):
     with pytest.raises(TableError, match=r"'t.csv' is empty. Expected a line of column names"):
         formats.read(file("t.csv", ""))

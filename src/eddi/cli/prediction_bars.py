@@ -64,7 +64,8 @@ class PredictionBars:
     def format_effect(self, effect: float) -> str:
         """Return an effect with its sign, in percentage points or in units of the variable."""
         if self.variable.kind.has_levels:
-            return f"{round(100 * effect) + 0:+d} points"  # adding 0 avoids a negative zero
+            points = round(100 * effect) + 0  # adding 0 avoids a negative zero
+            return f"{points:+d} {'point' if abs(points) == 1 else 'points'}"
         return f"{round(effect, self._n_decimals) + 0.0:+.{self._n_decimals}f}"
 
     def _draw_levels(self, prediction: Prediction) -> Table:

@@ -24,22 +24,22 @@ class Lookahead:
     model with marginal predictions, and far more time.
 
     Args:
-        doubt: subtracted from every gain, as a share of the information of two greedy questions.
+        min_gain: subtracted from every gain, as a share of the information of two greedy questions.
         n_candidates: number of questions per row whose gain is computed; see `TwoStepLookahead`.
         n_points: answers to a quantity that are enumerated at either question to find candidates.
         n_draws: number of draws of answers that reveal several variables at once.
         seed: of those draws.
     """
 
-    doubt: float = TwoStepLookahead.min_gain
+    min_gain: float = TwoStepLookahead.min_gain
     n_candidates: int = TwoStepLookahead.n_candidates
     n_points: int = COARSE.n_points
     n_draws: int = COARSE.n_draws
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.doubt >= 0:
-            raise StrategyError(f"doubt must be 0 or more, got {self.doubt:g}.")
+        if not self.min_gain >= 0:
+            raise StrategyError(f"min_gain must be 0 or more, got {self.min_gain:g}.")
         counts = {
             "n_candidates": self.n_candidates,
             "n_points": self.n_points,
@@ -58,5 +58,5 @@ class Lookahead:
             return self.score(model, evidence[:1], target).repeat(len(evidence), 1)
         rewards = mutual_information(model, evidence, target, n_draws=N_DRAWS, seed=self.seed)
         settings = EnumerationSettings(self.n_points, self.n_draws, self.seed)
-        lookahead = TwoStepLookahead(self.n_candidates, self.doubt, settings, self.n_draws)
+        lookahead = TwoStepLookahead(self.n_candidates, self.min_gain, settings, self.n_draws)
         return (rewards + lookahead.gain(model, evidence, target)).cpu()

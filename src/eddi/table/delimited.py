@@ -3,8 +3,10 @@
 import codecs
 import csv
 import io
+import itertools
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +20,8 @@ from eddi.table.columns import clean, is_text
 DELIMITERS = ",;\t|"
 N_SNIFFED_LINES = 50  # lines from which the delimiter is detected
 N_SNIFFED_CHARACTERS = 1_000_000  # upper limit, in case the lines are very long
+MAX_LINES_ABOVE_HEADER = 5  # a title, groups of columns, and empty lines
+NUMBER = re.compile(r"[\W\d_]*\d[\W\d_]*")  # also with a currency sign, a percent sign or as a date
 BOOLEANS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
@@ -32,7 +36,7 @@ def read(path: Path, delimiter: str | None = None) -> pa.Table:
         delimiter: the character between cells; None to detect it.
 
     Raises:
-        TableError: a line has more or fewer cells than the header.
+        TableError: a line has more or fewer cells than the header, or the header is not the first line.
     """
     with pa.input_stream(path, compression="detect") as stream:
         text, encoding = decode(stream.read())
@@ -44,6 +48,7 @@ def read(path: Path, delimiter: str | None = None) -> pa.Table:
     header = next(filter(None, csv.reader(lines, delimiter=delimiter)), [])
     if not header:
         return pa.table({})
+    _check_header(path, header, csv.reader(lines, delimiter=delimiter))
     try:
         return _parse(text.encode(), delimiter, header)
     except pa.ArrowInvalid:
@@ -142,6 +147,23 @@ def _type_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+def _check_header(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Raise an error if the columns are named further down, below a title or merged cells."""
+    n_unnamed = sum(not name.strip() for name in header)
+    if n_unnamed < max(2, len(header) / 2):
+        return
+    for number, row in enumerate(itertools.islice(rows, MAX_LINES_ABOVE_HEADER + 1), start=1):
+        if len(row) == len(header) and all(map(_is_label, row)):
+            raise TableError(
+                f"the header of {path.name!r} has no name for {n_unnamed} of {len(header)} columns. Line "
+                f"{number} seems to have the names: delete what is above it, so that it is the first line."
+            )
+
+
+def _is_label(cell: str) -> bool:
+    return bool(cell.strip()) and NUMBER.fullmatch(cell) is None
+
+
 def _check_line_lengths(path: Path, text: str, delimiter: str) -> None:
     """Raise an error for the first line that does not have as many cells as the header."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -150,5 +172,6 @@ def _check_line_lengths(path: Path, text: str, delimiter: str) -> None:
         if row and len(row) != width:
             raise TableError(
                 f"line {rows.line_num} of {path.name!r} has {len(row)} cells, but the header has "
-                f"{width}. Correct that line; text that contains {delimiter!r} must be in quotes."
+                f"{width}. Correct that line; text that contains {delimiter!r} must be in quotes. The "
+                "header must be the first line: delete a title above it."
             )

@@ -51,6 +51,7 @@ def _answers(browser, page):
 def test_the_question_is_one_list_of_checkboxes(page):
     boxes = re.findall(r'<input type="checkbox" id="[^"]*" name="(\w+)" value="yes"', page.text)
     assert boxes == ["v0", "v1", "v2", "none"]
+    assert page.text.count("Choose all that apply.") == 1
     assert re.findall(r"<span>(Excel|R|Stata|None of these)</span>", page.text) == [
         *("Excel", "R", "Stata", "None of these")
     ]

@@ -132,8 +132,8 @@ def test_the_number_of_questions_left_is_a_maximum_and_an_estimate(maximum, esti
 
 
 def test_the_length_of_an_interview_is_a_maximum_and_an_estimate():
-    assert wording.describe_length(6, 6) == "At most 6."
-    assert wording.describe_length(6, 4) == "At most 6, probably about 4."
+    assert wording.describe_length(6, 6) == "At most 6, not counting those you skip."
+    assert wording.describe_length(6, 4) == "At most 6, not counting those you skip; probably about 4."
 
 
 def test_numbers_of_answers_are_counted_in_words():

@@ -139,7 +139,7 @@ def test_a_number_with_two_readings_is_flagged():
 def test_numbers_with_a_few_other_texts_are_reported_to_look_like_numbers():
     values = [*(f"{n}.5 kg" for n in range(40, 90)), "too heavy"]
     schema = infer(formats.read({"weight": values, "x": np.arange(51) + 0.5}))
-    assert schema.set_aside[0].reason == "numbers, but 1 cells are not: 'too heavy'"
+    assert schema.set_aside[0].reason == "numbers, but 1 cell is not: 'too heavy'"
     (note,) = schema.notes
     assert note.message.startswith("looks like a number, but some cells are not.")
     assert (note.alternative.format.example, note.alternative.missing) == ("1234.5 kg", ("too heavy",))
@@ -170,6 +170,22 @@ def test_numeric_codes_are_proposed_and_not_applied(values, codes, kind):
     note = next(note for note in notes if "may mean that the value is missing" in note.message)
     assert (note.alternative.missing, note.alternative.kind) == (codes, kind)
     assert f"{codes[0]} (20 cells)" in note.message
+
+
+def test_numeric_codes_are_proposed_for_numbers_with_a_currency_or_a_decimal_comma():
+    for values in (["€ 1.200,50", "€ 980,00", "€ 2.310,10", "-99"], ["12,5", "17,25", "9,0", "-99"]):
+        variable, (note,) = guess("rent", values * 20)
+        assert variable.low < -99
+        assert note.message == "-99 (20 cells) may mean that the value is missing. If so, use:"
+        assert (note.alternative.missing, note.alternative.format) == ((-99,), variable.format)
+        assert note.alternative.low >= 0
+
+
+def test_a_row_of_totals_among_few_whole_numbers_is_proposed_to_be_missing():
+    variable, (note,) = guess("members", [*["1", "2", "3", "4", "5"] * 20, "Total: 300"])
+    assert (variable.kind, variable.n_levels) == (Kind.CATEGORY, 6)
+    assert note.message.startswith("whole numbers, except for 'Total: 300'.")
+    assert (note.alternative.kind, note.alternative.missing) == (Kind.COUNT, ("Total: 300",))
 
 
 @pytest.mark.parametrize(

@@ -184,8 +184,8 @@ def describe_questions_left(maximum: int, estimate: int) -> str:
 def describe_length(maximum: int, estimate: int) -> str:
     """Return how many questions an interview has."""
     if estimate >= maximum:
-        return f"At most {maximum}."
-    return f"At most {maximum}, probably about {estimate}."
+        return f"At most {maximum}, not counting those you skip."
+    return f"At most {maximum}, not counting those you skip; probably about {estimate}."
 
 
 def count_answers(n_answers: int) -> str:

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from eddi.table.cells.missing import is_declined_word, is_missing_number, is_missing_word
 from eddi.table.columns import is_text
+from eddi.table.kinds.column_stats import ColumnStats
 from eddi.table.kinds.guess import Column, Guess
-from eddi.table.kinds.numbers import guess_numbers
+from eddi.table.kinds.numbers import guess_numbers, widen_range
 from eddi.table.kinds.scales import find_order
 from eddi.table.text import format_list
 from eddi.table.variable import Kind, Variable
@@ -30,15 +31,32 @@ def propose_codes(column: Column, guess: Guess) -> Guess:
         return guess
     if variable.kind.has_levels and any(isinstance(level, str) for level in variable.levels):
         return _propose_words(guess, variable)
-    codes = [] if is_text(column.stats.values.type) else _find_numeric_codes(column)
-    if not codes:
+    numbers = _find_numbers(column, variable)
+    if numbers is None or not (codes := _find_numeric_codes(numbers)):
         return guess
-    rest = guess_numbers(replace(column, stats=column.stats.without(*codes))).variable
+    rest = _without_codes(replace(column, stats=numbers.without(*codes)), variable)
     if rest is None:
         return guess
     missing = tuple(int(code) for code in codes)
-    message = f"{_count_cells(column, codes)} may mean that the value is missing. If so, use:"
+    message = f"{_count_cells(numbers, codes)} may mean that the value is missing. If so, use:"
     return _propose(guess, message, replace(rest, missing=missing))
+
+
+def _find_numbers(column: Column, variable: Variable) -> ColumnStats | None:
+    """Return the statistics of the column's numbers, or None if it has none."""
+    if not is_text(column.stats.values.type):
+        return column.stats
+    if variable.format is None or not column.stats.is_complete:
+        return None
+    return column.stats.as_numbers(variable.format.parse)
+
+
+def _without_codes(column: Column, variable: Variable) -> Variable | None:
+    """Return the variable of a column of numbers that is left without its codes."""
+    if variable.format is None:
+        return guess_numbers(column).variable
+    low, high = widen_range(column.stats.low, column.stats.high)
+    return replace(variable, low=low, high=high)
 
 
 def _propose_words(guess: Guess, variable: Variable) -> Guess:
@@ -65,9 +83,9 @@ def _propose(guess: Guess, message: str, alternative: Variable) -> Guess:
     return replace(guess, notes=others).check(message, alternative)
 
 
-def _find_numeric_codes(column: Column) -> list[float]:
+def _find_numeric_codes(numbers: ColumnStats) -> list[float]:
     """Return numbers such as -99 and 999 that lie far outside the other values, and repeat."""
-    values, counts = column.stats.extremes
+    values, counts = numbers.extremes
     low = _codes_at_end(-values[::-1], counts[::-1], sign=-1)
     return sorted([*low, *_codes_at_end(values, counts, sign=1)])
 
@@ -88,6 +106,6 @@ def _codes_at_end(values: NDArray[np.float64], counts: NDArray[np.int64], *, sig
     return []
 
 
-def _count_cells(column: Column, codes: list[float]) -> str:
-    counts = dict(zip(*(array.tolist() for array in column.stats.extremes), strict=True))
+def _count_cells(numbers: ColumnStats, codes: list[float]) -> str:
+    counts = dict(zip(*(array.tolist() for array in numbers.extremes), strict=True))
     return format_list([f"{code:g} ({counts[code]} cells)" for code in codes])

@@ -91,7 +91,8 @@ def _guess_mixed(column: Column, partial: PartialFormat, numbers: ColumnStats) -
     others = partial.others
     n_cells = column.stats.n_observed - numbers.n_observed
     listed = format_list([repr(value) for value in others[:4]])
-    reason = f"numbers, but {n_cells} cells are not: {listed}"
+    are_not = "1 cell is not" if n_cells == 1 else f"{n_cells} cells are not"
+    reason = f"numbers, but {are_not}: {listed}"
     is_plain = partial.format.is_plain
     inner = guess_numbers(replace(column, stats=numbers)).variable if is_plain else None
     variable = inner or _as_quantity(column, partial.format, numbers)
@@ -154,6 +155,9 @@ def _as_category(column: Column, levels: list[str]) -> Guess:
         )
     if column.hint is NameHint.NOMINAL:
         return guess
+    numbers = detect_partial_format(levels)
+    if numbers is not None and numbers.format.is_plain and numbers.others:
+        return _check_few_numbers(column, guess, numbers)
     partial = find_partial_order(levels)
     if partial is not None:
         return _check_partial_order(column, guess, *partial)
@@ -161,6 +165,17 @@ def _as_category(column: Column, levels: list[str]) -> Guess:
         message = "read as levels without an order. If they have one, list them in ascending order:"
         return guess.check_kind(message, Kind.ORDINAL)
     return guess
+
+
+def _check_few_numbers(column: Column, guess: Guess, partial: PartialFormat) -> Guess:
+    """Propose a variable in which the levels that are not numbers are missing, such as a row of totals."""
+    stats = column.stats.as_numbers(partial.format.parse)
+    variable = guess_numbers(replace(column, stats=stats)).variable
+    if variable is None:
+        return guess
+    listed = format_list([repr(value) for value in partial.others])
+    message = f"whole numbers, except for {listed}. Correct that, or read it as missing:"
+    return guess.check(message, replace(variable, missing=partial.others))
 
 
 def _check_partial_order(column: Column, guess: Guess, order: Order, others: list[str]) -> Guess:

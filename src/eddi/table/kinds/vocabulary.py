@@ -88,6 +88,7 @@ ORDINAL_SCALES = tuple(
 OPPOSITES = frozenset(
     [
         *[("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("-", "+")],
+        *[("nein", "ja"), ("nee", "ja"), ("nej", "ja")],
         *[("absent", "present"), ("negative", "positive"), ("neg", "pos"), ("normal", "abnormal")],
         *[("alive", "dead"), ("alive", "deceased"), ("survived", "died"), ("benign", "malignant")],
         *[("healthy", "sick"), ("healthy", "ill"), ("well", "ill"), ("control", "case")],
