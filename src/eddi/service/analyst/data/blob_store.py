@@ -57,6 +57,11 @@ class BlobStore:
         """Whether there is a file with this digest."""
         return DIGEST.fullmatch(digest) is not None and (self.folder / digest).is_file()
 
+    def delete(self, digest: str) -> None:
+        """Delete the file with this digest, if there is one."""
+        if self.has(digest):
+            (self.folder / digest).unlink(missing_ok=True)
+
 
 def _read_chunks(content: bytes | Path) -> Iterator[bytes]:
     if isinstance(content, bytes):

@@ -84,10 +84,11 @@ class PublishedCatalogue:
         Raises:
             PublishingError: the name is not valid.
             TargetChangeError: the questionnaire has another target, and ``replace_target`` is false.
-            StopError: a condition is not valid.
+            StopError: a condition is not valid, or a risk cannot be guaranteed.
         """
         path = self.blobs.path(digest)
         questionnaire = Questionnaire.load(path, target, strategy=strategy, rules=rules)
+        questionnaire.interview()  # raises if the rules cannot be followed
         published = self.publisher.publish(
             name,
             model=digest,
@@ -155,6 +156,10 @@ class PublishedCatalogue:
     def all(self) -> tuple[Questionnaire, ...]:
         """The current version of every questionnaire that can be answered and is listed."""
         return tuple(self._load(item, item.current) for item in _listed(self._list_published()))
+
+    def load(self, item: PublishedQuestionnaire) -> Questionnaire:
+        """The current version of a questionnaire, also of one that is closed."""
+        return self._load(item, item.current)
 
     def read_logo(self, digest: str, /) -> bytes | None:
         """The picture with this digest; None if there is none."""

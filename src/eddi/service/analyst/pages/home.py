@@ -9,7 +9,15 @@ from starlette.datastructures import UploadFile
 from eddi.errors import TableError, TargetError
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import EXTENSIONS, UploadedTable, save_upload
-from eddi.service.analyst.pages import evaluation_pages, job_page, publish_page, schema_page
+from eddi.service.analyst.pages import (
+    evaluation_pages,
+    job_page,
+    model_page,
+    publish_page,
+    questionnaire_page,
+    schema_page,
+    settings_page,
+)
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import (
     Context,
@@ -50,7 +58,10 @@ def router(service: InterviewService, workshop: Workshop, settings: Settings) ->
     routes.add_api_route("/tables/{key}/fit", pages.fit, methods=["POST"])
     schema_page.add(routes, layout, workshop)
     job_page.add(routes, layout, workshop)
+    model_page.add(routes, layout, workshop)
     publish_page.add(routes, layout, workshop)
+    questionnaire_page.add(routes, layout, workshop)
+    settings_page.add(routes, layout, workshop)
     evaluation_pages.add(routes, layout, workshop)
     return routes
 
@@ -72,7 +83,7 @@ class WorkshopPages:
         context = {
             "section": "home",
             "title": "Workshop",
-            "questionnaires": [publish_page.questionnaire_item(item) for item in questionnaires],
+            "questionnaires": [questionnaire_page.questionnaire_item(item) for item in questionnaires],
             "models": [model_item(model, published_as) for model in self.workshop.models()],
             "jobs": [job_item(job, self.workshop.jobs.progress(job.key)) for job in jobs[:N_JOBS_SHOWN]],
             "has_more_jobs": len(jobs) > N_JOBS_SHOWN,
