@@ -1,6 +1,7 @@
 """`eddi store`: maintain the database of answers."""
 
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    help="Upgrade, export, back up and verify the database of answers, or erase answers from it.",
+    help="Upgrade, export, back up, restore and verify the database of answers, or erase answers from it.",
     no_args_is_help=True,
 )
 _command = register_command(app)
+
+SECONDS_BETWEEN_TRIES = 0.5
+TRACES_LEFT = "a program is reading the store, whose files may therefore still contain erased facts."
 
 StoreUrl = Annotated[
     str,
@@ -100,9 +104,10 @@ def forget(
 
     For example: eddi store forget sqlite:///answers.db interview/4f2a
 
-    The database files are rewritten so that they no longer contain the facts.
-    Older backups and exports still do, and the log of a PostgreSQL server may
-    for a while. Delete these yourself.
+    The facts are erased at once. While another program reads the store, old
+    versions of the rows stay in its files; the server removes them later, and so
+    does `eddi store scrub`. Older backups and exports still contain the facts,
+    and the log of a PostgreSQL server may for a while. Delete these yourself.
     """
     with _open_store(url) as store:
         _check_streams_exist(store, streams)
@@ -110,12 +115,41 @@ def forget(
             _confirm(len(streams))
         for stream in streams:
             store.erase(stream)
-        store.vacuum()
+        is_done = store.scrub()
     terminal.print_message(
         f"erased {', '.join(streams)}. Older backups and exports still contain the facts."
     )
+    if not is_done:
+        terminal.print_message(f"{TRACES_LEFT} Run later: eddi store scrub", style="yellow")
     if json:
-        terminal.print_data(terminal.to_json({"forgotten": streams}))
+        terminal.print_data(terminal.to_json({"forgotten": streams, "scrubbed": is_done}))
+
+
+@_command
+def scrub(
+    url: StoreUrl,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for readers.")
+    ] = 30,
+    json: Json = False,
+) -> None:
+    """Rewrite the files of a store, so that they contain nothing that was erased.
+
+    For example: eddi store scrub sqlite:///answers.db
+
+    A running server does this by itself, except for stores in PostgreSQL above
+    32 MB. Writers wait while the files are rewritten. The exit code is 1 if a
+    program that reads the store is in the way.
+    """
+    deadline = time.monotonic() + wait
+    with _open_store(url) as store:
+        while not (is_done := store.rewrite()) and time.monotonic() < deadline:
+            time.sleep(SECONDS_BETWEEN_TRIES)
+    if json:
+        terminal.print_data(terminal.to_json({"scrubbed": is_done}))
+    if not is_done:
+        raise EddiError(f"{TRACES_LEFT} End that program, then try again.")
+    terminal.print_message("the files contain nothing that was erased.", style="green")
 
 
 @_command

@@ -119,6 +119,11 @@ class Settings(BaseSettings):
     workshop: str = Field(
         "", description="Folder of tables, jobs and models. Default: `workshop` next to the store."
     )
+    keep_days: float = Field(
+        0.0,
+        ge=0,
+        description="Days after which an interview that did not change is erased; 0 keeps all.",
+    )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
         32,

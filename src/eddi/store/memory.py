@@ -68,6 +68,20 @@ class MemoryStore:
             ]
             self._streams[stream] = [*erased, StoredEvent(create_tombstone(stream, head), "{}")]
 
+    def scrub(self) -> bool:
+        """Return True: erased facts are not kept."""
+        return True
+
+    def idle_streams(self, prefix: str, before: str) -> list[str]:
+        """Return the streams with this prefix whose last event is older than ``before``."""
+        with self._lock:
+            last_events = [(name, stored[-1].event) for name, stored in sorted(self._streams.items())]
+        return [
+            name
+            for name, event in last_events
+            if name.startswith(prefix) and event.at < before and event.kind != FORGOTTEN
+        ]
+
     def verify(self) -> list[Fault]:
         """Return every event that is not as it was written."""
         with self._lock:

@@ -1,5 +1,6 @@
 """Errors of the HTTP API as problem details (RFC 9457, `application/problem+json`)."""
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -11,6 +12,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 
 from eddi.errors import EddiError
+from eddi.service import logs
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1  # before a client asks a busy server again
@@ -85,14 +89,23 @@ def get_request_id(request: Request) -> str:
     return str(request.scope.get("eddi.request", "unknown"))
 
 
+def public_text(error: EddiError, request_id: str) -> str:
+    """Return the message of an error for clients; one that names files or servers goes to the log."""
+    if not error.public_message:
+        return str(error)
+    _log.warning("refused", extra={logs.FIELDS: {"request": request_id, "reason": str(error)}})
+    return error.public_message
+
+
 async def _handle_eddi_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, EddiError)  # noqa: S101  # as registered
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         raise error  # the middleware logs it
     kind = error.problem_type or type(error).__name__.removesuffix("Error").lower()
     headers = HEADERS.get(error.status)
+    request_id = get_request_id(request)
     return problem_response(
-        get_request_id(request), error.status, str(error), kind=kind, headers=headers
+        request_id, error.status, public_text(error, request_id), kind=kind, headers=headers
     )
 
 
