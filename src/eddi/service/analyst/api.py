@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import Field
 from starlette.datastructures import UploadFile
@@ -36,6 +36,9 @@ UPLOAD_BODY = {
 }
 ERROR_RESPONSES = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
+DeleteModels = Annotated[
+    bool, Query(description="Whether to delete also its models that were never published.")
+]
 RouteOptions = dict[str, Any]
 
 
@@ -99,8 +102,8 @@ def _add_tables(
         return _detail(tables.correct(key, corrected, after=parse_if_match(if_match)), response)
 
     @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Delete a table", **write)
-    def forget(key: str) -> None:
-        tables.forget(key)
+    def forget(key: str, models: DeleteModels = False) -> None:
+        workshop.forget_table(key, with_models=models)
 
     def _detail(table: UploadedTable, response: Response) -> schemas.TableDetailOut:
         response.headers["ETag"] = f'"{table.version}"'

@@ -2,10 +2,11 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from eddi.durable_file import make_private
 from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
@@ -34,6 +35,7 @@ class Workshop:
     """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
     def __init__(self, store: Store, folder: Path, *, max_running_jobs: int = 1) -> None:
+        self.folder = folder
         self.blobs = BlobStore(folder / "shelf")
         self.tables = Tables(store, self.blobs)
         self.jobs = JobQueue(store, folder / "jobs")
@@ -54,7 +56,9 @@ class Workshop:
         return workshop
 
     def open(self) -> None:
-        """Start to run jobs."""
+        """Start to run jobs. Files of earlier versions become private."""
+        if self.folder.is_dir():
+            make_private(self.folder)
         self.supervisor.start()
 
     def close(self) -> None:
@@ -88,7 +92,7 @@ class Workshop:
             "table": uploaded.key,
             "table_seal": uploaded.digest,
             "name": uploaded.title,
-            "schema": uploaded.schema.to_toml(),
+            "table_version": uploaded.version,
             "target": list(names),
             "recipe": _check_recipe(recipe),
             "steps": _resolve_steps(recipe, steps),
@@ -97,6 +101,44 @@ class Workshop:
             "evaluate": held_out > 0,
         }
         return self._submit(JobKind.FIT, spec)
+
+    def forget_table(self, key: str, *, with_models: bool = False) -> None:
+        """Erase a table, and what its jobs keep of it.
+
+        Its models and their evaluations stay. They contain the names of variables and levels, but no rows.
+
+        Args:
+            key: the table.
+            with_models: erase also the models that were never published.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.tables.get(key)
+        self._forget_jobs(key, with_models=with_models)
+        self.tables.forget(key)
+        self._forget_jobs(key, with_models=with_models)  # those that were submitted in the meantime
+
+    def _forget_jobs(self, table: str, *, with_models: bool) -> None:
+        published = self._published_models()
+        for job in [job for job in self.jobs.all() if job.spec["table"] == table]:
+            model = (job.spec if job.kind is JobKind.EVALUATE else job.result).get("model")
+            is_model_kept = model in published or not with_models
+            if job.state is not JobState.FINISHED or not is_model_kept:
+                self.jobs.forget(job)
+                self._delete_unused(str(value) for value in job.result.values())
+            elif "schema" in job.spec:
+                self.jobs.copy_without_schema(job)
+            self.supervisor.check_again(job.key)
+
+    def _delete_unused(self, digests: Iterable[str]) -> None:
+        """Delete those files that no job and no questionnaire uses."""
+        used = {str(value) for job in self.jobs.all() for value in job.result.values()}
+        for digest in set(digests) - used - self._published_models():
+            self.blobs.delete(digest)
+
+    def _published_models(self) -> set[str]:
+        return {version.model for item in self.publisher.all() for version in item.versions}
 
     def evaluate(self, digest: str) -> str:
         """Submit a job that evaluates a model on its held-out rows, and return the job's key.

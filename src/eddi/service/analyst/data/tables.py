@@ -130,6 +130,15 @@ class Tables:
             raise TableNotFoundError(f"there is no table {key[:40]!r}. `GET /tables` lists all tables.")
         return _replay(key, events)
 
+    def schema_at(self, key: str, version: int) -> str:
+        """The schema of a table at one of its versions, as TOML.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.get(key)
+        return str(self.store.read(_stream(key))[version - 1].facts["schema"])
+
     def all(self) -> list[UploadedTable]:
         """All tables, newest first."""
         keys = [stream.removeprefix("table/") for stream in self.store.streams("table/")]
@@ -160,11 +169,14 @@ class Tables:
         return self.get(key)
 
     def forget(self, key: str) -> None:
-        """Erase a table, and its rows unless another table has the same rows."""
+        """Erase a table, and its rows unless another table has the same rows.
+
+        `Workshop.forget_table` also erases what jobs keep of the table.
+        """
         table = self.get(key)
         self.store.forget(_stream(key))
         if all(other.digest != table.digest for other in self.all()):
-            self.blobs.path(table.digest).unlink(missing_ok=True)
+            self.blobs.delete(table.digest)
 
     def _put_rows(self, rows: pa.Table) -> str:
         with tempfile.TemporaryDirectory() as folder:

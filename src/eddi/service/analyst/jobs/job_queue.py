@@ -16,7 +16,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from eddi.durable_file import finish_file, name_unfinished
+from eddi.durable_file import (
+    create_private_folder,
+    finish_file,
+    name_unfinished,
+    open_private_file,
+)
 from eddi.errors import EddiError
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
@@ -174,13 +179,27 @@ class JobQueue:
         """
         return self._change(key, "resumed", from_over=True)
 
+    def forget(self, job: Job) -> None:
+        """Erase a job. The supervisor ends its process and deletes its folder."""
+        self.store.forget(_stream(job.key))
+
+    def copy_without_schema(self, job: Job) -> Job:
+        """Store a finished job of an earlier version again, without the schema of its table, and erase it."""
+        spec = {name: value for name, value in job.spec.items() if name != "schema"}
+        copy = self.submit(job.kind, spec)
+        self.store.append(_stream(copy.key), "started", {"step": 0}, after=1)
+        self.store.append(_stream(copy.key), "finished", job.result, after=2)
+        self.forget(job)
+        return self.get(copy.key)
+
     def folder_id(self) -> str:
         """The identifier of the folder. A server with another folder must not run the jobs."""
         file = self.folder / "identity"
         if not file.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            create_private_folder(self.folder)
             unfinished = self.folder / f"{secrets.token_hex(8)}.unfinished"
-            unfinished.write_text(secrets.token_hex(16), encoding="utf-8")
+            with open_private_file(unfinished) as identity:
+                identity.write(secrets.token_hex(16).encode())
             with suppress(FileExistsError):  # another server was faster
                 file.hardlink_to(unfinished)
             unfinished.unlink()
@@ -242,7 +261,8 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object atomically: a concurrent reader sees the old file or the new one."""
     unfinished = name_unfinished(path)
-    unfinished.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+    with open_private_file(unfinished) as file:
+        file.write(json.dumps(document, allow_nan=False).encode())
     finish_file(unfinished, path)
 
 

@@ -127,7 +127,7 @@ class WorkshopPages:
     def forget(self, request: Request, key: str, form: Form) -> Response:
         """Delete a table."""
         self.layout.forms.check(request, form)
-        self.workshop.tables.forget(key)
+        self.workshop.forget_table(key, with_models="models" in form)
         return redirect("/analyst/tables")
 
     def fit_form(self, request: Request, key: str) -> Response:
