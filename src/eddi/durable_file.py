@@ -21,8 +21,7 @@ def create_private_folder(path: Path) -> None:
 
 def open_private_file(path: Path, *, append: bool = False) -> BinaryIO:
     """Open a file for writing that only its owner can read and write."""
-    end = os.O_APPEND if append else os.O_TRUNC
-    flags = os.O_CREAT | os.O_WRONLY | end | getattr(os, "O_BINARY", 0)
+    flags = os.O_CREAT | os.O_WRONLY | (os.O_APPEND if append else os.O_TRUNC)
     return os.fdopen(os.open(path, flags, OWNER_ONLY), "ab" if append else "wb")
 
 
