@@ -114,7 +114,7 @@ def forget(
         if not yes:
             _confirm(len(streams))
         for stream in streams:
-            store.erase(stream)
+            store.erase(stream, by="command line")
         is_done = store.scrub()
     terminal.print_message(
         f"erased {', '.join(streams)}. Older backups and exports still contain the facts."

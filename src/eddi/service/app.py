@@ -96,5 +96,5 @@ def assemble(service: InterviewService, workshop: Workshop, settings: Settings) 
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
     app.include_router(pages.router(service, settings))
-    app.include_router(analyst_pages.router(service, workshop, settings))
+    app.include_router(analyst_pages.router(workshop, keys, settings))
     return app

@@ -17,6 +17,7 @@ from eddi.store.base import StreamForgottenError
 _log = logging.getLogger(__name__)
 
 PERIOD_S = 10.0  # between attempts to scrub the files of the store
+RETENTION = "EDDI_KEEP_DAYS"  # recorded as the reason of the erasure
 RETENTION_PERIOD_S = 3600.0  # between searches for interviews that are too old
 
 
@@ -52,10 +53,10 @@ class Maintenance:
             if self._stop.is_set():
                 break
             with suppress(InterviewNotFoundError, StreamForgottenError):  # another server was first
-                self.service.forget(stream.removeprefix("interview/"))
+                self.service.forget(stream.removeprefix("interview/"), by=RETENTION)
                 n_erased += 1
         for stream in store.idle_streams("opening/", before):
-            store.forget(stream)
+            store.forget(stream, by=RETENTION)
         return n_erased
 
     def _run(self) -> None:

@@ -133,11 +133,15 @@ class Store(Protocol):
     def streams(self, prefix: str = "") -> Iterator[str]:
         """Yield the names of all streams that start with ``prefix``, sorted by code point."""
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream permanently and append a final event of kind `FORGOTTEN`.
 
         Forgetting a stream again changes nothing. Programs that read the store do not delay it, and it does
         not delay programs that write.
+
+        Args:
+            stream: the stream.
+            by: who erases it, such as the name of an API key; a fact of the final event.
 
         Raises:
             StreamNotFoundError: the stream does not exist.

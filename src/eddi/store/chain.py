@@ -56,9 +56,9 @@ def conflict_error(stream: str, end: str) -> StoreConflict:
     )
 
 
-def create_tombstone(stream: str, head: Head) -> Event:
-    """Create the final event of a stream whose facts are erased."""
-    return _create_event(stream, FORGOTTEN, "{}", head)
+def create_tombstone(stream: str, head: Head, *, by: str = "") -> Event:
+    """Create the final event of a stream whose facts are erased; its own facts say by whom, if known."""
+    return _create_event(stream, FORGOTTEN, canonical_json({"by": by} if by else {}), head)
 
 
 def _create_event(stream: str, kind: str, text: str, head: Head) -> Event:

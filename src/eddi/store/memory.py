@@ -54,7 +54,7 @@ class MemoryStore:
             names = sorted(name for name in self._streams if name.startswith(prefix))
         return iter(names)
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream and append a tombstone."""
         with self._lock:
             head = self._head(stream)
@@ -66,7 +66,9 @@ class MemoryStore:
                 StoredEvent(replace(stored.event, facts={}, salt=""), None)
                 for stored in self._streams[stream]
             ]
-            self._streams[stream] = [*erased, StoredEvent(create_tombstone(stream, head), "{}")]
+            tombstone = create_tombstone(stream, head, by=by)
+            last = StoredEvent(tombstone, canonical_json(tombstone.facts))
+            self._streams[stream] = [*erased, last]
 
     def scrub(self) -> bool:
         """Return True: erased facts are not kept."""

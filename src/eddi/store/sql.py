@@ -107,16 +107,16 @@ class SqlStore:
                 return
             page = query.where(heads.c.stream > names[-1])
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream and append a tombstone; writers do not wait for readers.
 
         On return the facts are erased. If a program reads an older snapshot, old versions of the rows are
         still in the files; a later `scrub` removes them.
         """
-        self.erase(stream)
+        self.erase(stream, by=by)
         self.scrub()
 
-    def erase(self, stream: str) -> None:
+    def erase(self, stream: str, *, by: str = "") -> None:
         """Forget a stream, and leave it to `scrub` to remove old versions of its rows from the files."""
         with write_transaction(self._engine) as connection:
             head = _read_head(connection, stream) if is_valid_name(stream) else EMPTY_HEAD
@@ -125,7 +125,7 @@ class SqlStore:
             if not head.is_forgotten:
                 erase_facts = update(events).where(events.c.stream == stream)
                 connection.execute(erase_facts.values(facts=None, salt=""))
-                tombstone = create_tombstone(stream, head)
+                tombstone = create_tombstone(stream, head, by=by)
                 _insert(connection, tombstone)
                 connection.execute(insert(scrubs), {"stream": stream, "at": tombstone.at})
 

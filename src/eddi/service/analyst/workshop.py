@@ -16,6 +16,7 @@ from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
 from eddi.service.settings import Settings
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
 
 MAX_STEPS = 100_000
@@ -76,6 +77,7 @@ class Workshop:
         steps: int | None = None,
         seed: int = 0,
         held_out: float = 0.2,
+        by: str = NO_KEY,
     ) -> Job:
         """Submit a job that trains a model. It is then evaluated on the held-out rows.
 
@@ -100,9 +102,9 @@ class Workshop:
             "held_out": _check_held_out(held_out),
             "evaluate": held_out > 0,
         }
-        return self._submit(JobKind.FIT, spec)
+        return self._submit(JobKind.FIT, spec, by=by)
 
-    def forget_table(self, key: str, *, with_models: bool = False) -> None:
+    def forget_table(self, key: str, *, with_models: bool = False, by: str = NO_KEY) -> None:
         """Erase a table, and what its jobs keep of it.
 
         Its models and their evaluations stay. They contain the names of variables and levels, but no rows.
@@ -110,22 +112,25 @@ class Workshop:
         Args:
             key: the table.
             with_models: erase also the models that were never published.
+            by: who erases it, the name of an API key.
 
         Raises:
             TableNotFoundError: there is no such table.
         """
         self.tables.get(key)
-        self._forget_jobs(key, with_models=with_models)
-        self.tables.forget(key)
-        self._forget_jobs(key, with_models=with_models)  # those that were submitted in the meantime
+        self._forget_jobs(key, with_models=with_models, by=by)
+        self.tables.forget(key, by=by)
+        self._forget_jobs(
+            key, with_models=with_models, by=by
+        )  # those that were submitted in the meantime
 
-    def _forget_jobs(self, table: str, *, with_models: bool) -> None:
+    def _forget_jobs(self, table: str, *, with_models: bool, by: str) -> None:
         published = self._published_models()
         for job in [job for job in self.jobs.all() if job.spec["table"] == table]:
             model = (job.spec if job.kind is JobKind.EVALUATE else job.result).get("model")
             is_model_kept = model in published or not with_models
             if job.state is not JobState.FINISHED or not is_model_kept:
-                self.jobs.forget(job)
+                self.jobs.forget(job, by=by)
                 self._delete_unused(str(value) for value in job.result.values())
             elif "schema" in job.spec:
                 self.jobs.copy_without_schema(job)
@@ -140,7 +145,7 @@ class Workshop:
     def _published_models(self) -> set[str]:
         return {version.model for item in self.publisher.all() for version in item.versions}
 
-    def evaluate(self, digest: str) -> str:
+    def evaluate(self, digest: str, *, by: str = NO_KEY) -> str:
         """Submit a job that evaluates a model on its held-out rows, and return the job's key.
 
         Raises:
@@ -156,17 +161,17 @@ class Workshop:
             raise JobConflictError(
                 "no rows were held out for an evaluation. Train the model again with held-out rows."
             )
-        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result)).key
+        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result), by=by).key
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job; it can be resumed."""
-        job = self.jobs.cancel(key)
+        job = self.jobs.cancel(key, by=by)
         self.supervisor.wake()
         return job
 
-    def resume(self, key: str) -> Job:
+    def resume(self, key: str, *, by: str = NO_KEY) -> Job:
         """Continue a job that was cancelled or failed."""
-        job = self.jobs.resume(key)
+        job = self.jobs.resume(key, by=by)
         self.supervisor.check_again(key)
         return job
 
@@ -178,6 +183,7 @@ class Workshop:
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -188,12 +194,12 @@ class Workshop:
         """
         model = self.get_model(digest)
         return self.catalogue.publish(
-            name, digest, list(target) or [model.target], strategy=strategy, rules=rules
+            name, digest, list(target) or [model.target], strategy=strategy, rules=rules, by=by
         )
 
-    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+    def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version of a questionnaire current."""
-        questionnaire = self.publisher.roll_back(name, number)
+        questionnaire = self.publisher.roll_back(name, number, by=by)
         self.catalogue.refresh()
         return questionnaire
 
@@ -261,8 +267,8 @@ class Workshop:
             return []
         return positions
 
-    def _submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
-        job = self.jobs.submit(kind, spec)
+    def _submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str) -> Job:
+        job = self.jobs.submit(kind, spec, by=by)
         self.supervisor.wake()
         return job
 

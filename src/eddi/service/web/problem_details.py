@@ -21,6 +21,7 @@ RETRY_AFTER_S = 1  # before a client asks a busy server again
 MAX_ERRORS_SHOWN = 5  # of an invalid request
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{RETRY_AFTER_S}"}}
+HEADERS[429] = {"Retry-After": "60"}  # of a key whose secret was guessed too often
 INTERNAL_ERROR = (
     "Something went wrong on our side. The request was not carried out; its number is in 'instance'."
 )

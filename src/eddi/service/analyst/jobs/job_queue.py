@@ -23,6 +23,7 @@ from eddi.durable_file import (
     open_private_file,
 )
 from eddi.errors import EddiError
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
@@ -120,10 +121,10 @@ class JobQueue:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store, self.folder = store, folder
 
-    def submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
-        """Put a new job into the queue."""
+    def submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str = NO_KEY) -> Job:
+        """Put a new job into the queue; ``by`` says who did, the name of an API key."""
         key = secrets.token_hex(6)
-        facts = {"kind": kind, "order": dict(spec), "folder": self.folder_id()}
+        facts = {"kind": kind, "order": dict(spec), "folder": self.folder_id(), "by": by}
         event = self.store.append(_stream(key), "asked", facts, after=0)
         return _replay(key, [event])
 
@@ -163,25 +164,25 @@ class JobQueue:
         """Record why a job failed; None if it was cancelled in the meantime."""
         return self._append(job, "failed", {"words": reason})
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job. Its checkpoint is kept, so that it can be resumed.
 
         Raises:
             JobConflictError: it is over already.
         """
-        return self._change(key, "cancelled", from_over=False)
+        return self._change(key, "cancelled", from_over=False, by=by)
 
-    def resume(self, key: str) -> Job:
+    def resume(self, key: str, *, by: str = NO_KEY) -> Job:
         """Put a cancelled or failed job back into the queue; it continues from its checkpoint.
 
         Raises:
             JobConflictError: it is waiting, running or finished.
         """
-        return self._change(key, "resumed", from_over=True)
+        return self._change(key, "resumed", from_over=True, by=by)
 
-    def forget(self, job: Job) -> None:
+    def forget(self, job: Job, *, by: str = NO_KEY) -> None:
         """Erase a job. The supervisor ends its process and deletes its folder."""
-        self.store.forget(_stream(job.key))
+        self.store.forget(_stream(job.key), by=by)
 
     def copy_without_schema(self, job: Job) -> Job:
         """Store a finished job of an earlier version again, without the schema of its table, and erase it."""
@@ -213,12 +214,12 @@ class JobQueue:
         """The progress that a job's process last reported; empty before its first report."""
         return read_json(self.job_folder(key) / "progress.json")
 
-    def _change(self, key: str, kind: str, *, from_over: bool) -> Job:
+    def _change(self, key: str, kind: str, *, from_over: bool, by: str) -> Job:
         for _ in range(MAX_ATTEMPTS):
             job = self.get(key)
             if job.state.is_over is not from_over or job.state is JobState.FINISHED:
                 raise JobConflictError(f"the job is {job.state}: it cannot be {kind}.")
-            if (changed := self._append(job, kind, {})) is not None:
+            if (changed := self._append(job, kind, {"by": by})) is not None:
                 return changed
         raise JobConflictError("the job is being changed by others at the same time. Try again.")
 
