@@ -76,7 +76,7 @@ def test_forget_erases_the_facts_and_mentions_older_copies(filled_url: str) -> N
     }
     assert "backups and exports still contain" in result.stderr
     store = open_store(filled_url)
-    assert [event.facts for event in store.read("interview/a")] == [{}, {}, {}]
+    assert [event.facts for event in store.read("interview/a")] == [{}, {}, {"by": "command line"}]
     assert store.read("interview/b")[1].facts["values"] == {"age": 61}
     store.close()
     assert run("verify", filled_url).exit_code == 0
@@ -211,3 +211,31 @@ def test_a_password_is_not_shown() -> None:
     assert result.exit_code == 1
     assert "cannot be reached" in result.stderr
     assert "hunter2" not in result.output
+
+
+def test_verify_compares_the_store_with_a_signed_anchor(filled_url: str, tmp_path: Path) -> None:
+    files = (tmp_path / "monday.anchor", "--key", tmp_path / "anchor.key")
+    first = run("anchor", filled_url, *files)
+    assert first.exit_code == 0, first.output
+    assert "created the key" in first.stderr
+    assert run("verify", filled_url, "--anchor", *files).exit_code == 0
+    edit(
+        filled_url,
+        "DELETE FROM eddi_events WHERE stream = 'interview/b'",
+        "DELETE FROM eddi_heads WHERE stream = 'interview/b'",
+    )
+    result = run("verify", filled_url, "--anchor", *files)
+    assert (result.exit_code, "no longer in the store" in result.stderr) == (1, True)
+    assert run("anchor", filled_url, *files).exit_code == 1  # an anchor is never overwritten
+
+
+def test_a_damaged_store_is_not_anchored(filled_url: str, tmp_path: Path) -> None:
+    edit(filled_url, "UPDATE eddi_events SET facts = '{}' WHERE stream = 'interview/b' AND number = 2")
+    result = run("anchor", filled_url, tmp_path / "a.anchor", "--key", tmp_path / "anchor.key")
+    assert (result.exit_code, "the store was changed" in result.stderr) == (1, True)
+    assert list(tmp_path.glob("*anchor*")) == []
+
+
+def test_an_anchor_needs_its_key(filled_url: str, tmp_path: Path) -> None:
+    result = run("verify", filled_url, "--anchor", tmp_path / "a.anchor")
+    assert (result.exit_code, "give both --anchor and --key" in result.stderr) == (1, True)

@@ -180,23 +180,68 @@ def backup(
 
 
 @_command
+def anchor(
+    url: StoreUrl,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    key: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The key that signs; it is created if it does not exist."),
+    ],
+) -> None:
+    """Sign the present end of every stream, so that rewriting history is detected.
+
+    For example: eddi store anchor sqlite:///answers.db monday.anchor --key anchor.key
+
+    Keep the key and the anchors where those who can write to the database cannot
+    change them. `eddi store verify --anchor` compares the store with an anchor.
+    """
+    from eddi.store.anchor import create_anchor, read_key
+
+    check_writable(output)
+    is_new = not key.exists()
+    with _open_store(url) as store:
+        if store.verify():
+            raise EddiError(f"the store was changed. Run first: eddi store verify {store.redacted_url}")
+        created = create_anchor(store.hashes())
+    header = created.header(read_key(key, create=True))
+    _write_lines([header, *created.lines()], output)
+    terminal.print_message(f"wrote {output}: {len(created.heads):,} streams", style="green")
+    if is_new:
+        terminal.print_message(f"created the key {key}. Keep it away from the database.")
+
+
+@_command
 def verify(
     url: StoreUrl,
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="An earlier export to compare the store with."),
     ] = None,
+    anchor: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="An earlier anchor to compare the store with."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key that signed the anchor.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check that no event was changed since it was written. The exit code is 1 if one was.
 
-    For example: eddi store verify sqlite:///answers.db --against answers.jsonl
+    For example: eddi store verify sqlite:///answers.db --anchor monday.anchor --key anchor.key
+
+    The hashes in the store reveal edits. A history that was rewritten as a whole
+    is found by comparing it with an earlier anchor or export.
     """
+    if (anchor is None) != (key is None):
+        raise EddiError("give both --anchor and --key, or neither.")
     with _open_store(url) as store:
         n_streams, n_events = store.count()
         faults = store.verify()
         if against is not None:
             faults += _compare_with_export(store, against)
+        if anchor is not None and key is not None:
+            faults += _compare_with_anchor(store, anchor, key)
     for fault in faults:
         terminal.print_message(f" {fault}", style="red", label="fault:")
     if not faults:
@@ -237,6 +282,13 @@ def _compare_with_export(store: "SqlStore", path: Path) -> list["Fault"]:
 
     with path.open(encoding="utf-8") as lines:
         return list(compare_with_export(parse_lines(lines), store.read))
+
+
+def _compare_with_anchor(store: "SqlStore", path: Path, key: Path) -> list["Fault"]:
+    from eddi.store.anchor import compare_with_anchor, parse_anchor, read_key
+
+    anchor = parse_anchor(path.read_text(encoding="utf-8", errors="replace"), read_key(key))
+    return list(compare_with_anchor(anchor, store.hashes()))
 
 
 def _write_lines(lines: Iterable[str], output: Path) -> None:

@@ -1,8 +1,8 @@
 """The hash chain: how events are hashed, and how changed events are found.
 
 The hashes are not secret. They reveal damage, mistakes and silent edits. Someone with write access to
-the database can rewrite a whole stream consistently; comparing the store with an earlier export reveals
-that (`compare_with_export`).
+the database can rewrite a whole stream consistently. Comparing the store with an earlier export
+(`compare_with_export`) or with a signed anchor (`eddi.store.anchor`) reveals that.
 """
 
 import hashlib

@@ -167,6 +167,14 @@ class SqlStore:
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query))
 
+    def hashes(self) -> Iterator[tuple[str, int, str]]:
+        """Yield stream, number and hash of every event, in order and from one consistent snapshot."""
+        query = select(events.c.stream, events.c.number, events.c.hash)
+        query = query.order_by(events.c.stream, events.c.number)
+        with read_transaction(self._engine) as connection:
+            for row in connection.execution_options(yield_per=ROWS_PER_FETCH).execute(query):
+                yield row.stream, row.number, row.hash
+
     def count(self) -> tuple[int, int]:
         """Return the number of streams and the number of events."""
         with read_transaction(self._engine) as connection:
