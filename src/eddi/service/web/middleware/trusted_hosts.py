@@ -20,9 +20,8 @@ class TrustedHosts:
         if scope["type"] == "http" and self.names:
             host = _remove_port(Headers(scope=scope).get("host", ""))
             if host not in self.names:
-                detail = (
-                    f"this server does not have the name {host[:100]!r}. Set EDDI_HOSTS to its names."
-                )
+                # The name is not repeated: a client chose it.
+                detail = "this server does not have this name. Set EDDI_HOSTS to its names."
                 refusal = problem_response(scope[SCOPE_KEY], 421, detail, kind="host")
                 return await refusal(scope, receive, send)
         return await self.app(scope, receive, send)
