@@ -15,9 +15,6 @@ from eddi.errors import EddiError, MissingExtraError
 if TYPE_CHECKING:
     from eddi.service.settings import Settings
 
-SHUTDOWN_SECONDS = 10  # how long open requests may take to finish when the server stops
-BACKLOG = 1024  # connections that may wait to be accepted
-
 
 @with_interview_options
 def serve(
@@ -99,9 +96,8 @@ def run_server(settings: "Settings") -> None:
 
 def _run(settings: "Settings") -> None:
     try:
-        import uvicorn
-
         from eddi.service import app, logs
+        from eddi.service.server import web_server
     except ImportError as error:
         raise _missing_extra(error) from None
     import torch
@@ -109,18 +105,12 @@ def _run(settings: "Settings") -> None:
     torch.set_num_threads(1)  # for such a small network, several threads are slower than one
     logs.configure(settings.log)
     with _bind_socket(settings.host, settings.port) as listener:
-        config = uvicorn.Config(
-            app.build(settings),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            forwarded_allow_ips=settings.proxies,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            backlog=BACKLOG,
+        server = web_server.WebServer(
+            app.build(settings), settings, limits=web_server.connection_limits(settings)
         )
-        listener.listen(BACKLOG)  # accept connections before the address is printed
+        listener.listen(web_server.BACKLOG)  # accept connections before the address is printed
         _print_addresses(settings, listener.getsockname()[1])
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 def _missing_extra(error: ImportError) -> MissingExtraError:

@@ -131,6 +131,24 @@ class Settings(BaseSettings):
     waiting: int = Field(
         256, ge=1, description="Requests that may wait for the model; others are told to try again."
     )
+    max_wait: float = Field(
+        0.8,
+        ge=0,
+        description="Requests that would wait longer than this many seconds are refused; 0 for no limit.",
+    )
+    connections: int = Field(
+        4096,
+        ge=1,
+        description="Open connections per process; fewer if the process may open fewer files.",
+    )
+    head_seconds: float = Field(
+        10.0, gt=0, description="Time for a client to send the head of a request, in seconds."
+    )
+    body_seconds: float = Field(
+        20.0,
+        gt=0,
+        description="Time for a client to send the body of a request, in seconds; one second more per 10 kB.",
+    )
     threads: int = Field(72, ge=1, description="Requests that are processed at once.")
     log: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Log level: debug, info, warning or error."
@@ -228,6 +246,8 @@ def _explain(error: ErrorDetails) -> str:
     """Return an error of pydantic as a sentence about the environment variable."""
     name, kind, value = str(error["loc"][0]), error["type"], error["input"]
     context = error.get("ctx", {})
+    if kind == "greater_than":
+        return f"{_variable(name)} must be more than {context['gt']:g}, got {value}."
     if kind in ("greater_than_equal", "less_than_equal"):
         expected = f"between 0 and {MAX_PORT}" if name == "port" else f"{context['ge']:g} or more"
         return f"{_variable(name)} must be {expected}, got {value}."

@@ -174,6 +174,15 @@ class SqlStore:
                 faults += find_faults(row.stream, [], Head(row.number, row.hash, row.forgotten))
         return faults
 
+    def check_write(self) -> None:
+        """Check that events can be appended, with a durable write that adds none."""
+        with write_transaction(self._engine) as connection:
+            if self.dialect == SQLITE:  # writes the first page of the file, unchanged
+                version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                connection.exec_driver_sql(f"PRAGMA user_version = {int(version)}")
+            else:  # a transaction with a number is written to the log
+                connection.exec_driver_sql("SELECT pg_current_xact_id()")
+
     def count(self) -> tuple[int, int]:
         """Return the number of streams and the number of events."""
         with read_transaction(self._engine) as connection:

@@ -36,6 +36,7 @@ class Metrics:
         self.batch_size = self._histogram("batch_interviews", "Interviews per batch.", BATCH_SIZES)
         self.requests = self._counter("requests", "Requests by route and status.", "route", "status")
         self.errors = self._counter("errors", "Requests that failed with a server error.", "route")
+        self.shed = self._counter("shed_requests", "Requests refused because the server was busy.")
 
     def _create_interview_metrics(self) -> None:
         self.next_question = self._histogram(
