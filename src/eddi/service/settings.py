@@ -66,6 +66,9 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for all networks.")
     port: int = Field(8000, ge=0, le=MAX_PORT, description="Port to listen on; 0 selects a free port.")
+    workers: int = Field(
+        1, ge=1, description="Processes that serve requests, up to one per processor core."
+    )
     title: str = Field("", description="Heading of the start page. Default: it names the target.")
     about: str = Field(
         "", description="Paragraph on the start page: who asks, why, and whom to contact."
@@ -205,6 +208,12 @@ class Settings(BaseSettings):
         """
         names = _split(self.hosts) or (LOOPBACK_NAMES if self.is_local else ("*",))
         return () if "*" in names else (*names, self.host)
+
+
+def to_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment variables from which a process reads the same settings."""
+    values = settings.model_dump(mode="json")
+    return {_variable(name): "" if value is None else f"{value}" for name, value in values.items()}
 
 
 PAGE_HEAD = """\

@@ -9,7 +9,15 @@ import pytest
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF_HEAD = HEAD[:20]
-POST_HEAD = b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+POST_HEAD = b"\r\n".join(
+    (
+        b"POST /ask HTTP/1.1",
+        b"Host: localhost",
+        b"Content-Type: application/json",
+        b"Content-Length: 100",
+        b"\r\n",
+    )
+)
 
 
 def connect(client):
