@@ -1,6 +1,7 @@
 """`eddi store`: maintain the database of answers."""
 
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    help="Upgrade, export, back up and verify the database of answers, or erase answers from it.",
+    help="Upgrade, export, back up, restore and verify the database of answers, or erase answers from it.",
     no_args_is_help=True,
 )
 _command = register_command(app)
+
+SECONDS_BETWEEN_TRIES = 0.5
+TRACES_LEFT = "a program is reading the store, whose files may therefore still contain erased facts."
 
 StoreUrl = Annotated[
     str,
@@ -100,22 +104,52 @@ def forget(
 
     For example: eddi store forget sqlite:///answers.db interview/4f2a
 
-    The database files are rewritten so that they no longer contain the facts.
-    Older backups and exports still do, and the log of a PostgreSQL server may
-    for a while. Delete these yourself.
+    The facts are erased at once. While another program reads the store, old
+    versions of the rows stay in its files; the server removes them later, and so
+    does `eddi store scrub`. Older backups and exports still contain the facts,
+    and the log of a PostgreSQL server may for a while. Delete these yourself.
     """
     with _open_store(url) as store:
         _check_streams_exist(store, streams)
         if not yes:
             _confirm(len(streams))
         for stream in streams:
-            store.erase(stream)
-        store.vacuum()
+            store.erase(stream, by="command line")
+        is_done = store.scrub()
     terminal.print_message(
         f"erased {', '.join(streams)}. Older backups and exports still contain the facts."
     )
+    if not is_done:
+        terminal.print_message(f"{TRACES_LEFT} Run later: eddi store scrub", style="yellow")
     if json:
-        terminal.print_data(terminal.to_json({"forgotten": streams}))
+        terminal.print_data(terminal.to_json({"forgotten": streams, "scrubbed": is_done}))
+
+
+@_command
+def scrub(
+    url: StoreUrl,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for readers.")
+    ] = 30,
+    json: Json = False,
+) -> None:
+    """Rewrite the files of a store, so that they contain nothing that was erased.
+
+    For example: eddi store scrub sqlite:///answers.db
+
+    A running server does this by itself, except for stores in PostgreSQL above
+    32 MB. Writers wait while the files are rewritten. The exit code is 1 if a
+    program that reads the store is in the way.
+    """
+    deadline = time.monotonic() + wait
+    with _open_store(url) as store:
+        while not (is_done := store.rewrite()) and time.monotonic() < deadline:
+            time.sleep(SECONDS_BETWEEN_TRIES)
+    if json:
+        terminal.print_data(terminal.to_json({"scrubbed": is_done}))
+    if not is_done:
+        raise EddiError(f"{TRACES_LEFT} End that program, then try again.")
+    terminal.print_message("the files contain nothing that was erased.", style="green")
 
 
 @_command
@@ -146,23 +180,68 @@ def backup(
 
 
 @_command
+def anchor(
+    url: StoreUrl,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    key: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The key that signs; it is created if it does not exist."),
+    ],
+) -> None:
+    """Sign the present end of every stream, so that rewriting history is detected.
+
+    For example: eddi store anchor sqlite:///answers.db monday.anchor --key anchor.key
+
+    Keep the key and the anchors where those who can write to the database cannot
+    change them. `eddi store verify --anchor` compares the store with an anchor.
+    """
+    from eddi.store.anchor import create_anchor, read_key
+
+    check_writable(output)
+    is_new = not key.exists()
+    with _open_store(url) as store:
+        if store.verify():
+            raise EddiError(f"the store was changed. Run first: eddi store verify {store.redacted_url}")
+        created = create_anchor(store.hashes())
+    header = created.header(read_key(key, create=True))
+    _write_lines([header, *created.lines()], output)
+    terminal.print_message(f"wrote {output}: {len(created.heads):,} streams", style="green")
+    if is_new:
+        terminal.print_message(f"created the key {key}. Keep it away from the database.")
+
+
+@_command
 def verify(
     url: StoreUrl,
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="An earlier export to compare the store with."),
     ] = None,
+    anchor: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="An earlier anchor to compare the store with."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key that signed the anchor.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check that no event was changed since it was written. The exit code is 1 if one was.
 
-    For example: eddi store verify sqlite:///answers.db --against answers.jsonl
+    For example: eddi store verify sqlite:///answers.db --anchor monday.anchor --key anchor.key
+
+    The hashes in the store reveal edits. A history that was rewritten as a whole
+    is found by comparing it with an earlier anchor or export.
     """
+    if (anchor is None) != (key is None):
+        raise EddiError("give both --anchor and --key, or neither.")
     with _open_store(url) as store:
         n_streams, n_events = store.count()
         faults = store.verify()
         if against is not None:
             faults += _compare_with_export(store, against)
+        if anchor is not None and key is not None:
+            faults += _compare_with_anchor(store, anchor, key)
     for fault in faults:
         terminal.print_message(f" {fault}", style="red", label="fault:")
     if not faults:
@@ -203,6 +282,13 @@ def _compare_with_export(store: "SqlStore", path: Path) -> list["Fault"]:
 
     with path.open(encoding="utf-8") as lines:
         return list(compare_with_export(parse_lines(lines), store.read))
+
+
+def _compare_with_anchor(store: "SqlStore", path: Path, key: Path) -> list["Fault"]:
+    from eddi.store.anchor import compare_with_anchor, parse_anchor, read_key
+
+    anchor = parse_anchor(path.read_text(encoding="utf-8", errors="replace"), read_key(key))
+    return list(compare_with_anchor(anchor, store.hashes()))
 
 
 def _write_lines(lines: Iterable[str], output: Path) -> None:

@@ -230,22 +230,22 @@ class InterviewService:
 
         return self._apply(key, remove, after=after, idempotency_key=idempotency_key)[0]
 
-    def forget(self, key: str) -> None:
-        """Erase all answers of an interview permanently."""
+    def forget(self, key: str, *, by: str = "") -> None:
+        """Erase all answers of an interview permanently; ``by`` says who did, if that is known."""
         facts = self._events(key)[0].facts
         if "opening" in facts:
-            self.store.forget(facts["opening"])
-        self.store.forget(_stream(key))
+            self.store.forget(facts["opening"], by=by)
+        self.store.forget(_stream(key), by=by)
         self.metrics.interviews.labels("forgotten").inc()
 
     def check(self) -> None:
         """Check that interviews can be held.
 
         Raises:
-            StoreError: the store does not respond.
+            StoreError: the store cannot be written.
             BusyError: the model does not respond.
         """
-        self.store.read("ready/check")
+        self.store.check_write()
         self.batcher.check()
 
     def close(self) -> None:

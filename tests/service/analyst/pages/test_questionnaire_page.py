@@ -59,7 +59,7 @@ def test_a_deleted_questionnaire_is_gone_and_its_name_can_be_used_again(
     managed_site, managed, fill_in, publish
 ):
     page = publish("temporary")
-    managed.change_settings("temporary", QuestionnaireSettings(title="Secret title"))
+    managed.publisher.change_settings("temporary", QuestionnaireSettings(title="Secret title"))
     assert "permanently deleted" in text_of(managed_site.get(f"{page}/delete"))
     fill_in(f"{page}/delete")
     assert managed_site.get("/q/temporary").status_code == 404
@@ -110,7 +110,7 @@ def test_a_risk_that_cannot_be_guaranteed_is_refused_before_publishing(managed, 
 
 def test_invitations_are_links_that_can_be_used_once(managed_site, managed, fill_in, publish):
     page = publish("invited")
-    managed.change_settings("invited", QuestionnaireSettings(needs_invitation=True))
+    managed.publisher.change_settings("invited", QuestionnaireSettings(needs_invitation=True))
     file = fill_in(page, f"{page}/invitations", count="3")
     links = [row["link"] for row in csv.DictReader(io.StringIO(file.text))]
     assert len(set(links)) == 3

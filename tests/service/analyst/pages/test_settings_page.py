@@ -23,7 +23,7 @@ def field_of(page, label):
 def edited(publish, managed):
     """The address of a questionnaire whose settings are edited."""
     address = publish("edited")
-    managed.change_settings("edited", QuestionnaireSettings())
+    managed.publisher.change_settings("edited", QuestionnaireSettings())
     return address
 
 
@@ -54,7 +54,7 @@ def test_texts_labels_and_switches_are_saved_and_shown(managed_site, managed, fi
 
 @pytest.mark.usefixtures("edited")
 def test_consent_is_needed_to_begin(managed_site, managed):
-    managed.change_settings("edited", QuestionnaireSettings(consent="We store your answers."))
+    managed.publisher.change_settings("edited", QuestionnaireSettings(consent="We store your answers."))
     start = managed_site.get("/q/edited").text
     fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', start))
     refused = managed_site.post("/start", data=fields)
@@ -86,7 +86,7 @@ def test_a_setting_that_is_not_valid_keeps_what_was_typed(
 
 def test_a_change_of_someone_else_is_not_overwritten(managed_site, managed, fill_in, edited):
     after = re.search(r'name="after" value="(\d+)"', managed_site.get(f"{edited}/settings").text)[1]
-    managed.change_settings("edited", QuestionnaireSettings(title="Theirs"))
+    managed.publisher.change_settings("edited", QuestionnaireSettings(title="Theirs"))
     refused = fill_in(f"{edited}/settings", after=after, title="Mine")
     assert "somebody else changed this questionnaire" in text_of(refused).lower()
     assert managed.publisher.get("edited").settings.title == "Theirs"
@@ -111,7 +111,7 @@ def test_other_files_of_the_workshop_are_not_served_as_a_logo(managed_site, mana
 
 
 def test_the_preview_shows_texts_questions_and_raw_names(managed_site, managed, edited):
-    managed.change_settings(
+    managed.publisher.change_settings(
         "edited",
         QuestionnaireSettings(
             introduction="Welcome.",

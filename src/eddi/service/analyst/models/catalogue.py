@@ -25,6 +25,7 @@ from eddi.service.interviews.questionnaire import (
     QuestionnaireClosedError,
     stop_to_document,
 )
+from eddi.service.web.api_keys import NO_KEY
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes one or two megabytes
 MAX_AGE_S = 1.0  # of the list of published questionnaires, before it is read again
@@ -46,6 +47,7 @@ class PublishedCatalogue:
         self._first_page: str | None = None
         self._read_at = -math.inf
         self._lock = threading.RLock()
+        publisher.on_change = self.refresh
 
     def publish_at_startup(self, path: Path, questionnaire: Questionnaire) -> None:
         """Publish the model with which the server was started, unless it is the same as last time.
@@ -64,7 +66,6 @@ class PublishedCatalogue:
         key = self.publisher.get(name).key
         self._loaded[key, last.number] = questionnaire.with_version(name, last.number)
         self.default = key
-        self.refresh()
 
     def publish(
         self,
@@ -75,6 +76,7 @@ class PublishedCatalogue:
         strategy: str = "",
         rules: Mapping[str, float] | None = None,
         replace_target: bool = True,
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -96,11 +98,11 @@ class PublishedCatalogue:
             rules=stop_to_document(questionnaire.stop),
             strategy=questionnaire.strategy_name,
             replace_target=replace_target,
+            by=by,
         )
         number = published.current.number
         with self._lock:
             self._loaded[published.key, number] = questionnaire.with_version(name, number)
-        self.refresh()
         return published
 
     def refresh(self) -> None:

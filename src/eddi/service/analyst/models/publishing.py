@@ -9,7 +9,7 @@ began. Deleting a questionnaire forgets its stream.
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from eddi.errors import EddiError
 from eddi.service.errors import RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.strategy.stopping import Stop
 
@@ -62,7 +63,8 @@ class Version:
         model: digest of the model's file.
         target: the targets of its interviews.
         rules: the criteria of the stopping rule; see `eddi.Stop`.
-        by: who published it: "analyst", or "server" for the model with which the server was started.
+        by: who published it: the name of an API key, "analyst" on a server that needs no keys, or "server"
+            for the model with which the server was started.
         published_at: ISO 8601.
         strategy: the name of the strategy; empty for the default one.
     """
@@ -71,7 +73,7 @@ class Version:
     model: str
     target: tuple[str, ...]
     rules: Mapping[str, float] = field(default_factory=dict)
-    by: str = "analyst"
+    by: str = NO_KEY
     published_at: str = ""
     strategy: str = "information"
 
@@ -111,10 +113,15 @@ class PublishedQuestionnaire:
 
 
 class Publisher:
-    """The published questionnaires of a store."""
+    """The published questionnaires of a store.
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    Args:
+        store: keeps their events.
+        on_change: is called after each change, so that a catalogue reads them again.
+    """
+
+    def __init__(self, store: Store, on_change: Callable[[], None] = lambda: None) -> None:
+        self.store, self.on_change = store, on_change
 
     def all(self) -> list[PublishedQuestionnaire]:
         """All questionnaires, by name; those that were deleted are not among them."""
@@ -144,7 +151,7 @@ class Publisher:
         target: Sequence[str],
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
-        by: str = "analyst",
+        by: str = NO_KEY,
         replace_target: bool = True,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire, and open it.
@@ -171,10 +178,11 @@ class Publisher:
                 self.store.append(_stream(key), "published", facts, after=after)
             except StoreConflict:
                 continue
+            self.on_change()
             return self.get(name)
         raise PublishingError(BUSY)
 
-    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+    def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version current.
 
         Raises:
@@ -187,10 +195,15 @@ class Publisher:
             )
         if questionnaire.current.number == number:
             raise PublishingError(f"version {number} of {name!r} is current already.")
-        return self._append(name, "rolled-back", {"version": number})
+        return self._append(name, "rolled-back", {"version": number, "by": by})
 
     def change_settings(
-        self, name: str, settings: QuestionnaireSettings, *, after: int | None = None
+        self,
+        name: str,
+        settings: QuestionnaireSettings,
+        *,
+        after: int | None = None,
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Replace the settings of a questionnaire.
 
@@ -198,21 +211,23 @@ class Publisher:
             name: of the questionnaire.
             settings: the new ones.
             after: `PublishedQuestionnaire.n_events` when they were edited; by default any.
+            by: the name of the key of who changes them.
 
         Raises:
             PublishingError: somebody else changed the questionnaire since then.
         """
-        return self._append(name, "settings-changed", {"settings": settings.to_document()}, after=after)
+        facts = {"settings": settings.to_document(), "by": by}
+        return self._append(name, "settings-changed", facts, after=after)
 
-    def close(self, name: str) -> PublishedQuestionnaire:
+    def close(self, name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Unpublish a questionnaire: no new interviews can begin. Those that have begun can end."""
-        return self._append(name, "closed", {})
+        return self._append(name, "closed", {"by": by})
 
-    def reopen(self, name: str) -> PublishedQuestionnaire:
+    def reopen(self, name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Let interviews begin again."""
-        return self._append(name, "reopened", {})
+        return self._append(name, "reopened", {"by": by})
 
-    def rename(self, name: str, new_name: str) -> PublishedQuestionnaire:
+    def rename(self, name: str, new_name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Give a questionnaire another name. Its former address leads to the new one.
 
         Raises:
@@ -223,19 +238,22 @@ class Publisher:
         holder = self._find(new_name)
         if holder is not None and holder.key != key:
             raise PublishingError(f"there is already a questionnaire {new_name!r}. Choose another name.")
-        return self._append(name, "renamed", {"name": new_name})
+        return self._append(name, "renamed", {"name": new_name, "by": by})
 
     def delete(self, name: str) -> None:
         """Delete a questionnaire with its texts. Interviews that have begun can no longer continue."""
         self.store.forget(_stream(self.get(name).key))
+        self.on_change()
 
-    def choose_first_page(self, name: str) -> None:
+    def choose_first_page(self, name: str, *, by: str = NO_KEY) -> None:
         """Show a questionnaire at the address of the server; an empty name lists all of them."""
         key = self.get(name).key if name else ""
         for _ in range(MAX_ATTEMPTS):
             with suppress(StoreConflict):
                 after = len(self.store.read(SITE))
-                self.store.append(SITE, "first-page-chosen", {"questionnaire": key}, after=after)
+                facts = {"questionnaire": key, "by": by}
+                self.store.append(SITE, "first-page-chosen", facts, after=after)
+                self.on_change()
                 return
         raise PublishingError(BUSY)
 
@@ -259,9 +277,9 @@ class Publisher:
                 self.store.append(_stream(key), kind, facts, after=n_events)
             except StoreConflict:
                 continue
-            found = self._read(key)
-            if found is not None:
-                return found
+            self.on_change()
+            if (changed := self._read(key)) is not None:
+                return changed
         raise PublishingError(BUSY)
 
     def _find(self, name: str) -> PublishedQuestionnaire | None:

@@ -18,6 +18,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.strategy.names import DESCRIPTIONS
@@ -83,6 +84,7 @@ class PublishPages:
                 rules=rules,
                 strategy=strategy,
                 replace_target=bool(form.get("replace_target")),
+                by=get_author(request),
             )
         except (PublishingError, TargetError, StopError, JobSpecError) as error:
             return self._form_page(request, model, form, error=error)

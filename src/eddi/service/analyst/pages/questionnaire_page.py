@@ -14,6 +14,7 @@ from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.invitations import InvitationCountError
+from eddi.service.web.api_keys import NO_KEY, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import Texts
 from eddi.strategy.names import DESCRIPTIONS
@@ -53,7 +54,7 @@ class QuestionnairePages:
         self.layout.forms.check(request, form)
         text = form.get("version", "")
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-        self.workshop.roll_back(name, number)
+        self.workshop.roll_back(name, number, by=get_author(request))
         return _go_to(name)
 
     def rename(self, request: Request, name: str, form: Form) -> Response:
@@ -61,21 +62,25 @@ class QuestionnairePages:
         self.layout.forms.check(request, form)
         new_name = form.get("name", "").strip()
         try:
-            return _go_to(self.workshop.rename(name, new_name).name)
+            renamed = self.workshop.publisher.rename(name, new_name, by=get_author(request))
         except PublishingError as error:
             item = self.workshop.publisher.get(name)
             return self._page(request, item, error=capitalize(str(error)))
+        return _go_to(renamed.name)
 
     def set_open(self, request: Request, name: str, form: Form) -> Response:
         """Unpublish the questionnaire, or let interviews begin again."""
         self.layout.forms.check(request, form)
-        self.workshop.set_open(name, is_open=form.get("open") == "yes")
+        publisher = self.workshop.publisher
+        change = publisher.reopen if form.get("open") == "yes" else publisher.close
+        change(name, by=get_author(request))
         return _go_to(name)
 
     def choose_first_page(self, request: Request, name: str, form: Form) -> Response:
         """Show the questionnaire at the address of the server, or the list of all."""
         self.layout.forms.check(request, form)
-        self.workshop.choose_first_page(name if form.get("first") == "yes" else "")
+        chosen = name if form.get("first") == "yes" else ""
+        self.workshop.publisher.choose_first_page(chosen, by=get_author(request))
         return _go_to(name)
 
     def confirm_delete(self, request: Request, name: str) -> Response:
@@ -96,7 +101,7 @@ class QuestionnairePages:
     def delete(self, request: Request, name: str, form: Form) -> Response:
         """Delete the questionnaire."""
         self.layout.forms.check(request, form)
-        self.workshop.delete_questionnaire(name)
+        self.workshop.publisher.delete(name)
         return redirect("/analyst")
 
     def issue_invitations(self, request: Request, name: str, form: Form) -> Response:
@@ -169,9 +174,15 @@ def _version_item(version: Version, *, is_current: bool) -> Context:
         "short": version.model[:8],
         "target": ", ".join(version.target),
         "when": format_time(version.published_at),
-        "by": "when the server started" if version.by == "server" else "by an analyst",
+        "by": _describe_author(version.by),
         "rules": _describe_rules(version),
     }
+
+
+def _describe_author(by: str) -> str:
+    if by == "server":
+        return "when the server started"
+    return "by an analyst" if by == NO_KEY else f"with the key {by}"
 
 
 def _describe_rules(version: Version) -> str:

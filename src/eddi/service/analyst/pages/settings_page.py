@@ -25,6 +25,7 @@ from eddi.service.interviews.questionnaire_settings import (
 )
 from eddi.service.web import page_context
 from eddi.service.web.answer_form import build_fields
+from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
 from eddi.service.web.texts import EVERY_RESULT, Texts
@@ -118,7 +119,8 @@ class SettingsPages:
             error = f"The logo must be a PNG, JPEG, GIF or WebP picture of up to {MAX_LOGO_BYTES // 1000} kB."
             return self._form_page(request, item, item.settings, error=error)
         digest = self.workshop.blobs.put(content) if content else ""
-        self.workshop.change_settings(item.name, replace(item.settings, logo=digest))
+        settings = replace(item.settings, logo=digest)
+        self.workshop.publisher.change_settings(item.name, settings, by=get_author(request))
         return redirect(f"/analyst/questionnaires/{item.name}/settings?saved=1")
 
     def _form_page(
