@@ -378,8 +378,7 @@ def _require(condition: bool | Tensor, requirement: str) -> None:
 @cache
 def _example_model() -> eddi.PartialVAE:
     """A small model with variables of every kind; fitted once per process."""
-    random = np.random.default_rng(0)
-    latent = random.normal(size=(120, 6))
+    latent = np.random.default_rng(0).normal(size=(120, 6))
     latent += latent[:, :1]
     table = {
         "age": 50 + 10 * latent[:, 1],

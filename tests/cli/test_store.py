@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from eddi.cli import app
 from eddi.cli import store as store_module
+from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.store.factory import open_store
 from eddi.store.sql import SqlStore
 
@@ -131,26 +132,28 @@ def test_forget_erases_nothing_if_the_user_declines(monkeypatch: pytest.MonkeyPa
         store_module._confirm(2)
 
 
-def test_backup_copies_a_sqlite_store(tmp_path: Path) -> None:
+def test_a_backup_includes_the_workshop_and_is_restored_with_it(filled_url: str, tmp_path: Path) -> None:
+    workshop = ("--workshop", tmp_path / "shop")
+    blob = BlobStore(tmp_path / "shop" / "shelf").put(b"rows")
+    result = run("backup", filled_url, tmp_path / "monday", *workshop, "--json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert (report["files"], report["workshop"]) == (2, True)
+    url = f"sqlite:///{tmp_path}/new/answers.db"
+    (tmp_path / "new").mkdir()
+    restored = run("restore", tmp_path / "monday", url)  # its workshop is next to it
+    assert restored.exit_code == 0, restored.output
+    assert "5 events in 3 streams" in run("verify", url).stderr
+    assert (tmp_path / "new" / "workshop" / "shelf" / blob).read_bytes() == b"rows"
+
+
+def test_a_copy_of_a_sqlite_store_can_be_opened_directly(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     open_store(url).append("a", "opened", {}, after=0)
-    result = run("backup", url, tmp_path / "b.db", "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["bytes"] == (tmp_path / "b.db").stat().st_size
-    assert "1 events in 1 streams" in run("verify", f"sqlite:///{tmp_path}/b.db").stderr
-
-
-def test_backup_of_a_server_is_an_export_that_mentions_pg_dump(
-    postgres_url: str, tmp_path: Path
-) -> None:
-    run("upgrade", postgres_url)
-    store = open_store(postgres_url)
-    store.append("a", "opened", {}, after=0)
-    store.close()
-    result = run("backup", postgres_url, tmp_path / "b.jsonl")
-    assert result.exit_code == 0, result.output
-    assert "pg_dump" in result.stderr
-    assert len((tmp_path / "b.jsonl").read_text().splitlines()) == 1
+    result = run("backup", url, tmp_path / "b")
+    assert "there is no workshop" in result.stderr
+    assert "1 events in 1 streams" in run("verify", f"sqlite:///{tmp_path}/b/answers.db").stderr
+    assert run("backup", url, tmp_path / "b").exit_code == 1  # never overwritten
 
 
 def test_verify_counts_streams_and_events(filled_url: str) -> None:
@@ -196,7 +199,7 @@ def edit(url: str, *statements: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("export",), ("forget", "a", "--yes"), ("backup", "b.db"), ("verify",)]
+    "arguments", [("export",), ("forget", "a", "--yes"), ("backup", "b"), ("verify",)]
 )
 def test_a_missing_store_is_not_created(arguments: tuple[str, ...], tmp_path: Path) -> None:
     command, *rest = arguments

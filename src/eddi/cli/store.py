@@ -16,6 +16,7 @@ from eddi.errors import EddiError
 from eddi.store.factory import require_sql_packages
 
 if TYPE_CHECKING:
+    from eddi.store.backup_folder import Manifest
     from eddi.store.base import Fault
     from eddi.store.sql import SqlStore
 
@@ -152,31 +153,65 @@ def scrub(
     terminal.print_message("the files contain nothing that was erased.", style="green")
 
 
+WorkshopOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The folder of tables, jobs and models. Default: as `eddi serve` chooses it.",
+    ),
+]
+
+
 @_command
 def backup(
     url: StoreUrl,
-    output: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    output: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")],
+    workshop: WorkshopOption = None,
     json: Json = False,
 ) -> None:
-    """Back up a store while it is in use.
+    """Back up a store and its workshop while they are in use.
 
-    For example: eddi store backup sqlite:///answers.db answers-monday.db
+    For example: eddi store backup sqlite:///answers.db monday
 
-    A SQLite store is copied to a SQLite file that can be opened directly. A
-    PostgreSQL store is exported as lines of JSON, for reading and verification;
-    to be able to restore it, use pg_dump.
+    The folder contains answers.db, a SQLite store that can be opened directly, or
+    events.jsonl for a store in PostgreSQL; the tables and models of the workshop;
+    and a manifest with checksums. `eddi store restore` restores it.
     """
-    check_writable(output)
     with _open_store(url) as store:
-        if store.dialect == "sqlite":
-            store.backup(output)
-        else:
-            _write_lines(_export_lines(store), output)
-            terminal.print_message("this is an export. To be able to restore the server, use pg_dump.")
-    n_bytes = output.stat().st_size
-    terminal.print_message(f"wrote {output} ({terminal.format_size(n_bytes)})", style="green")
-    if json:
-        terminal.print_data(terminal.to_json({"file": str(output), "bytes": n_bytes}))
+        from eddi.store.backup_folder import write_backup
+
+        check_writable(output / "manifest.json" if output.is_dir() else output)
+        manifest = write_backup(store, output, workshop=workshop or _find_workshop(url))
+    size = f"{len(manifest.files):,} files, {terminal.format_size(manifest.n_bytes)}"
+    terminal.print_message(f"wrote {output} ({size})", style="green")
+    if not manifest.has_workshop:
+        terminal.print_message("there is no workshop. If there should be one, name it: --workshop")
+    _print_manifest(output, manifest, json=json)
+
+
+@_command
+def restore(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Written by `eddi store backup`.")],
+    url: StoreUrl,
+    workshop: WorkshopOption = None,
+    json: Json = False,
+) -> None:
+    """Restore a backup to a new store. Nothing is overwritten.
+
+    For example: eddi store restore monday sqlite:///answers.db
+
+    All checksums and the chain of hashes are checked first. The store is a new
+    SQLite file, or a PostgreSQL database without events; a backup of one kind can
+    be restored to the other. The workshop must be a new or empty folder.
+    """
+    require_sql_packages()
+    from eddi.store.restore import restore_backup
+
+    manifest = restore_backup(folder, url, workshop=workshop or _find_workshop(url))
+    terminal.print_message(
+        f"restored {len(manifest.files):,} files of {manifest.created}.", style="green"
+    )
+    _print_manifest(folder, manifest, json=json)
 
 
 @_command
@@ -268,6 +303,18 @@ def _open_store(url: str) -> Iterator["SqlStore"]:
         yield store
     finally:
         store.close()
+
+
+def _find_workshop(url: str) -> Path | None:
+    from eddi.cli.serve import read_settings
+
+    return read_settings(store=url).workshop_folder
+
+
+def _print_manifest(folder: Path, manifest: "Manifest", *, json: bool) -> None:
+    if json:
+        document = {"folder": str(folder), "bytes": manifest.n_bytes, "files": len(manifest.files)}
+        terminal.print_data(terminal.to_json({**document, "workshop": manifest.has_workshop}))
 
 
 def _export_lines(store: "SqlStore", prefix: str = "") -> Iterator[str]:
