@@ -240,9 +240,9 @@ class Publisher:
             raise PublishingError(f"there is already a questionnaire {new_name!r}. Choose another name.")
         return self._append(name, "renamed", {"name": new_name, "by": by})
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, *, by: str = NO_KEY) -> None:
         """Delete a questionnaire with its texts. Interviews that have begun can no longer continue."""
-        self.store.forget(_stream(self.get(name).key))
+        self.store.forget(_stream(self.get(name).key), by=by)
         self.on_change()
 
     def choose_first_page(self, name: str, *, by: str = NO_KEY) -> None:

@@ -32,7 +32,7 @@ from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys, get_author
-from eddi.service.web.formatting import capitalize
+from eddi.service.web.formatting import capitalize, format_bytes
 
 N_JOBS_SHOWN = 6
 MAX_SEED = 2**31 - 1
@@ -203,7 +203,8 @@ class WorkshopPages:
             "title": "Upload a table",
             "error": error,
             "extensions": ",".join(EXTENSIONS),
-            "max_size": f"{self.settings.max_upload / 1e6:,.0f} MB",
+            "max_size": format_bytes(self.settings.max_upload),
+            "max_bytes": self.settings.max_upload,
             "tables": self._table_items(),
         }
         return self.layout.page(request, "tables.html", context, status=422 if error else 200)

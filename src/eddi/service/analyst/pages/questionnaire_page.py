@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 import segno
@@ -101,7 +102,7 @@ class QuestionnairePages:
     def delete(self, request: Request, name: str, form: Form) -> Response:
         """Delete the questionnaire."""
         self.layout.forms.check(request, form)
-        self.workshop.publisher.delete(name)
+        self.workshop.publisher.delete(name, by=get_author(request))
         return redirect("/analyst")
 
     def issue_invitations(self, request: Request, name: str, form: Form) -> Response:
@@ -199,7 +200,7 @@ def _go_to(name: str) -> Response:
     return redirect(f"/analyst/questionnaires/{quote(name)}")
 
 
-def _write_csv(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _write_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerows([header, *rows])

@@ -24,7 +24,7 @@ from eddi.service.interviews.questionnaire_settings import (
     QuestionnaireSettingsError,
 )
 from eddi.service.web import page_context
-from eddi.service.web.answer_form import build_fields
+from eddi.service.web.answer_form import FormField, build_fields
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
@@ -64,8 +64,9 @@ class SettingsPages:
         schema = self._schema(item)
         try:
             settings = parse_settings(form, schema, item.current.target, previous=item.settings)
-            self.workshop.change_settings(
-                item.name, settings, after=_parse_number(form.get("after", ""))
+            after = _parse_number(form.get("after", ""))
+            self.workshop.publisher.change_settings(
+                item.name, settings, after=after, by=get_author(request)
             )
         except (QuestionnaireSettingsError, SchemaError, PublishingError) as error:
             typed = _keep_valid(form, schema, item)
@@ -178,7 +179,7 @@ def _design(settings: QuestionnaireSettings) -> Context:
     return {"theme": f"/theme/{colour}.css" if colour else ""}
 
 
-def _number_fields(number: int, fields: list) -> list:
+def _number_fields(number: int, fields: list[FormField]) -> list[FormField]:
     """Give the fields of each question their own names, since a page shows many."""
     return [replace(field, key=f"q{number}-{field.key}") for field in fields]
 
