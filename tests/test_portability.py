@@ -12,6 +12,7 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 POSIX_FUNCTIONS = {"fork", "forkpty", "getuid", "geteuid", "killpg", "mkfifo", "nice", "setsid"}
 POSIX_USERS = {
+    "service/analyst/data/upload_worker.py": {"resource"},
     "service/analyst/jobs/folder_lock.py": {"fcntl"},
     "service/analyst/jobs/job_worker.py": {"nice"},
 }

@@ -7,6 +7,8 @@ inherits from `EddiError` and from the builtin exception that a caller would exp
 from collections.abc import Mapping
 from typing import ClassVar
 
+MAX_MESSAGE_CHARS = 900  # a message may quote a file, whose names and values can be very long
+
 
 class EddiError(Exception):
     """Base class of all exceptions that EDDI raises on purpose.
@@ -24,6 +26,9 @@ class EddiError(Exception):
     title: ClassVar[str] = "Something went wrong on our side"
     problem_type: ClassVar[str] = ""
     public_message: ClassVar[str] = ""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(_shorten, args))
 
 
 class TableError(EddiError, ValueError):
@@ -100,6 +105,9 @@ class MissingExtraError(EddiError, ImportError):
 class EddiWarning(UserWarning):
     """EDDI repaired or excluded something, and the user should know."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(_shorten, args))
+
 
 class TrainingDataWarning(EddiWarning):
     """Possible problems with a training table: few rows, rare classes, leakage, repeated rows.
@@ -109,3 +117,11 @@ class TrainingDataWarning(EddiWarning):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.args))
+
+
+def _shorten(argument: object) -> object:
+    """Return a long text without its middle: the end says what to do."""
+    if not isinstance(argument, str) or len(argument) <= MAX_MESSAGE_CHARS:
+        return argument
+    n_kept = (MAX_MESSAGE_CHARS - 5) // 3
+    return f"{argument[: 2 * n_kept]} ... {argument[-n_kept:]}"

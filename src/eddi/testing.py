@@ -209,6 +209,7 @@ def check_store(make_store: Callable[[], Store]) -> None:
     _check_concurrent_appends([store, *others], f"{prefix}/concurrent")
     _check_forgetting(store, f"{prefix}/secret")
     before = {stream: store.read(stream) for stream in store.streams(prefix)}
+    store.check_write()
     for opened_store in (store, *others):
         opened_store.close()
     again = make_store()

@@ -8,9 +8,17 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import event
 
 from eddi.store import sql
-from eddi.store.base import StoreBusyError, StoreConflict, StoreError, StreamNotFoundError
+from eddi.store.base import (
+    StoreBusyError,
+    StoreConflict,
+    StoreDiskError,
+    StoreError,
+    StoreFullError,
+    StreamNotFoundError,
+)
 from eddi.store.sql import SqlStore
 from eddi.store.upgrade import upgrade
 
@@ -189,4 +197,40 @@ def test_a_closed_server_connection_is_reopened(postgres_url: str) -> None:
         "WHERE datname = current_database() AND pid != pg_backend_pid()",
     )
     assert store.append("a", "told", {}, after=1).number == 2
+    store.close()
+
+
+def test_checking_a_write_changes_no_event(store: SqlStore) -> None:
+    before = store.count(), store.read("a")
+    store.check_write()
+    assert (store.count(), store.read("a")) == before
+    assert store.verify() == []
+
+
+@pytest.fixture
+def limited_store(tmp_path: Path) -> Iterator[SqlStore]:
+    """A SQLite store whose file must not grow."""
+    store = SqlStore(f"sqlite:///{tmp_path / 'answers.db'}")
+    event.listen(store._engine, "connect", lambda raw, _: raw.execute("PRAGMA max_page_count = 1"))
+    store._engine.dispose()
+    yield store
+    store.close()
+
+
+def test_a_full_disk_is_reported_and_nothing_is_written(limited_store: SqlStore) -> None:
+    facts = {"text": "x" * 100_000}
+    for _ in range(2):
+        with pytest.raises(StoreFullError, match=r"no space left.*Nothing of this request was saved"):
+            limited_store.append("a", "told", facts, after=0)
+    assert limited_store.read("a") == []
+    assert limited_store.verify() == []
+
+
+def test_a_store_that_must_not_be_written_is_reported(tmp_path: Path) -> None:
+    store = SqlStore(f"sqlite:///{tmp_path / 'answers.db'}")
+    event.listen(store._engine, "connect", lambda raw, _: raw.execute("PRAGMA query_only = ON"))
+    store._engine.dispose()
+    for write in (store.check_write, lambda: store.append("a", "told", {}, after=0)):
+        with pytest.raises(StoreDiskError, match=r"cannot be read or written.*Check its disk"):
+            write()
     store.close()

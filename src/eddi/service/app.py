@@ -36,8 +36,13 @@ All errors are `application/problem+json`.
 """
 
 
-def build(settings: Settings) -> FastAPI:
+def build(settings: Settings, *, metrics: Metrics | None = None, runs_jobs: bool = True) -> FastAPI:
     """Build the application described by the settings.
+
+    Args:
+        settings: of the server.
+        metrics: those of the process; by default new ones.
+        runs_jobs: whether this process runs the workshop's jobs.
 
     Raises:
         ModelFileError: the model file does not exist or is not valid.
@@ -53,7 +58,7 @@ def build(settings: Settings) -> FastAPI:
     )
     store = open_store(settings.store)
     workshop = Workshop.from_settings(store, settings)
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     batcher = Batcher(
         max_batch_size=settings.batch,
         window_s=settings.window_ms / 1000,
@@ -64,18 +69,21 @@ def build(settings: Settings) -> FastAPI:
         batcher.next_step(questionnaire.interview())  # the first step is the slowest
         workshop.catalogue.publish_at_startup(path, questionnaire)
     service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
-    return assemble(service, workshop, settings)
+    return assemble(service, workshop, settings, runs_jobs=runs_jobs)
 
 
-def assemble(service: InterviewService, workshop: Workshop, settings: Settings) -> FastAPI:
+def assemble(
+    service: InterviewService, workshop: Workshop, settings: Settings, *, runs_jobs: bool = True
+) -> FastAPI:
     """Build the application around an interview service and a workshop, and close both with it."""
     maintenance = Maintenance(service, keep_days=settings.keep_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        workshop.open()
-        maintenance.start()
+        if runs_jobs:
+            workshop.open()
+            maintenance.start()
         yield
         maintenance.stop()
         workshop.close()

@@ -39,9 +39,10 @@ class Maintenance:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread."""
+        """Stop the thread, if it was started."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def erase_old_interviews(self) -> int:
         """Erase the interviews that were not changed for `keep_days`; return their number."""

@@ -58,6 +58,20 @@ class StoreUnreachableError(StoreError, ConnectionError):
     public_message = BUSY
 
 
+class StoreFullError(StoreError, OSError):
+    """The disk of the store has no space left, or a quota is reached."""
+
+    status = 507
+    title = "This server has no space left"
+
+
+class StoreDiskError(StoreError, OSError):
+    """The disk of the store cannot be read or written."""
+
+    status = 503
+    title = "This server cannot save answers just now"
+
+
 class StoreNotFoundError(StoreError, LookupError):
     """There is no store at this URL."""
 
@@ -161,6 +175,13 @@ class Store(Protocol):
 
     def verify(self) -> list[Fault]:
         """Return every event that was edited, deleted, moved or truncated."""
+
+    def check_write(self) -> None:
+        """Check that events can be appended, with a durable write that adds none.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
 
     def close(self) -> None:
         """Release files and connections."""

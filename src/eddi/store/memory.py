@@ -93,5 +93,8 @@ class MemoryStore:
                 for fault in find_faults(stream, stored, self._head(stream))
             ]
 
+    def check_write(self) -> None:
+        """Do nothing: memory can be written as long as the process runs."""
+
     def close(self) -> None:
         """Do nothing: a store in memory holds no files or connections."""

@@ -175,6 +175,15 @@ class SqlStore:
             for row in connection.execution_options(yield_per=ROWS_PER_FETCH).execute(query):
                 yield row.stream, row.number, row.hash
 
+    def check_write(self) -> None:
+        """Check that events can be appended, with a durable write that adds none."""
+        with write_transaction(self._engine) as connection:
+            if self.dialect == SQLITE:  # writes the first page of the file, unchanged
+                version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+                connection.exec_driver_sql(f"PRAGMA user_version = {int(version)}")
+            else:  # a transaction with a number is written to the log
+                connection.exec_driver_sql("SELECT pg_current_xact_id()")
+
     def count(self) -> tuple[int, int]:
         """Return the number of streams and the number of events."""
         with read_transaction(self._engine) as connection:

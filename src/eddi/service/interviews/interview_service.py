@@ -233,10 +233,10 @@ class InterviewService:
         """Check that interviews can be held.
 
         Raises:
-            StoreError: the store does not respond.
+            StoreError: the store cannot be written.
             BusyError: the model does not respond.
         """
-        self.store.read("ready/check")
+        self.store.check_write()
         self.batcher.check()
 
     def close(self) -> None:

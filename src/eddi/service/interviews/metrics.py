@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 
 from eddi.interview.effects import information
 from eddi.interview.next_step import NextStep
@@ -25,10 +26,15 @@ BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Metrics:
-    """The counters and histograms of one server."""
+    """The counters and histograms of one process.
+
+    Attributes:
+        collector: what is reported; by default the metrics of this process alone.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.collector: Collector = self.registry
         ProcessCollector(registry=self.registry)  # memory, open files and processor time, on Linux
         self.drift = Drift()
         self.registry.register(self.drift)
@@ -36,6 +42,7 @@ class Metrics:
         self.batch_size = self._histogram("batch_interviews", "Interviews per batch.", BATCH_SIZES)
         self.requests = self._counter("requests", "Requests by route and status.", "route", "status")
         self.errors = self._counter("errors", "Requests that failed with a server error.", "route")
+        self.shed = self._counter("shed_requests", "Requests refused because the server was busy.")
 
     def _create_interview_metrics(self) -> None:
         self.next_question = self._histogram(
@@ -91,7 +98,9 @@ class Metrics:
 
     def to_prometheus(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        reported = CollectorRegistry()
+        reported.register(self.collector)
+        return generate_latest(reported)
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"eddi_{name}", help_text, labels, registry=self.registry)

@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
+from eddi.service.interviews.readiness import Readiness
 from eddi.service.web import schemas
 from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
 from eddi.service.web.problem_details import openapi_responses
@@ -185,6 +186,8 @@ def _add_questionnaire_routes(routes: APIRouter, service: InterviewService, keys
 
 
 def _add_operation_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    readiness = Readiness(service.check)
+
     @routes.get("/healthz", tags=["operation"], summary="Whether the server is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
@@ -192,11 +195,11 @@ def _add_operation_routes(routes: APIRouter, service: InterviewService, keys: Ke
     @routes.get(
         "/readyz",
         tags=["operation"],
-        summary="Whether the store and the model respond",
-        responses=openapi_responses(503),
+        summary="Whether the store can be written and the model responds",
+        responses=openapi_responses(503, 507),
     )
-    def readyz() -> dict[str, str]:
-        service.check()
+    async def readyz() -> dict[str, str]:
+        await readiness.check()
         return {"status": "ready"}
 
     @routes.get(

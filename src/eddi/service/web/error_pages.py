@@ -37,6 +37,12 @@ class ErrorPage:
 FALLBACK_PAGES = {  # by HTTP status, for errors of the store
     404: ErrorPage.from_error(InterviewNotFoundError),
     503: ErrorPage.from_error(BusyError),
+    507: ErrorPage(
+        507,
+        "This server has no space left",
+        "What you just sent was not saved; your earlier answers are safe. Try again later. The operator of "
+        "the server has to free space.",
+    ),
 }
 STATUS_PAGES = {
     page.status: page
@@ -75,6 +81,7 @@ STATUS_PAGES = {
             "answers are safe.",
         ),
         FALLBACK_PAGES[503],
+        FALLBACK_PAGES[507],
     )
 }
 BAD_REQUEST = ErrorPage(

@@ -1,5 +1,6 @@
 """Errors of the HTTP API as problem details (RFC 9457, `application/problem+json`)."""
 
+import errno
 import logging
 from http import HTTPStatus
 from typing import Any
@@ -24,6 +25,11 @@ HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{RETRY_AF
 HEADERS[429] = {"Retry-After": "60"}  # of a key whose secret was guessed too often
 INTERNAL_ERROR = (
     "Something went wrong on our side. The request was not carried out; its number is in 'instance'."
+)
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_DISK = (
+    "the disk of the server has no space left. Nothing of this request was saved. Try again later; the "
+    "operator has to free space."
 )
 DETAILS = {
     404: "There is nothing at this address. The API is described at /openapi.json.",
@@ -67,6 +73,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(EddiError, _handle_eddi_error)
     app.add_exception_handler(HTTPException, _handle_http_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(OSError, _handle_os_error)
     openapi = app.openapi
 
     def openapi_with_problems() -> dict[str, Any]:
@@ -118,6 +125,13 @@ async def _handle_http_error(request: Request, error: Exception) -> JSONResponse
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = _allowed_methods(request)
     return problem_response(get_request_id(request), error.status_code, detail, headers=headers)
+
+
+async def _handle_os_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, OSError)  # noqa: S101  # as registered
+    if error.errno not in FULL_DISK_ERRORS:
+        raise error  # the middleware logs it
+    return problem_response(get_request_id(request), 507, FULL_DISK, kind="full-disk")
 
 
 def _allowed_methods(request: Request) -> str:

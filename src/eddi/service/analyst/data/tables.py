@@ -6,8 +6,6 @@ A table is the event stream ``table/<key>``: "uploaded", then "corrected" for ev
 import re
 import secrets
 import tempfile
-import warnings
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,10 @@ import pyarrow.parquet as pq
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from eddi.errors import EddiError, EddiWarning, TableError
+from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
-from eddi.service.analyst.data.column_profile import Profile, profile_table_column
+from eddi.service.analyst.data.column_profile import Profile
+from eddi.service.analyst.data.upload import UploadReader
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
@@ -28,11 +27,6 @@ from eddi.table.columns import table_to_numbers
 from eddi.table.schema import Schema
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
-EXTENSIONS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".xls")
-MAX_CELLS = 50_000_000  # 400 MB as numbers; no questionnaire needs a larger table
-MAX_COLUMNS = 2_000
-MAX_UNPACK_RATIO = 20  # unpacked size of an Excel file, which is a zip archive, over its own size
-MAX_NAME_CHARS = 120
 CHUNK_BYTES = 1 << 20
 
 
@@ -93,6 +87,7 @@ class Tables:
 
     def __init__(self, store: Store, blobs: BlobStore) -> None:
         self.store, self.blobs = store, blobs
+        self.reader = UploadReader()
 
     def add(self, name: str, content: Path, *, by: str = NO_KEY) -> UploadedTable:
         """Store an uploaded file, with an inferred schema.
@@ -105,19 +100,9 @@ class Tables:
         Raises:
             TableError: the file is not a table, is too large, or has no usable column.
         """
-        rows, notes = _read_upload(name, content)
-        schema = Schema.infer(rows)
-        facts = {
-            "name": _display_name(name),
-            "table": self._put_rows(rows),
-            "rows": rows.num_rows,
-            "columns": rows.column_names,
-            # As TOML text, because a store sorts the keys of a document and columns have an order.
-            "schema": schema.to_toml(),
-            "profiles": [profile_table_column(rows, name, schema) for name in rows.column_names],
-            "notes": notes,
-            "by": by,
-        }
+        with self.reader.read(name, content) as upload:
+            digest = self.blobs.put(upload.rows)
+            facts = {"name": upload.name, "table": digest, **upload.facts, "by": by}
         key = secrets.token_hex(6)
         event = self.store.append(_stream(key), "uploaded", facts, after=0)
         return _replay(key, [event])
@@ -183,12 +168,6 @@ class Tables:
         if all(other.digest != table.digest for other in self.all()):
             self.blobs.delete(table.digest)
 
-    def _put_rows(self, rows: pa.Table) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "table.parquet"
-            formats.write(rows, path)
-            return self.blobs.put(path)
-
 
 async def save_upload(tables: Tables, file: UploadFile, *, by: str = NO_KEY) -> UploadedTable:
     """Store the file of a multipart request as a table."""
@@ -202,63 +181,6 @@ async def save_upload(tables: Tables, file: UploadFile, *, by: str = NO_KEY) -> 
 def read_rows(path: Path) -> pa.Table:
     """The rows of a table in the blob store."""
     return formats.read(pq.ParquetFile(path).read())
-
-
-def _read_upload(name: str, content: Path) -> tuple[pa.Table, list[str]]:
-    """The rows of an uploaded file, and the repairs that reading it took."""
-    extension = Path(name).suffix.lower()
-    if extension not in EXTENSIONS:
-        raise TableError(
-            f"{_display_name(name)!r} is not in a supported format. "
-            f"Upload one of: {', '.join(EXTENSIONS)}."
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"table{extension}"
-        path.symlink_to(content.resolve())  # the reader chooses the format by extension
-        _check_packed_size(path, extension)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", EddiWarning)
-            try:
-                rows = formats.read(path)
-            except TableError as error:
-                message = str(error).replace(repr(path.name), repr(_display_name(name)))
-                raise TableError(message) from None
-    _check_size(rows.num_rows, rows.num_columns)
-    return rows, [str(item.message) for item in caught if issubclass(item.category, EddiWarning)]
-
-
-def _check_packed_size(path: Path, extension: str) -> None:
-    """Refuse a compressed file that would unpack to too much, before it is unpacked."""
-    if extension in (".parquet", ".pq"):
-        try:
-            metadata = pq.ParquetFile(path).metadata
-        except pa.ArrowException:
-            return  # reading it raises an error that says what is wrong
-        _check_size(metadata.num_rows, metadata.num_columns)
-    if extension == ".xlsx" and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > MAX_UNPACK_RATIO * max(path.stat().st_size, 1 << 20):
-            raise TableError("the Excel file unpacks to far more than its size. Save the sheet as CSV.")
-
-
-def _check_size(n_rows: int, n_columns: int) -> None:
-    if n_columns > MAX_COLUMNS:
-        raise TableError(
-            f"the table has {n_columns:,} columns; at most {MAX_COLUMNS:,} can be uploaded. "
-            "Remove the columns that nobody would be asked about."
-        )
-    if n_rows * n_columns > MAX_CELLS:
-        raise TableError(
-            f"the table has {n_rows:,} rows and {n_columns:,} columns; at most {MAX_CELLS:,} cells can "
-            "be uploaded. A few thousand rows are enough for training."
-        )
-
-
-def _display_name(name: str) -> str:
-    """The file name without folders and unprintable characters."""
-    base = re.split(r"[\\/]", name)[-1]
-    return "".join(char for char in base if char.isprintable())[-MAX_NAME_CHARS:] or "table"
 
 
 def _replay(key: str, events: Sequence[Event]) -> UploadedTable:

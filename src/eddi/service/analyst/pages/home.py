@@ -8,7 +8,8 @@ from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
 from eddi.service.analyst.data.data_warnings import find_warnings
-from eddi.service.analyst.data.tables import EXTENSIONS, UploadedTable, save_upload
+from eddi.service.analyst.data.tables import UploadedTable, save_upload
+from eddi.service.analyst.data.upload import EXTENSIONS
 from eddi.service.analyst.pages import evaluation_pages, job_page, publish_page, schema_page
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import (

@@ -8,7 +8,8 @@ from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
 UPLOAD_PATHS = ("/tables", "/analyst/tables")
-MAX_ANALYST_FORM = 4_000_000  # bytes: a schema form with a hundred columns and long texts
+LARGE_FORMS = "/analyst/tables/"  # the schema of a table, for analysts who have signed in
+MAX_LARGE_FORM = 4_000_000  # bytes: a schema form with a hundred columns and long texts
 
 
 class BodyLimit:
@@ -45,7 +46,7 @@ class BodyLimit:
     def _limit(self, path: str) -> int:
         if path in UPLOAD_PATHS:
             return self.max_upload
-        return MAX_ANALYST_FORM if path.startswith("/analyst/") else self.max_body
+        return MAX_LARGE_FORM if path.startswith(LARGE_FORMS) else self.max_body
 
 
 def _declared_length(headers: Headers) -> int:
