@@ -311,7 +311,7 @@ class InterviewService:
         if view.question is None:
             version = self._close(history.key, version, "enough" if view.rewards else "nothing left")
         else:
-            self.metrics.reward.observe(view.rewards[view.question.name])
+            self.metrics.observe_reward(history.key, view.rewards[view.question.name])
         return replace(view, version=version)
 
     def _close(self, key: str, version: int, reason: str) -> int:
@@ -341,6 +341,7 @@ class InterviewService:
             record.answers[-1],
             before=self.batcher.cached_step(interview_before),
             after=view.predictions,
+            interview=view.key,
         )
 
     def _view(self, history: History, interview: Interview) -> InterviewView:
