@@ -87,7 +87,8 @@ class QuestionnaireSettings:
     embed_on: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "embed_on", tuple(self.embed_on))
+        if isinstance(self.embed_on, list):  # as in JSON
+            object.__setattr__(self, "embed_on", tuple(self.embed_on))
         _check_types(self)
         for name in ("title", "contact"):
             _check_length(name, getattr(self, name), MAX_LINE)
@@ -215,7 +216,9 @@ def _check_date(text: str) -> None:
         ) from None
 
 
-def _check_site(site: str) -> None:
+def _check_site(site: object) -> None:
+    if not isinstance(site, str):
+        raise QuestionnaireSettingsError(f"a site must be a text, got {site!r:.80}.")
     check_https_url("a site that embeds the questionnaire", site)
     parts = urlsplit(site)
     if parts.path or parts.query or parts.fragment or ";" in site or "," in site or "*" in site:
