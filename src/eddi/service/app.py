@@ -104,5 +104,5 @@ def assemble(
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
     app.include_router(respondent.router(service, settings))
-    app.include_router(analyst_pages.router(workshop, keys, settings))
+    app.include_router(analyst_pages.router(workshop, keys, settings, service))
     return app

@@ -268,6 +268,7 @@ class InterviewService:
             "target": list(target),
             "rules": stop_to_document(questionnaire.stop),
             "strategy": questionnaire.strategy_name,
+            **({"key": questionnaire.key} if questionnaire.key not in ("", questionnaire.name) else {}),
             **({"opening": claim_stream} if claim_stream else {}),
         }
         view = self._save(history, Change(history.interview(), "opened", facts))

@@ -15,9 +15,7 @@ from eddi.service.analyst.pages import (
     job_page,
     model_page,
     publish_page,
-    questionnaire_page,
     schema_page,
-    settings_page,
 )
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import (
@@ -28,8 +26,10 @@ from eddi.service.analyst.pages.page_context import (
     model_item,
     preview_rows,
 )
+from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys, get_author
 from eddi.service.web.formatting import capitalize, format_bytes
@@ -39,7 +39,9 @@ MAX_SEED = 2**31 - 1
 HELD_OUT_SHARES = ("0.1", "0.2", "0.3", "0")
 
 
-def router(workshop: Workshop, keys: Keys | None, settings: Settings) -> APIRouter:
+def router(
+    workshop: Workshop, keys: Keys | None, settings: Settings, service: InterviewService
+) -> APIRouter:
     """The routes of all analyst's pages. If there are ``keys``, analysts sign in with one."""
     layout = Layout(settings, SignIn(keys, settings))
     pages = WorkshopPages(layout, workshop, settings)
@@ -61,6 +63,7 @@ def router(workshop: Workshop, keys: Keys | None, settings: Settings) -> APIRout
     publish_page.add(routes, layout, workshop)
     questionnaire_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
+    answers_page.add(routes, layout, workshop, service)
     evaluation_pages.add(routes, layout, workshop)
     return routes
 

@@ -13,10 +13,10 @@ from eddi.service.analyst.models.publishing import (
     TargetChangeError,
     make_valid_name,
 )
-from eddi.service.analyst.models.raw_names import find_raw_names
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import model_item
+from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize

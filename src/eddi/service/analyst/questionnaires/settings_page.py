@@ -9,15 +9,15 @@ from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError
-from eddi.service.analyst.models.raw_names import asked_questions, find_raw_names
-from eddi.service.analyst.models.settings_form import (
+from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.page_context import Context
+from eddi.service.analyst.questionnaires.raw_names import asked_questions, find_raw_names
+from eddi.service.analyst.questionnaires.settings_form import (
     closing_rows,
     parse_settings,
     question_rows,
     target_rows,
 )
-from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import (
     QuestionnaireSettings,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eddi.errors import SchemaError
-from eddi.service.analyst.models.raw_names import asked_questions
+from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.interviews.questionnaire_settings import (
     QuestionnaireSettings,
     QuestionnaireSettingsError,

@@ -9,10 +9,10 @@ import segno
 from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError, Version
-from eddi.service.analyst.models.raw_names import find_raw_names
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
+from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.invitations import InvitationCountError
 from eddi.service.web.api_keys import NO_KEY, get_author
