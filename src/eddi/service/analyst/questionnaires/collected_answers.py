@@ -5,6 +5,7 @@ private link, and is never exported.
 """
 
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -227,7 +228,7 @@ def _read_person(key: str, events: Sequence[Event]) -> Person:
 def _measure_seconds(events: Sequence[Event]) -> dict[str, float]:
     """Return the time between each answer and the event before it, by question."""
     seconds = {}
-    for before, event in zip(events, events[1:], strict=False):
+    for before, event in itertools.pairwise(events):
         if event.kind == "told":
             elapsed = datetime.fromisoformat(event.at) - datetime.fromisoformat(before.at)
             seconds[str(event.facts["question"])] = elapsed.total_seconds()
