@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eddi.errors import EddiError
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
@@ -36,8 +36,10 @@ class QuestionnaireNotFoundError(RespondentError, LookupError):
     """No questionnaire with this name is published."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no questionnaire of this name"
-    explanation: ClassVar[str] = "The link may be incomplete, or the questionnaire has another name now."
+    title: ClassVar[str] = N_("There is no questionnaire of this name")
+    explanation: ClassVar[str] = N_(
+        "The link may be incomplete, or the questionnaire has another name now."
+    )
 
 
 class PublishingError(EddiError, ValueError):
