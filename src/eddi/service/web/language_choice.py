@@ -1,7 +1,8 @@
 """Which language a respondent reads: the chosen one, then one that the browser asks for, then the first."""
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
@@ -12,6 +13,16 @@ from eddi.service.web.languages import LANGUAGES
 LANGUAGE_COOKIE = "eddi_language"
 PARAMETER = "lang"  # of the address, such as /q/heart?lang=de
 MAX_PREFERENCES = 20  # languages that are read from a browser's list
+
+
+@dataclass(frozen=True)
+class LanguageLink:
+    """A link to a page in another language, or in the same."""
+
+    code: str
+    name: str
+    address: str
+    is_current: bool
 
 
 def choose_language(request: Request, offered: Sequence[str] = tuple(LANGUAGES)) -> str:
@@ -34,26 +45,27 @@ def remember_language(request: Request, response: Response) -> None:
         set_cookie(request, response, LANGUAGE_COOKIE, code)
 
 
-def switch_links(request: Request, offered: Sequence[str], *, page: str) -> list[dict[str, str]]:
+def switch_links(
+    request: Request, offered: Sequence[str], *, current: str, page: str
+) -> list[LanguageLink]:
     """Return a link to the same page for each language; none if there is only one.
 
     Args:
         request: the request of the page.
         offered: codes of the languages.
+        current: the language of the page.
         page: where the links lead if the page is the response to a form, which has no address.
     """
     if len(offered) < 2:
         return []
     is_page = request.method in ("GET", "HEAD")
     query = dict(request.query_params) if is_page else {}
-    path = request.url.path if is_page else page
+    path = quote(request.url.path) if is_page else page
     return [
-        {
-            "code": code,
-            "name": LANGUAGES[code].name,
-            "link": f"{path}?{urlencode({**query, PARAMETER: code})}",
-        }
-        for code in LANGUAGES
+        LanguageLink(
+            code, language.name, f"{path}?{urlencode({**query, PARAMETER: code})}", code == current
+        )
+        for code, language in LANGUAGES.items()
         if code in offered
     ]
 

@@ -26,7 +26,12 @@ from eddi.service.analyst.pages.page_context import (
     model_item,
     preview_rows,
 )
-from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
+from eddi.service.analyst.questionnaires import (
+    answers_page,
+    questionnaire_page,
+    settings_page,
+    translation_page,
+)
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
 from eddi.service.interviews.interview_service import InterviewService
@@ -63,6 +68,7 @@ def router(
     publish_page.add(routes, layout, workshop)
     questionnaire_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
+    translation_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     evaluation_pages.add(routes, layout, workshop)
     return routes

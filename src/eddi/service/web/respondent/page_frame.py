@@ -57,9 +57,10 @@ class PageFrame:
         key = context.get("key", "")
         design = page_context.design(questionnaire)
         page = f"/i/{key}" if key else design["home"]
+        links = switch_links(request, offered, current=language.code, page=page)
         complete = {
             **design,
-            "languages": switch_links(request, offered, page=page) if questionnaire is not None else [],
+            "languages": links if questionnaire is not None else [],
             "private_link": f"{request.base_url}i/{key}" if key else "",
             **context,
             "csrf": self.tokens.token(session_id),
