@@ -272,7 +272,7 @@ class InterviewService:
             **({"opening": claim_stream} if claim_stream else {}),
         }
         view = self._save(history, Change(history.interview(), "opened", facts))
-        self.metrics.interviews.labels("opened").inc()
+        self.metrics.count_interview(questionnaire.name, "opened")
         return view
 
     def _first_view(self, key: str) -> InterviewView:
@@ -310,15 +310,17 @@ class InterviewService:
         stream = _stream(history.key)
         version = self.store.append(stream, change.kind, change.facts, after=history.version).number
         if view.question is None:
-            version = self._close(history.key, version, "enough" if view.rewards else "nothing left")
+            version = self._close(history, version, "enough" if view.rewards else "nothing left")
         else:
             self.metrics.observe_reward(history.key, view.rewards[view.question.name])
         return replace(view, version=version)
 
-    def _close(self, key: str, version: int, reason: str) -> int:
-        self.metrics.interviews.labels("closed").inc()
+    def _close(self, history: History, version: int, reason: str) -> int:
+        self.metrics.count_interview(history.questionnaire.name, "closed")
         try:
-            return self.store.append(_stream(key), "closed", {"why": reason}, after=version).number
+            return self.store.append(
+                _stream(history.key), "closed", {"why": reason}, after=version
+            ).number
         except StoreConflict:  # another request has already continued the interview
             return version
 
