@@ -1,7 +1,8 @@
 """Print the versions and hashes of everything that the service needs.
 
-`python deploy/lock.py > deploy/requirements.txt` writes the file of the repository. The result is for the platform and the Python version that run this file, and for the package index that pip
-is configured to use. pip refuses files with other hashes (`pip install --require-hashes`).
+`python deploy/lock.py > deploy/requirements.txt` writes the file of the repository. The result is for the
+platform and the Python version that run this file, and for the package index that pip is configured to use.
+pip refuses files with other hashes (`pip install --require-hashes`).
 """
 
 import json
