@@ -119,6 +119,7 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         view = service.start(
             target=start.target,
             questionnaire=start.questionnaire,
+            invitation=start.invitation or "",
             idempotency_key=_scope_to_api_key(idempotency_key, request),
         )
         response.headers["Location"] = f"/interviews/{view.key}"
