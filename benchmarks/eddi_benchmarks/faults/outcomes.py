@@ -46,7 +46,9 @@ class Outcomes:
             f"| {counter.total() - counter[REJECTED] - counter[USED]:,} |"
             for kind, counter in [*sorted(self.counts.items()), ("**all**", self._total())]
         ]
-        return "\n".join(["| kind | files | rejected | used | failures |", "|--|--:|--:|--:|--:|", *rows])
+        return "\n".join(
+            ["| kind | files | rejected | used | failures |", "|--|--:|--:|--:|--:|", *rows]
+        )
 
     def _total(self) -> Counter[str]:
         total: Counter[str] = Counter()
