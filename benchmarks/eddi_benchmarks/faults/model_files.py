@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -28,12 +29,13 @@ def run(count: int, seed: int, *, files: Sequence[bytes] | None = None) -> Outco
         path = Path(folder) / "mutated.eddi"
         originals = list(files) if files is not None else train_models(Path(folder))
         kinds = list(MUTATIONS)
+        use = partial(attempt, partial(_use, path))
         for index in range(count):
             random = Random(f"model-files {seed} {index}")  # noqa: S311  # reproducible, not secret
             kind = kinds[index % len(kinds)]
             content, detail = MUTATIONS[kind](random.choice(originals), random)
             path.write_bytes(content)
-            outcomes.add(kind, index, detail, run_limited(lambda: attempt(lambda: _use(path)), LIMITS))
+            outcomes.add(kind, index, detail, run_limited(use, LIMITS))
     return outcomes
 
 

@@ -205,7 +205,7 @@ def mutate_meaning(content: bytes, random: Random) -> Mutation:
             values[random.randrange(len(values))] = random.choice([*NUMBERS, 1e200, 1e-200, 500, None])
         case "coding length":
             values = coding[random.choice(sorted(coding))]
-            values[:] = random.choice([values[1:], values * 2, [], [values]])
+            values[:] = random.choice([values[1:], values * 2, [], [list(values)]])
         case "kind":
             variable["kind"] = random.choice(["real", "count", "binary", "ordinal", "category", "x"])
         case "levels":
