@@ -95,7 +95,7 @@ def make_text(random: Random) -> Table:
 
 def make_compressed(random: Random) -> Table:
     """Return a compressed text file that unpacks to much more than its size."""
-    size = random.choice([10**6, 10**8, 3 * 10**8])
+    size = random.choice([10**5, 10**6, 5 * 10**7])
     detail = random.choice(["numbers", "zeros", "one line", "truncated"])
     text = {"numbers": b"a,b\n" + b"1,2\n" * (size // 4), "zeros": bytes(size)}.get(
         detail, b"a," * (size // 2)

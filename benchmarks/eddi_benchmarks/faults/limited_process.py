@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_RESULT_BYTES = 10_000_000
+NUMBER_BYTES = 8  # of the resident memory, before the result
 PAGE_BYTES = resource.getpagesize()
 MEGABYTE = 1_000_000
 
@@ -28,12 +29,11 @@ class Ending:
 
     result: Any
     status: int
-    extra_megabytes: float  # resident memory beyond that of the parent
+    extra_megabytes: float  # resident memory beyond that at the start
 
 
 def run_limited(function: Callable[[], Any], limits: Limits) -> Ending:
     """Return the result of ``function``, computed in a process of its own. The result is JSON."""
-    before = _resident_bytes()
     reader, writer = os.pipe()
     process = os.fork()
     if process == 0:
@@ -41,6 +41,7 @@ def run_limited(function: Callable[[], Any], limits: Limits) -> Ending:
         _run_child(function, limits, writer)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
+        before = int.from_bytes(pipe.read(NUMBER_BYTES), "little")
         content = pipe.read(MAX_RESULT_BYTES)
     _, status, usage = os.wait4(process, 0)
     extra = max(0.0, usage.ru_maxrss * 1024 - before) / MEGABYTE
@@ -54,6 +55,7 @@ def _run_child(function: Callable[[], Any], limits: Limits, writer: int) -> None
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
+        os.write(writer, _resident_bytes().to_bytes(NUMBER_BYTES, "little"))
         os.write(writer, json.dumps(function()).encode())
     finally:
         os._exit(0)
