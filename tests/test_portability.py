@@ -15,6 +15,7 @@ POSIX_USERS = {
     "service/analyst/data/upload_worker.py": {"resource"},
     "service/analyst/jobs/folder_lock.py": {"fcntl"},
     "service/analyst/jobs/job_worker.py": {"nice"},
+    "service/server/web_server.py": {"resource"},
 }
 """Files that use something of POSIX where it exists, and something else where it does not."""
 TEXT_METHODS = {"read_text", "write_text"}

@@ -18,11 +18,14 @@ class EddiError(Exception):
             request itself was correct.
         title: heading of the error page shown in a browser.
         problem_type: name of the problem in HTTP responses; empty to derive it from the class name.
+        public_message: shown to clients of the web service in place of a message that names files or
+            servers; empty to show the message itself.
     """
 
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Something went wrong on our side"
     problem_type: ClassVar[str] = ""
+    public_message: ClassVar[str] = ""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*map(_shorten, args))

@@ -1,15 +1,16 @@
 """Real servers on free ports, each in a thread, for one small model of people."""
 
+import socket
 import threading
 import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
-import uvicorn
 
 from eddi.service.app import build
 from eddi.service.interviews.questionnaire import Questionnaire
+from eddi.service.server.web_server import WebServer, connection_limits
 from eddi.service.settings import Settings
 
 TARGET = "stage"
@@ -33,13 +34,14 @@ def questionnaire(model_file):
 def run_server(settings):
     """Run a real server in a thread, and yield a client for it with the application as ``client.app``."""
     app = build(settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run)
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    server = WebServer(app, settings, limits=connection_limits(settings))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:
         assert thread.is_alive(), "the server did not start"
         time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
             client.app = app

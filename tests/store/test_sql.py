@@ -8,9 +8,17 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import event
 
 from eddi.store import sql
-from eddi.store.base import StoreBusyError, StoreConflict, StoreError, StreamNotFoundError
+from eddi.store.base import (
+    StoreBusyError,
+    StoreConflict,
+    StoreDiskError,
+    StoreError,
+    StoreFullError,
+    StreamNotFoundError,
+)
 from eddi.store.sql import SqlStore
 from eddi.store.upgrade import upgrade
 
@@ -158,78 +166,6 @@ def test_errors_do_not_contain_answers(store: SqlStore, store_url: str) -> None:
     assert SECRET not in str(caught.value)
 
 
-def files_with_secret(url: str, folder: Path) -> list[str]:
-    """Return the names of the database files that contain the secret."""
-    if not url.startswith("sqlite"):
-        execute_raw(url, "CHECKPOINT")
-    files = [path for path in folder.rglob("*") if path.is_file() and "pg_wal" not in path.parts]
-    return [path.name for path in files if SECRET.encode() in path.read_bytes()]
-
-
-@pytest.fixture
-def folder(request: pytest.FixtureRequest, store_url: str, tmp_path: Path) -> Path:
-    """The folder with the files of the database."""
-    return tmp_path if store_url.startswith("sqlite") else request.getfixturevalue("postgres").pgdata
-
-
-def append_secrets(store: SqlStore) -> None:
-    """Append secrets of many sizes between other events, so that database pages split and move."""
-    for after in range(20):
-        for stream in ("m", "secret", "z"):
-            answer = SECRET if stream == "secret" else "harmless"
-            store.append(stream, "told", {"answer": answer * (1 + 7 * after)}, after=after)
-
-
-def test_forgotten_facts_are_removed_from_the_files(
-    store: SqlStore, store_url: str, folder: Path
-) -> None:
-    append_secrets(store)
-    assert files_with_secret(store_url, folder)
-    store.forget("secret")
-    assert files_with_secret(store_url, folder) == []
-    assert store.verify() == []
-
-
-def test_a_large_store_is_cleaned_by_vacuum(
-    store: SqlStore, store_url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sql, "MAX_VACUUM_BYTES", 0)
-    append_secrets(store)
-    store.forget("secret")
-    store.vacuum()
-    assert files_with_secret(store_url, folder) == []
-    assert len(store.read("m")) == 20
-
-
-def test_vacuum_removes_content_that_other_programs_deleted(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/a.db"
-    store = SqlStore(url)
-    store.append("a", "told", {"answer": SECRET}, after=0)
-    execute_raw(url, "PRAGMA secure_delete = OFF", "DELETE FROM eddi_events")
-    execute_raw(url, "PRAGMA wal_checkpoint(TRUNCATE)")
-    assert files_with_secret(url, tmp_path)
-    store.vacuum()
-    assert files_with_secret(url, tmp_path) == []
-    store.close()
-
-
-def test_forgetting_reports_an_incomplete_removal_during_a_long_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eddi.store.connection.BUSY_SECONDS", 0.1)
-    store = SqlStore(f"sqlite:///{tmp_path}/a.db")
-    store.append("a", "told", {"answer": SECRET}, after=0)
-    with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT * FROM eddi_events").fetchall()
-        with pytest.raises(StoreBusyError, match="erased, but the log"):
-            store.forget("a")
-    assert store.read("a")[0].facts == {}
-    store.forget("a")
-    assert files_with_secret("sqlite", tmp_path) == []
-    store.close()
-
-
 def test_a_locked_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eddi.store.connection.BUSY_SECONDS", 0.1)
     store = SqlStore(f"sqlite:///{tmp_path}/a.db")
@@ -261,4 +197,40 @@ def test_a_closed_server_connection_is_reopened(postgres_url: str) -> None:
         "WHERE datname = current_database() AND pid != pg_backend_pid()",
     )
     assert store.append("a", "told", {}, after=1).number == 2
+    store.close()
+
+
+def test_checking_a_write_changes_no_event(store: SqlStore) -> None:
+    before = store.count(), store.read("a")
+    store.check_write()
+    assert (store.count(), store.read("a")) == before
+    assert store.verify() == []
+
+
+@pytest.fixture
+def limited_store(tmp_path: Path) -> Iterator[SqlStore]:
+    """A SQLite store whose file must not grow."""
+    store = SqlStore(f"sqlite:///{tmp_path / 'answers.db'}")
+    event.listen(store._engine, "connect", lambda raw, _: raw.execute("PRAGMA max_page_count = 1"))
+    store._engine.dispose()
+    yield store
+    store.close()
+
+
+def test_a_full_disk_is_reported_and_nothing_is_written(limited_store: SqlStore) -> None:
+    facts = {"text": "x" * 100_000}
+    for _ in range(2):
+        with pytest.raises(StoreFullError, match=r"no space left.*Nothing of this request was saved"):
+            limited_store.append("a", "told", facts, after=0)
+    assert limited_store.read("a") == []
+    assert limited_store.verify() == []
+
+
+def test_a_store_that_must_not_be_written_is_reported(tmp_path: Path) -> None:
+    store = SqlStore(f"sqlite:///{tmp_path / 'answers.db'}")
+    event.listen(store._engine, "connect", lambda raw, _: raw.execute("PRAGMA query_only = ON"))
+    store._engine.dispose()
+    for write in (store.check_write, lambda: store.append("a", "told", {}, after=0)):
+        with pytest.raises(StoreDiskError, match=r"cannot be read or written.*Check its disk"):
+            write()
     store.close()

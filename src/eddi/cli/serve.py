@@ -13,10 +13,9 @@ from eddi.cli.options import InterviewOptions, StoreOption, with_interview_optio
 from eddi.errors import EddiError, MissingExtraError
 
 if TYPE_CHECKING:
-    from eddi.service.settings import Settings
+    from fastapi import FastAPI
 
-SHUTDOWN_SECONDS = 10  # how long open requests may take to finish when the server stops
-BACKLOG = 1024  # connections that may wait to be accepted
+    from eddi.service.settings import Settings
 
 
 @with_interview_options
@@ -35,6 +34,9 @@ def serve(
     ] = None,
     port: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=65_535, help="0 selects a free port.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes that serve requests.")
     ] = None,
 ) -> None:
     """Serve a questionnaire: web pages for respondents and an HTTP API for programs.
@@ -56,6 +58,7 @@ def serve(
         "store": store,
         "host": host,
         "port": port,
+        "workers": workers,
         **options.rules,
     }
     given = {name: value for name, value in settings.items() if value is not None}
@@ -99,28 +102,45 @@ def run_server(settings: "Settings") -> None:
 
 def _run(settings: "Settings") -> None:
     try:
-        import uvicorn
-
-        from eddi.service import app, logs
+        from eddi.service import logs
+        from eddi.service.server import web_server
     except ImportError as error:
         raise _missing_extra(error) from None
-    import torch
-
-    torch.set_num_threads(1)  # for such a small network, several threads are slower than one
     logs.configure(settings.log)
     with _bind_socket(settings.host, settings.port) as listener:
-        config = uvicorn.Config(
-            app.build(settings),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            forwarded_allow_ips=settings.proxies,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            backlog=BACKLOG,
+        if settings.workers > 1:
+            return _run_workers(settings, listener)
+        server = web_server.WebServer(
+            _build_app(settings), settings, limits=web_server.connection_limits(settings)
         )
-        listener.listen(BACKLOG)  # accept connections before the address is printed
+        listener.listen(web_server.BACKLOG)  # accept connections before the address is printed
         _print_addresses(settings, listener.getsockname()[1])
-        uvicorn.Server(config).run(sockets=[listener])
+        return server.run(sockets=[listener])
+
+
+def _build_app(settings: "Settings") -> "FastAPI":
+    import torch
+
+    from eddi.service import app
+
+    torch.set_num_threads(1)  # for such a small network, several threads are slower than one
+    return app.build(settings)
+
+
+def _run_workers(settings: "Settings", listener: socket.socket) -> None:
+    if os.name == "nt":
+        raise EddiError(
+            "several workers cannot share a port on Windows. Start several servers on different ports."
+        )
+    if settings.store.startswith("memory:"):
+        raise EddiError(
+            "several workers cannot share a store in memory. Use --store sqlite:///answers.db."
+        )
+    from eddi.service.server.supervisor import Supervisor
+
+    port = listener.getsockname()[1]
+    Supervisor(settings, listener).run(lambda: _print_addresses(settings, port))
+    raise KeyboardInterrupt  # a signal stopped it, as it stops a single process
 
 
 def _missing_extra(error: ImportError) -> MissingExtraError:
@@ -154,6 +174,8 @@ def _bind_socket(host: str, port: int) -> socket.socket:
 
 
 def _print_addresses(settings: "Settings", port: int) -> None:
+    from eddi.service.startup_warnings import find_warnings
+
     host = "localhost" if settings.is_local else settings.host
     base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     store = settings.store.partition("@")[2] or settings.store  # without user name and password
@@ -164,6 +186,8 @@ def _print_addresses(settings: "Settings", port: int) -> None:
     terminal.print_message(f"  HTTP API:       curl -X POST {base_url}/interviews")
     terminal.print_message(f"  API schema:     {base_url}/openapi.json")
     terminal.print_message(f"  Answers are stored in {store}. Press Ctrl-C to stop the server.")
+    for warning in find_warnings(settings):
+        terminal.print_message(f" {warning}", style="yellow", label="warning:")
     if settings.needs_keys:
         terminal.print_message(
             "  The API requires a key. Create one: eddi keys issue respondent", style="yellow"

@@ -15,8 +15,9 @@ from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Questionnaire
+from eddi.service.maintenance import Maintenance
 from eddi.service.settings import Settings
-from eddi.service.web import api, pages, problem_details
+from eddi.service.web import api, problem_details, respondent
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.middleware import install_middleware
 from eddi.store.factory import open_store
@@ -35,8 +36,13 @@ All errors are `application/problem+json`.
 """
 
 
-def build(settings: Settings) -> FastAPI:
+def build(settings: Settings, *, metrics: Metrics | None = None, runs_jobs: bool = True) -> FastAPI:
     """Build the application described by the settings.
+
+    Args:
+        settings: of the server.
+        metrics: those of the process; by default new ones.
+        runs_jobs: whether this process runs the workshop's jobs.
 
     Raises:
         ModelFileError: the model file does not exist or is not valid.
@@ -52,7 +58,7 @@ def build(settings: Settings) -> FastAPI:
     )
     store = open_store(settings.store)
     workshop = Workshop.from_settings(store, settings)
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     batcher = Batcher(
         max_batch_size=settings.batch,
         window_s=settings.window_ms / 1000,
@@ -63,17 +69,23 @@ def build(settings: Settings) -> FastAPI:
         batcher.next_step(questionnaire.interview())  # the first step is the slowest
         workshop.catalogue.publish_at_startup(path, questionnaire)
     service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
-    return assemble(service, workshop, settings)
+    return assemble(service, workshop, settings, runs_jobs=runs_jobs)
 
 
-def assemble(service: InterviewService, workshop: Workshop, settings: Settings) -> FastAPI:
+def assemble(
+    service: InterviewService, workshop: Workshop, settings: Settings, *, runs_jobs: bool = True
+) -> FastAPI:
     """Build the application around an interview service and a workshop, and close both with it."""
+    maintenance = Maintenance(service, keep_days=settings.keep_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        workshop.open()
+        if runs_jobs:
+            workshop.open()
+            maintenance.start()
         yield
+        maintenance.stop()
         workshop.close()
         service.close()
 
@@ -91,6 +103,6 @@ def assemble(service: InterviewService, workshop: Workshop, settings: Settings) 
     keys = Keys(service.store) if settings.needs_keys else None
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
-    app.include_router(pages.router(service, settings))
-    app.include_router(analyst_pages.router(service, workshop, settings))
+    app.include_router(respondent.router(service, settings))
+    app.include_router(analyst_pages.router(workshop, keys, settings))
     return app

@@ -34,7 +34,7 @@ class SettingError(EddiError, ValueError):
 class KeyRule(StrEnum):
     """Whether the HTTP API requires a key."""
 
-    AUTO = "auto"  # required if other machines can reach the server
+    AUTO = "auto"  # required if others can reach the server, or if EDDI_HOSTS has public names
     REQUIRED = "required"
     OPEN = "open"
 
@@ -66,6 +66,9 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for all networks.")
     port: int = Field(8000, ge=0, le=MAX_PORT, description="Port to listen on; 0 selects a free port.")
+    workers: int = Field(
+        1, ge=1, description="Processes that serve requests, up to one per processor core."
+    )
     title: str = Field("", description="Heading of the start page. Default: it names the target.")
     about: str = Field(
         "", description="Paragraph on the start page: who asks, why, and whom to contact."
@@ -119,6 +122,11 @@ class Settings(BaseSettings):
     workshop: str = Field(
         "", description="Folder of tables, jobs and models. Default: `workshop` next to the store."
     )
+    keep_days: float = Field(
+        0.0,
+        ge=0,
+        description="Days after which an interview that did not change is erased; 0 keeps all.",
+    )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
         32,
@@ -130,6 +138,24 @@ class Settings(BaseSettings):
     )
     waiting: int = Field(
         256, ge=1, description="Requests that may wait for the model; others are told to try again."
+    )
+    max_wait: float = Field(
+        0.8,
+        ge=0,
+        description="Requests that would wait longer than this many seconds are refused; 0 for no limit.",
+    )
+    connections: int = Field(
+        4096,
+        ge=1,
+        description="Open connections per process; fewer if the process may open fewer files.",
+    )
+    head_seconds: float = Field(
+        10.0, gt=0, description="Time for a client to send the head of a request, in seconds."
+    )
+    body_seconds: float = Field(
+        20.0,
+        gt=0,
+        description="Time for a client to send the body of a request, in seconds; one second more per 10 kB.",
     )
     threads: int = Field(72, ge=1, description="Requests that are processed at once.")
     log: Literal["debug", "info", "warning", "error"] = Field(
@@ -164,9 +190,14 @@ class Settings(BaseSettings):
             return False
 
     @property
+    def is_public(self) -> bool:
+        """Whether others can reach the server, also through a proxy on this machine."""
+        return not self.is_local or not set(_split(self.hosts)) <= set(LOOPBACK_NAMES)
+
+    @property
     def needs_keys(self) -> bool:
         """Whether the HTTP API requires a key."""
-        return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and not self.is_local)
+        return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and self.is_public)
 
     @property
     def workshop_folder(self) -> Path | None:
@@ -187,6 +218,12 @@ class Settings(BaseSettings):
         """
         names = _split(self.hosts) or (LOOPBACK_NAMES if self.is_local else ("*",))
         return () if "*" in names else (*names, self.host)
+
+
+def to_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment variables from which a process reads the same settings."""
+    values = settings.model_dump(mode="json")
+    return {_variable(name): "" if value is None else f"{value}" for name, value in values.items()}
 
 
 PAGE_HEAD = """\
@@ -228,6 +265,8 @@ def _explain(error: ErrorDetails) -> str:
     """Return an error of pydantic as a sentence about the environment variable."""
     name, kind, value = str(error["loc"][0]), error["type"], error["input"]
     context = error.get("ctx", {})
+    if kind == "greater_than":
+        return f"{_variable(name)} must be more than {context['gt']:g}, got {value}."
     if kind in ("greater_than_equal", "less_than_equal"):
         expected = f"between 0 and {MAX_PORT}" if name == "port" else f"{context['ge']:g} or more"
         return f"{_variable(name)} must be {expected}, got {value}."

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from eddi.errors import EddiError
 
+BUSY = "the store of answers does not respond. Nothing was changed. Try again in a moment."
 FORGOTTEN = "forgotten"  # kind of the last event of a stream whose facts were erased
 
 
@@ -42,6 +43,7 @@ class StoreBusyError(StoreError, TimeoutError):
 
     status = 503
     title = "We are very busy just now"
+    public_message = BUSY
 
 
 class StoreUrlError(StoreError, ValueError):
@@ -53,6 +55,21 @@ class StoreUnreachableError(StoreError, ConnectionError):
 
     status = 503
     title = "We are very busy just now"
+    public_message = BUSY
+
+
+class StoreFullError(StoreError, OSError):
+    """The disk of the store has no space left, or a quota is reached."""
+
+    status = 507
+    title = "This server has no space left"
+
+
+class StoreDiskError(StoreError, OSError):
+    """The disk of the store cannot be read or written."""
+
+    status = 503
+    title = "This server cannot save answers just now"
 
 
 class StoreNotFoundError(StoreError, LookupError):
@@ -130,17 +147,41 @@ class Store(Protocol):
     def streams(self, prefix: str = "") -> Iterator[str]:
         """Yield the names of all streams that start with ``prefix``, sorted by code point."""
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream permanently and append a final event of kind `FORGOTTEN`.
 
-        Forgetting a stream again changes nothing.
+        Forgetting a stream again changes nothing. Programs that read the store do not delay it, and it does
+        not delay programs that write.
+
+        Args:
+            stream: the stream.
+            by: who erases it, such as the name of an API key; a fact of the final event.
 
         Raises:
             StreamNotFoundError: the stream does not exist.
         """
 
+    def scrub(self) -> bool:
+        """Try to remove erased facts from files and logs, too; return whether nothing of them is left.
+
+        A program that reads an older snapshot may be in the way. Then call this again later.
+        """
+
+    def idle_streams(self, prefix: str, before: str) -> list[str]:
+        """Return the streams with this prefix whose last event is older than the time ``before``.
+
+        Forgotten streams are left out. The time is ISO 8601 in UTC, as in `Event.at`.
+        """
+
     def verify(self) -> list[Fault]:
         """Return every event that was edited, deleted, moved or truncated."""
+
+    def check_write(self) -> None:
+        """Check that events can be appended, with a durable write that adds none.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
 
     def close(self) -> None:
         """Release files and connections."""

@@ -13,7 +13,13 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from eddi.errors import MissingExtraError
-from eddi.store.base import StoreBusyError, StoreError, StoreUnreachableError
+from eddi.store.base import (
+    StoreBusyError,
+    StoreDiskError,
+    StoreError,
+    StoreFullError,
+    StoreUnreachableError,
+)
 from eddi.store.url import SQLITE, redact_url
 
 BUSY_SECONDS = 30  # how long to wait for a lock
@@ -21,6 +27,8 @@ CONNECT_SECONDS = 10
 N_CONNECTIONS = 10  # kept open; up to twice as many more are opened under load
 OWNER_ONLY = 0o600  # other users of the machine must not read answers
 LOCK_MESSAGES = ("locked", "busy", "lock timeout")  # parts of database errors about locks
+FULL_MESSAGES = ("disk is full", "no space left", "disk quota exceeded")
+DISK_MESSAGES = ("disk i/o error", "readonly database", "unable to open database file")
 
 
 def open_engine(url: URL) -> Engine:
@@ -138,6 +146,16 @@ def _to_store_error(error: DBAPIError, url: str) -> StoreError:
         return StoreBusyError(
             f"the store {url} was locked for more than {BUSY_SECONDS} seconds ({reason}). "
             "Try again. If this persists, look for a program that keeps a transaction open."
+        )
+    if any(message in reason.lower() for message in FULL_MESSAGES):
+        return StoreFullError(
+            f"the store {url} has no space left ({reason}). Nothing of this request was saved. "
+            "Free space on its disk, then try again."
+        )
+    if any(message in reason.lower() for message in DISK_MESSAGES):
+        return StoreDiskError(
+            f"the store {url} cannot be read or written ({reason}). Nothing of this request was saved. "
+            "Check its disk, its permissions and its quota, then try again."
         )
     if url.startswith(SQLITE):
         return StoreError(

@@ -305,10 +305,10 @@ def test_the_service_reports_whether_it_is_alive_and_ready(client):
 
 def test_a_server_without_its_store_is_alive_but_not_ready(serving):
     with serving() as client:
-        client.app.state.service.store.read = _unreachable
+        client.app.state.service.store.check_write = _unreachable
         assert client.get("/healthz").status_code == 200
         response = client.get("/readyz")
-        assert_problem(response, 503, "the store is away")
+        assert_problem(response, 503, "the store of answers does not respond")
         assert response.headers["retry-after"] == "1"
 
 

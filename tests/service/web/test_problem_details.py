@@ -1,5 +1,7 @@
 """Every error class has its HTTP status, and errors are problem details."""
 
+import errno
+
 import pytest
 
 from eddi.errors import AnswerError, EddiError, ModelFileError, SchemaError, TableError, TargetError
@@ -21,7 +23,9 @@ from eddi.service.web.form_tokens import ForeignFormError
 from eddi.store.base import (
     StoreBusyError,
     StoreConflict,
+    StoreDiskError,
     StoreError,
+    StoreFullError,
     StoreUnreachableError,
     StreamForgottenError,
 )
@@ -47,7 +51,8 @@ STATUSES = {
     412: (InterviewMovedError,),
     422: (AnswerError, TargetError, TableError, SchemaError, PublishingError),
     500: (EddiError, ModelFileError, StoreError, StoreConflict),
-    503: (BusyError, StoreBusyError, StoreUnreachableError),
+    503: (BusyError, StoreBusyError, StoreUnreachableError, StoreDiskError),
+    507: (StoreFullError,),
 }
 
 
@@ -67,7 +72,7 @@ def test_the_type_of_a_problem_is_derived_from_the_error_class(client):
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        ("/i/0", "GET, POST, HEAD"),
+        ("/i/0/question/1", "GET, POST, HEAD"),
         ("/interviews", "POST"),
         ("/interviews/0", "GET, DELETE, HEAD"),
         ("/interviews/0/answers/last", "DELETE"),
@@ -78,3 +83,29 @@ def test_a_refused_method_is_told_which_methods_are_allowed(client, path, allowe
     refused = client.patch(path)
     assert refused.status_code == 405
     assert refused.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), StoreFullError("no space left")]
+)
+def test_a_full_disk_is_explained_to_programs_and_people(serving, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    with serving() as client:
+        monkeypatch.setattr(client.app.state.service, "start", fail)
+        response = client.post("/interviews")
+        assert response.status_code == 507
+        assert "no space left" in response.json()["detail"]
+        page = client.post("/interviews", headers={"Accept": "text/html"})
+        assert page.status_code == 507
+        assert "This server has no space left" in page.text
+
+
+def test_other_errors_of_the_system_are_internal_errors(serving, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    with serving() as client:
+        monkeypatch.setattr(client.app.state.service, "start", fail)
+        assert client.post("/interviews").status_code == 500

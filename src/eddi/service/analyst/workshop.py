@@ -2,23 +2,29 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from eddi.durable_file import make_private
 from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
 from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
+from eddi.service.analyst.models.model_names import ModelNames
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
+from eddi.service.interviews.invitations import Invitations
 from eddi.service.settings import Settings
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
 
 MAX_STEPS = 100_000
 MAX_HELD_OUT = 0.5
+MAX_MODEL_NAME = 80
 RECIPES = ("default", "paper")
 
 
@@ -30,14 +36,24 @@ class JobSpecError(EddiError, ValueError):
     problem_type: ClassVar[str] = "order"  # clients rely on the name of an earlier version
 
 
+class ModelInUseError(EddiError, RuntimeError):
+    """A model cannot be deleted, because a questionnaire uses it."""
+
+    status: ClassVar[int] = 409
+    title: ClassVar[str] = "This model is in use"
+
+
 class Workshop:
     """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
     def __init__(self, store: Store, folder: Path, *, max_running_jobs: int = 1) -> None:
+        self.folder = folder
         self.blobs = BlobStore(folder / "shelf")
         self.tables = Tables(store, self.blobs)
         self.jobs = JobQueue(store, folder / "jobs")
         self.publisher = Publisher(store)
+        self.model_names = ModelNames(store)
+        self.invitations = Invitations(store)
         self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
         self.supervisor = JobSupervisor(self.jobs, self.blobs, max_running=max_running_jobs)
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -54,7 +70,9 @@ class Workshop:
         return workshop
 
     def open(self) -> None:
-        """Start to run jobs."""
+        """Start to run jobs. Files of earlier versions become private."""
+        if self.folder.is_dir():
+            make_private(self.folder)
         self.supervisor.start()
 
     def close(self) -> None:
@@ -72,6 +90,7 @@ class Workshop:
         steps: int | None = None,
         seed: int = 0,
         held_out: float = 0.2,
+        by: str = NO_KEY,
     ) -> Job:
         """Submit a job that trains a model. It is then evaluated on the held-out rows.
 
@@ -88,7 +107,7 @@ class Workshop:
             "table": uploaded.key,
             "table_seal": uploaded.digest,
             "name": uploaded.title,
-            "schema": uploaded.schema.to_toml(),
+            "table_version": uploaded.version,
             "target": list(names),
             "recipe": _check_recipe(recipe),
             "steps": _resolve_steps(recipe, steps),
@@ -96,9 +115,50 @@ class Workshop:
             "held_out": _check_held_out(held_out),
             "evaluate": held_out > 0,
         }
-        return self._submit(JobKind.FIT, spec)
+        return self._submit(JobKind.FIT, spec, by=by)
 
-    def evaluate(self, digest: str) -> str:
+    def forget_table(self, key: str, *, with_models: bool = False, by: str = NO_KEY) -> None:
+        """Erase a table, and what its jobs keep of it.
+
+        Its models and their evaluations stay. They contain the names of variables and levels, but no rows.
+
+        Args:
+            key: the table.
+            with_models: erase also the models that were never published.
+            by: who erases it, the name of an API key.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.tables.get(key)
+        self._forget_jobs(key, with_models=with_models, by=by)
+        self.tables.forget(key, by=by)
+        self._forget_jobs(
+            key, with_models=with_models, by=by
+        )  # those that were submitted in the meantime
+
+    def _forget_jobs(self, table: str, *, with_models: bool, by: str) -> None:
+        published = self._published_models()
+        for job in [job for job in self.jobs.all() if job.spec["table"] == table]:
+            model = (job.spec if job.kind is JobKind.EVALUATE else job.result).get("model")
+            is_model_kept = model in published or not with_models
+            if job.state is not JobState.FINISHED or not is_model_kept:
+                self.jobs.forget(job, by=by)
+                self._delete_unused(str(value) for value in job.result.values())
+            elif "schema" in job.spec:
+                self.jobs.copy_without_schema(job)
+            self.supervisor.check_again(job.key)
+
+    def _delete_unused(self, digests: Iterable[str]) -> None:
+        """Delete those files that no job and no questionnaire uses."""
+        used = {str(value) for job in self.jobs.all() for value in job.result.values()}
+        for digest in set(digests) - used - self._published_models():
+            self.blobs.delete(digest)
+
+    def _published_models(self) -> set[str]:
+        return {version.model for item in self.publisher.all() for version in item.versions}
+
+    def evaluate(self, digest: str, *, by: str = NO_KEY) -> str:
         """Submit a job that evaluates a model on its held-out rows, and return the job's key.
 
         Raises:
@@ -114,17 +174,17 @@ class Workshop:
             raise JobConflictError(
                 "no rows were held out for an evaluation. Train the model again with held-out rows."
             )
-        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result)).key
+        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result), by=by).key
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job; it can be resumed."""
-        job = self.jobs.cancel(key)
+        job = self.jobs.cancel(key, by=by)
         self.supervisor.wake()
         return job
 
-    def resume(self, key: str) -> Job:
+    def resume(self, key: str, *, by: str = NO_KEY) -> Job:
         """Continue a job that was cancelled or failed."""
-        job = self.jobs.resume(key)
+        job = self.jobs.resume(key, by=by)
         self.supervisor.check_again(key)
         return job
 
@@ -136,24 +196,67 @@ class Workshop:
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
+        replace_target: bool = True,
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
         Raises:
             ModelNotFoundError: there is no such model.
             PublishingError: the name is not valid.
+            TargetChangeError: the questionnaire has another target, and ``replace_target`` is false.
             StopError: a condition of the rules is not valid.
         """
         model = self.get_model(digest)
         return self.catalogue.publish(
-            name, digest, list(target) or [model.target], strategy=strategy, rules=rules
+            name,
+            digest,
+            list(target) or [model.target],
+            strategy=strategy,
+            rules=rules,
+            replace_target=replace_target,
+            by=by,
         )
 
-    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+    def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version of a questionnaire current."""
-        questionnaire = self.publisher.roll_back(name, number)
-        self.catalogue.refresh()
-        return questionnaire
+        return self.publisher.roll_back(name, number, by=by)
+
+    def rename_model(self, digest: str, name: str) -> None:
+        """Give a model another name.
+
+        Raises:
+            ModelNotFoundError: there is no such model.
+            JobSpecError: the name is empty or too long.
+        """
+        self.get_model(digest)
+        cleaned = " ".join(name.split())
+        if not 1 <= len(cleaned) <= MAX_MODEL_NAME:
+            raise JobSpecError(f"the name of a model has 1 to {MAX_MODEL_NAME} characters.")
+        self.model_names.rename(digest, cleaned)
+
+    def delete_model(self, digest: str) -> None:
+        """Delete the file of a model.
+
+        Raises:
+            ModelNotFoundError: there is no such model.
+            ModelInUseError: a questionnaire uses it.
+        """
+        self.get_model(digest)
+        users = [
+            item.name
+            for item in self.publisher.all()
+            if any(version.model == digest for version in item.versions)
+        ]
+        if users:
+            raise ModelInUseError(
+                f"the model belongs to {', '.join(users)}, whose interviews need it. Delete that "
+                "questionnaire first."
+            )
+        job = self._find_training(digest)
+        if job is not None:
+            (self.jobs.job_folder(job.key) / "model.eddi").unlink(missing_ok=True)
+        self.blobs.delete(digest)
 
     def get_model(self, digest: str) -> TrainedModel:
         """The model with this digest.
@@ -176,12 +279,15 @@ class Workshop:
             for job in jobs
             if job.kind is JobKind.FIT and job.state is JobState.FINISHED
         }
-        for questionnaire in self.publisher.all():
+        published = sorted(self.publisher.all(), key=lambda item: item.versions[0].published_at)
+        for questionnaire in published:  # a model is called as it was first published
             for version in questionnaire.versions:
                 name, target = questionnaire.name, version.target[0]
                 imported = TrainedModel(version.model, name, target, trained_at=version.published_at)
                 models.setdefault(version.model, imported)
-        available = (model for model in models.values() if self.blobs.has(model.digest))
+        names = self.model_names.all()
+        named = (replace(m, name=names.get(m.digest) or m.name) for m in models.values())
+        available = (model for model in named if self.blobs.has(model.digest))
         return sorted(available, key=lambda model: model.trained_at, reverse=True)
 
     def _from_training(self, job: Job, jobs: Sequence[Job]) -> TrainedModel:
@@ -219,8 +325,8 @@ class Workshop:
             return []
         return positions
 
-    def _submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
-        job = self.jobs.submit(kind, spec)
+    def _submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str) -> Job:
+        job = self.jobs.submit(kind, spec, by=by)
         self.supervisor.wake()
         return job
 

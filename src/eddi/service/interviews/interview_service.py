@@ -22,6 +22,7 @@ from eddi.service.errors import (
     InterviewNotFoundError,
     QuestionnaireMissingError,
 )
+from eddi.service.interviews.admission import Admission
 from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.history import History, replace_answer, replay
 from eddi.service.interviews.idempotency import claim_interview_key
@@ -66,6 +67,7 @@ class InterviewService:
     ) -> None:
         self.store = store
         self.catalogue = catalogue
+        self.admission = Admission(store)
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
 
@@ -74,6 +76,7 @@ class InterviewService:
         *,
         target: str | Sequence[str] | None = None,
         questionnaire: str | None = None,
+        invitation: str = "",
         idempotency_key: str | None = None,
     ) -> InterviewView:
         """Start an interview.
@@ -81,24 +84,30 @@ class InterviewService:
         Args:
             target: the target; by default that of the questionnaire.
             questionnaire: its name; by default the first of the catalogue.
+            invitation: the token of an invitation, if the questionnaire needs one.
             idempotency_key: an unguessable name of this request. If it is repeated, no second interview
                 is started, and the response is the same.
 
         Raises:
             TargetError: the model has no such variable.
             NothingPublishedError: there is no questionnaire.
+            QuestionnaireClosedError: no new interviews can begin.
+            InvitationError: the invitation is missing, not valid, or was used.
             InterviewConflictError: ``idempotency_key`` was used with other parameters.
         """
         with self.metrics.next_question.time():
             current = self.catalogue.current(questionnaire)
             target_names = current.model.schema.target_names(target or current.target)
             if idempotency_key is None:
+                request = secrets.token_hex(16)
+                self.admission.admit(current, invitation=invitation, request=request)
                 return self._start(secrets.token_hex(16), current, target_names)
             parameters = {"target": target, "questionnaire": questionnaire}
             claim = claim_interview_key(self.store, idempotency_key, parameters)
             if claim.parameters != parameters:
                 raise InterviewConflictError(KEY_REUSED)
             if claim.interview_key and not self.store.read(_stream(claim.interview_key)):
+                self.admission.admit(current, invitation=invitation, request=idempotency_key)
                 with suppress(StoreConflict):  # the same request is being served at the same time
                     return self._start(claim.interview_key, current, target_names, claim.stream)
             return self._first_view(claim.interview_key)
@@ -221,22 +230,22 @@ class InterviewService:
 
         return self._apply(key, remove, after=after, idempotency_key=idempotency_key)[0]
 
-    def forget(self, key: str) -> None:
-        """Erase all answers of an interview permanently."""
+    def forget(self, key: str, *, by: str = "") -> None:
+        """Erase all answers of an interview permanently; ``by`` says who did, if that is known."""
         facts = self._events(key)[0].facts
         if "opening" in facts:
-            self.store.forget(facts["opening"])
-        self.store.forget(_stream(key))
+            self.store.forget(facts["opening"], by=by)
+        self.store.forget(_stream(key), by=by)
         self.metrics.interviews.labels("forgotten").inc()
 
     def check(self) -> None:
         """Check that interviews can be held.
 
         Raises:
-            StoreError: the store does not respond.
+            StoreError: the store cannot be written.
             BusyError: the model does not respond.
         """
-        self.store.read("ready/check")
+        self.store.check_write()
         self.batcher.check()
 
     def close(self) -> None:
@@ -302,7 +311,7 @@ class InterviewService:
         if view.question is None:
             version = self._close(history.key, version, "enough" if view.rewards else "nothing left")
         else:
-            self.metrics.reward.observe(view.rewards[view.question.name])
+            self.metrics.observe_reward(history.key, view.rewards[view.question.name])
         return replace(view, version=version)
 
     def _close(self, key: str, version: int, reason: str) -> int:
@@ -332,6 +341,7 @@ class InterviewService:
             record.answers[-1],
             before=self.batcher.cached_step(interview_before),
             after=view.predictions,
+            interview=view.key,
         )
 
     def _view(self, history: History, interview: Interview) -> InterviewView:

@@ -12,8 +12,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
+from eddi.service.interviews.readiness import Readiness
 from eddi.service.web import schemas
-from eddi.service.web.api_keys import Keys, Role
+from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
 from eddi.service.web.problem_details import openapi_responses
 
 INTERVIEWERS = frozenset({Role.RESPONDENT, Role.ANALYST})
@@ -118,6 +119,7 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         view = service.start(
             target=start.target,
             questionnaire=start.questionnaire,
+            invitation=start.invitation or "",
             idempotency_key=_scope_to_api_key(idempotency_key, request),
         )
         response.headers["Location"] = f"/interviews/{view.key}"
@@ -131,8 +133,8 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         return schemas.describe_interview(view)
 
     @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
-    def forget(key: str) -> None:
-        service.forget(key)
+    def forget(key: str, request: Request) -> None:
+        service.forget(key, by=request.scope.get(SCOPE_KEY, ""))
 
     @routes.post("/ask", summary="One step, without storing anything", **common)
     def ask(so_far: schemas.AskIn) -> schemas.NextStepOut:
@@ -185,6 +187,8 @@ def _add_questionnaire_routes(routes: APIRouter, service: InterviewService, keys
 
 
 def _add_operation_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    readiness = Readiness(service.check)
+
     @routes.get("/healthz", tags=["operation"], summary="Whether the server is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
@@ -192,11 +196,11 @@ def _add_operation_routes(routes: APIRouter, service: InterviewService, keys: Ke
     @routes.get(
         "/readyz",
         tags=["operation"],
-        summary="Whether the store and the model respond",
-        responses=openapi_responses(503),
+        summary="Whether the store can be written and the model responds",
+        responses=openapi_responses(503, 507),
     )
-    def readyz() -> dict[str, str]:
-        service.check()
+    async def readyz() -> dict[str, str]:
+        await readiness.check()
         return {"status": "ready"}
 
     @routes.get(
@@ -220,10 +224,11 @@ def require_role(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
         return []
 
     async def check_key(
+        request: Request,
         credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
     ) -> None:
-        key = credentials.credentials if credentials else ""
-        await run_in_threadpool(keys.check, key, roles)
+        text = credentials.credentials if credentials else ""
+        request.scope[SCOPE_KEY] = (await run_in_threadpool(keys.check, text, roles)).name
 
     return [Depends(check_key)]
 

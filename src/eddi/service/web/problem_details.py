@@ -1,5 +1,7 @@
 """Errors of the HTTP API as problem details (RFC 9457, `application/problem+json`)."""
 
+import errno
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -11,14 +13,23 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 
 from eddi.errors import EddiError
+from eddi.service import logs
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1  # before a client asks a busy server again
 MAX_ERRORS_SHOWN = 5  # of an invalid request
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{RETRY_AFTER_S}"}}
+HEADERS[429] = {"Retry-After": "60"}  # of a key whose secret was guessed too often
 INTERNAL_ERROR = (
     "Something went wrong on our side. The request was not carried out; its number is in 'instance'."
+)
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_DISK = (
+    "the disk of the server has no space left. Nothing of this request was saved. Try again later; the "
+    "operator has to free space."
 )
 DETAILS = {
     404: "There is nothing at this address. The API is described at /openapi.json.",
@@ -62,6 +73,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(EddiError, _handle_eddi_error)
     app.add_exception_handler(HTTPException, _handle_http_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(OSError, _handle_os_error)
     openapi = app.openapi
 
     def openapi_with_problems() -> dict[str, Any]:
@@ -85,14 +97,23 @@ def get_request_id(request: Request) -> str:
     return str(request.scope.get("eddi.request", "unknown"))
 
 
+def public_text(error: EddiError, request_id: str) -> str:
+    """Return the message of an error for clients; one that names files or servers goes to the log."""
+    if not error.public_message:
+        return str(error)
+    _log.warning("refused", extra={logs.FIELDS: {"request": request_id, "reason": str(error)}})
+    return error.public_message
+
+
 async def _handle_eddi_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, EddiError)  # noqa: S101  # as registered
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         raise error  # the middleware logs it
     kind = error.problem_type or type(error).__name__.removesuffix("Error").lower()
     headers = HEADERS.get(error.status)
+    request_id = get_request_id(request)
     return problem_response(
-        get_request_id(request), error.status, str(error), kind=kind, headers=headers
+        request_id, error.status, public_text(error, request_id), kind=kind, headers=headers
     )
 
 
@@ -104,6 +125,13 @@ async def _handle_http_error(request: Request, error: Exception) -> JSONResponse
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = _allowed_methods(request)
     return problem_response(get_request_id(request), error.status_code, detail, headers=headers)
+
+
+async def _handle_os_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, OSError)  # noqa: S101  # as registered
+    if error.errno not in FULL_DISK_ERRORS:
+        raise error  # the middleware logs it
+    return problem_response(get_request_id(request), 507, FULL_DISK, kind="full-disk")
 
 
 def _allowed_methods(request: Request) -> str:

@@ -20,6 +20,7 @@ from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.service.analyst.data.column_profile import Profile
 from eddi.service.analyst.data.upload import UploadReader
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
@@ -88,18 +89,20 @@ class Tables:
         self.store, self.blobs = store, blobs
         self.reader = UploadReader()
 
-    def add(self, name: str, content: Path) -> UploadedTable:
+    def add(self, name: str, content: Path, *, by: str = NO_KEY) -> UploadedTable:
         """Store an uploaded file, with an inferred schema.
 
         Args:
             name: the original file name; its extension determines the format.
             content: a temporary file with the uploaded bytes.
+            by: who uploads it, the name of an API key.
 
         Raises:
             TableError: the file is not a table, is too large, or has no usable column.
         """
         with self.reader.read(name, content) as upload:
-            facts = {"name": upload.name, "table": self.blobs.put(upload.rows), **upload.facts}
+            digest = self.blobs.put(upload.rows)
+            facts = {"name": upload.name, "table": digest, **upload.facts, "by": by}
         key = secrets.token_hex(6)
         event = self.store.append(_stream(key), "uploaded", facts, after=0)
         return _replay(key, [event])
@@ -115,6 +118,15 @@ class Tables:
             raise TableNotFoundError(f"there is no table {key[:40]!r}. `GET /tables` lists all tables.")
         return _replay(key, events)
 
+    def schema_at(self, key: str, version: int) -> str:
+        """The schema of a table at one of its versions, as TOML.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.get(key)
+        return str(self.store.read(_stream(key))[version - 1].facts["schema"])
+
     def all(self) -> list[UploadedTable]:
         """All tables, newest first."""
         keys = [stream.removeprefix("table/") for stream in self.store.streams("table/")]
@@ -126,7 +138,9 @@ class Tables:
         """The rows of a table, by their digest."""
         return read_rows(self.blobs.path(digest))
 
-    def correct(self, key: str, schema: Schema, *, after: int | None = None) -> UploadedTable:
+    def correct(
+        self, key: str, schema: Schema, *, after: int | None = None, by: str = NO_KEY
+    ) -> UploadedTable:
         """Replace the schema of a table.
 
         Raises:
@@ -138,27 +152,30 @@ class Tables:
             raise _moved_error(table)
         table_to_numbers(self.rows(table.digest), schema)  # raises if the rows do not fit the schema
         try:
-            facts = {"schema": schema.to_toml()}
+            facts = {"schema": schema.to_toml(), "by": by}
             self.store.append(_stream(key), "corrected", facts, after=table.version)
         except StoreConflict:
             raise _moved_error(table) from None
         return self.get(key)
 
-    def forget(self, key: str) -> None:
-        """Erase a table, and its rows unless another table has the same rows."""
+    def forget(self, key: str, *, by: str = NO_KEY) -> None:
+        """Erase a table, and its rows unless another table has the same rows.
+
+        `Workshop.forget_table` also erases what jobs keep of the table.
+        """
         table = self.get(key)
-        self.store.forget(_stream(key))
+        self.store.forget(_stream(key), by=by)
         if all(other.digest != table.digest for other in self.all()):
-            self.blobs.path(table.digest).unlink(missing_ok=True)
+            self.blobs.delete(table.digest)
 
 
-async def save_upload(tables: Tables, file: UploadFile) -> UploadedTable:
+async def save_upload(tables: Tables, file: UploadFile, *, by: str = NO_KEY) -> UploadedTable:
     """Store the file of a multipart request as a table."""
     with tempfile.NamedTemporaryFile() as copy:
         while chunk := await file.read(CHUNK_BYTES):
             copy.write(chunk)
         copy.flush()
-        return await run_in_threadpool(tables.add, file.filename or "", Path(copy.name))
+        return await run_in_threadpool(tables.add, file.filename or "", Path(copy.name), by=by)
 
 
 def read_rows(path: Path) -> pa.Table:

@@ -2,7 +2,8 @@
 
 The order matters. Outermost is `HeadRequests`, so that everything else sees a GET request. `RequestId`,
 `AccessLog` and `SecurityHeaders` apply to every response, including refusals. `HtmlErrors` translates
-errors for browsers, also those of `InternalErrors`. Innermost are the checks that may refuse a request.
+errors for browsers, also those of `InternalErrors`. Innermost are the checks that may refuse a request, and
+`LoadShedding`, which counts the requests that passed them.
 """
 
 from fastapi import FastAPI
@@ -14,6 +15,7 @@ from eddi.service.web.middleware.body_limit import BodyLimit
 from eddi.service.web.middleware.head_requests import HeadRequests
 from eddi.service.web.middleware.html_errors import HtmlErrors
 from eddi.service.web.middleware.internal_errors import InternalErrors
+from eddi.service.web.middleware.load_shedding import LoadShedding
 from eddi.service.web.middleware.rate_limit import RateLimit
 from eddi.service.web.middleware.request_id import RequestId
 from eddi.service.web.middleware.same_origin import SameOrigin
@@ -24,6 +26,7 @@ from eddi.service.web.middleware.trusted_hosts import TrustedHosts
 def install_middleware(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     """Add all middleware to ``app``."""
     # The middleware that is added last is the outermost.
+    app.add_middleware(LoadShedding, max_wait_s=settings.max_wait, metrics=metrics)
     app.add_middleware(RateLimit, rate=settings.rate, burst=settings.burst)
     app.add_middleware(BodyLimit, max_body=settings.max_body, max_upload=settings.max_upload)
     app.add_middleware(SameOrigin)

@@ -35,4 +35,12 @@ def _is_cross_site(headers: Headers) -> bool:
     if site is not None:
         return site not in ("same-origin", "none")
     origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    return origin is not None and _host_of(origin) != headers.get("host")
+
+
+def _host_of(origin: str) -> str | None:
+    """Return the host and port of an origin; None if it is malformed."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as "http://[", an IPv6 address without its end
+        return None

@@ -1,0 +1,1 @@
+"""The web server: connections with limits, worker processes, and their metrics."""

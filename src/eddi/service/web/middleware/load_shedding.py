@@ -1,0 +1,117 @@
+"""Refuses requests that would wait too long, before they enter the queue.
+
+Beyond its capacity, a server that accepts everything makes everybody wait ever longer. A server that
+refuses the excess at once answers the others in a bounded time.
+"""
+
+import math
+import time
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eddi.service.interviews.metrics import Metrics
+from eddi.service.web.middleware.rate_limit import UNLIMITED_PATHS
+from eddi.service.web.middleware.request_id import SCOPE_KEY
+from eddi.service.web.problem_details import problem_response
+
+MIN_WAITING = 32  # so many requests may always wait: a short burst is no overload
+HALF_LIFE_S = 2.0  # of busy time: how fast the estimate of the capacity follows a change
+MAX_RETRY_AFTER_S = 30
+
+
+class LoadShedding:
+    """Refuses requests if the expected waiting time is too long.
+
+    Args:
+        app: the application.
+        max_wait_s: longest expected waiting time; 0 for no limit.
+        metrics: counts the requests that are refused.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_wait_s: float, metrics: Metrics) -> None:
+        self.app, self.max_wait_s, self.metrics = app, max_wait_s, metrics
+        self.load = Load()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self.max_wait_s or scope["path"] in UNLIMITED_PATHS:
+            return await self.app(scope, receive, send)
+        wait_s = self.load.expected_wait_s()
+        if wait_s > self.max_wait_s:
+            self.metrics.shed.inc()
+            return await _refusal(scope[SCOPE_KEY], wait_s)(scope, receive, send)
+        return await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request. It counts as waiting once it has arrived completely."""
+        is_waiting = not has_body(Headers(scope=scope))
+        if is_waiting:
+            self.load.enter()
+
+        async def receive_and_enter() -> Message:
+            nonlocal is_waiting
+            message = await receive()
+            if not is_waiting and not message.get("more_body", False):
+                is_waiting = True
+                self.load.enter()
+            return message
+
+        try:
+            await self.app(scope, receive_and_enter, send)
+        finally:
+            if is_waiting:
+                self.load.leave()
+
+
+class Load:
+    """How many requests wait, and how many are completed per second while some wait."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._n_waiting = 0
+        self._changed_at = 0.0
+        self._completed = self._busy_s = 0.0  # both with exponentially decreasing weights
+
+    def enter(self) -> None:
+        """Count a request that waits."""
+        self._update()
+        self._n_waiting += 1
+
+    def leave(self) -> None:
+        """Count a request that is completed."""
+        self._update()
+        self._n_waiting -= 1
+        self._completed += 1
+
+    def expected_wait_s(self) -> float:
+        """Return how long a new request is expected to wait (Little's law); 0 for a short queue."""
+        if self._n_waiting < MIN_WAITING:
+            return 0.0
+        self._update()
+        return self._n_waiting * self._busy_s / max(self._completed, 1.0)
+
+    def _update(self) -> None:
+        now = self._clock()
+        if self._n_waiting:
+            elapsed = now - self._changed_at
+            weight = 0.5 ** (elapsed / HALF_LIFE_S)
+            self._completed *= weight
+            self._busy_s = self._busy_s * weight + elapsed
+        self._changed_at = now
+
+
+def has_body(headers: Headers) -> bool:
+    """Whether a request announces a body."""
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _refusal(request_id: str, wait_s: float) -> ASGIApp:
+    seconds = min(math.ceil(wait_s), MAX_RETRY_AFTER_S)
+    return problem_response(
+        request_id,
+        503,
+        f"the server is busy. Try again in {seconds} s. Nothing of this request was carried out.",
+        kind="busy",
+        headers={"Retry-After": f"{seconds}"},
+    )
