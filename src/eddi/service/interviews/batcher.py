@@ -101,6 +101,22 @@ class Batcher:
             self._cache.put(request, step)
         return step
 
+    def next_steps(self, interviews: Sequence[Interview]) -> list[NextStep | Exception]:
+        """The next steps of several interviews, or why there is none, computed on the calling thread."""
+        requests = [_Request.from_interview(interview) for interview in interviews]
+        steps: list[NextStep | Exception | None] = [self._cache.get(request) for request in requests]
+        missing = [request for request, step in zip(requests, steps, strict=True) if step is None]
+        for group in _group_by_rules(missing):
+            self._on_batch(len(group))
+            _serve(group)
+        for request in missing:
+            if request.result.exception() is None:
+                self._cache.put(request, request.result.result())
+        return [
+            step or request.result.exception() or request.result.result()  # type: ignore[misc]
+            for request, step in zip(requests, steps, strict=True)
+        ]
+
     def cached_step(self, interview: Interview) -> NextStep | None:
         """The next step of ``interview`` if it was computed recently."""
         return self._cache.get(_Request.from_interview(interview))
