@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from eddi import durable_file
-from eddi.durable_file import RETRY_DELAYS_S, finish_file, name_unfinished
+from eddi.durable_file import (
+    RETRY_DELAYS_S,
+    create_private_folder,
+    finish_file,
+    make_private,
+    name_unfinished,
+    open_private_file,
+)
 
 
 @pytest.fixture
@@ -63,3 +70,24 @@ def test_elsewhere_a_refusal_is_an_error_at_once(written, monkeypatch):
     with pytest.raises(PermissionError):
         finish_file(*written)
     assert len(calls) == 1
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_only_the_owner_can_use_a_private_folder_and_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    create_private_folder(folder)
+    for text in (b"1", b"2"):
+        with open_private_file(folder / "file", append=True) as file:
+            file.write(text)
+    assert (folder / "file").read_bytes() == b"12"
+    assert [mode(path) for path in (folder.parent, folder, folder / "file")] == [0o700, 0o700, 0o600]
+
+
+def test_existing_files_become_private(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir(0o755)
+    (tmp_path / "a" / "file").touch(0o644)
+    make_private(tmp_path / "a")
+    assert (mode(tmp_path / "a"), mode(tmp_path / "a" / "file")) == (0o700, 0o600)

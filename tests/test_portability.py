@@ -12,8 +12,10 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 POSIX_FUNCTIONS = {"fork", "forkpty", "getuid", "geteuid", "killpg", "mkfifo", "nice", "setsid"}
 POSIX_USERS = {
+    "service/analyst/data/upload_worker.py": {"resource"},
     "service/analyst/jobs/folder_lock.py": {"fcntl"},
     "service/analyst/jobs/job_worker.py": {"nice"},
+    "service/server/web_server.py": {"resource"},
 }
 """Files that use something of POSIX where it exists, and something else where it does not."""
 TEXT_METHODS = {"read_text", "write_text"}

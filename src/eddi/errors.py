@@ -7,6 +7,8 @@ inherits from `EddiError` and from the builtin exception that a caller would exp
 from collections.abc import Mapping
 from typing import ClassVar
 
+MAX_MESSAGE_CHARS = 900  # a message may quote a file, whose names and values can be very long
+
 
 class EddiError(Exception):
     """Base class of all exceptions that EDDI raises on purpose.
@@ -16,11 +18,17 @@ class EddiError(Exception):
             request itself was correct.
         title: heading of the error page shown in a browser.
         problem_type: name of the problem in HTTP responses; empty to derive it from the class name.
+        public_message: shown to clients of the web service in place of a message that names files or
+            servers; empty to show the message itself.
     """
 
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Something went wrong on our side"
     problem_type: ClassVar[str] = ""
+    public_message: ClassVar[str] = ""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(_shorten, args))
 
 
 class TableError(EddiError, ValueError):
@@ -97,6 +105,9 @@ class MissingExtraError(EddiError, ImportError):
 class EddiWarning(UserWarning):
     """EDDI repaired or excluded something, and the user should know."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*map(_shorten, args))
+
 
 class TrainingDataWarning(EddiWarning):
     """Possible problems with a training table: few rows, rare classes, leakage, repeated rows.
@@ -106,3 +117,11 @@ class TrainingDataWarning(EddiWarning):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.args))
+
+
+def _shorten(argument: object) -> object:
+    """Return a long text without its middle: the end says what to do."""
+    if not isinstance(argument, str) or len(argument) <= MAX_MESSAGE_CHARS:
+        return argument
+    n_kept = (MAX_MESSAGE_CHARS - 5) // 3
+    return f"{argument[: 2 * n_kept]} ... {argument[-n_kept:]}"

@@ -354,6 +354,9 @@ def _check_forgetting(store: Store, stream: str) -> None:
         _require_error(append, StreamForgottenError, "append to a forgotten stream")
     (other,) = store.read(f"{stream}-not")
     _require(other.facts == {"stays": True}, "forget must not change other streams")
+    _require(store.scrub(), "scrub must return True if nobody reads the store")
+    idle = [store.idle_streams(stream, before) for before in ("2000", "9999")]
+    _require(idle == [[], [f"{stream}-not"]], f"idle_streams must return older streams, got {idle}")
 
 
 def _require_error(action: Callable[[], object], error: type[StoreError], name: str) -> None:
@@ -375,8 +378,7 @@ def _require(condition: bool | Tensor, requirement: str) -> None:
 @cache
 def _example_model() -> eddi.PartialVAE:
     """A small model with variables of every kind; fitted once per process."""
-    random = np.random.default_rng(0)
-    latent = random.normal(size=(120, 6))
+    latent = np.random.default_rng(0).normal(size=(120, 6))
     latent += latent[:, :1]
     table = {
         "age": 50 + 10 * latent[:, 1],

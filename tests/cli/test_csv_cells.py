@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddi.cli.csv_cells import restore_observed_text, to_csv
+from eddi.cli.csv_cells import _read_cells, restore_observed_text, to_csv
 from eddi.table import formats
 from eddi.table.fill import fill_missing
 from eddi.table.schema import Schema
@@ -61,3 +61,10 @@ def test_cells_are_read_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "encoded.csv"
     path.write_text("où,x\né,1.0\nè,\n", encoding=encoding)
     assert impute(path, x=[1.0, 2.0]) == ["où,x", "é,1.0", "è,2"]
+
+
+def test_a_line_longer_than_the_limit_of_a_cell_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    cells = [f"{'x' * 1000} {n}" for n in range(200)]
+    path.write_text("\n".join(";".join(cells) for _ in range(3)))
+    assert _read_cells(path, formats.read(path)) == [cells, cells]

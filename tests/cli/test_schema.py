@@ -51,3 +51,12 @@ def test_codes_for_missing_values_are_applied_only_if_they_are_named(tmp_path: P
     assert "-99 (40 cells) may mean that the value is missing" in run(path).stderr
     document = json.loads(run(path, "--missing", "-99", "--json").stdout)
     assert (document["missing"], document["variables"]["x"]["low"]) == ([-99], 0)
+
+
+def test_a_damaged_table_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n" + b"x" * 140_000 + b",1\n")
+    result = CliRunner().invoke(app, ["schema", str(path)])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: 't.csv' has a cell of more than 131,072 characters.")
+    assert "Traceback" not in result.output

@@ -24,6 +24,7 @@ from torch.distributions import Normal, kl_divergence
 from eddi import Schema, Variable
 from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import AnswerProbabilities
+from eddi.model.network.features import Features
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import joint_noise
 from eddi.reward.mutual_information import mutual_information
@@ -118,10 +119,10 @@ class FactorLayers:
         return None
 
     def features_from(self, first, _factors):
-        return first
+        return Features(first, None)
 
     def features(self, code):
-        return code
+        return Features(code, None)
 
     def posterior_from_features(self, features):
         return FactorModel.posterior(None, features)
@@ -138,7 +139,7 @@ class FactorTargetHead:
         return torch.arange(len(self.target))
 
     def __call__(self, features):
-        mean, sd = predict(features)
+        mean, sd = predict(features.inputs)
         return torch.cat([mean[..., self.target], sd[..., self.target]], dim=-1)
 
     def kl_by_variable(self, after, before):
@@ -156,7 +157,7 @@ class FactorAnswers:
     terms = None
 
     def __call__(self, features):
-        mean, sd = predict(features)  # [rows, variables]
+        mean, sd = predict(features.inputs)  # [rows, variables]
         nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
         values = mean[..., None] + sd[..., None] * torch.from_numpy(nodes).float()
         probabilities = torch.from_numpy(weights / weights.sum()).float().expand_as(values)

@@ -1,5 +1,6 @@
 """Both rewards equal those computed by encoding the evidence again for every possible answer."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from eddi.table.evidence import Evidence
 
 N_DRAWS = 6
 SEED = 4
-ENCODERS = ("zi", "zi-m", "pn", "pnp")
+ENCODERS = ("zi", "zi-m", "pn", "pnp", "precision")
 TARGETS = [["weight"], ["smoker"], ["pain", "age", "town"]]
 
 
@@ -80,7 +81,7 @@ def naive_target_reward(model, row, target, question):
     def predict(evidence):
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
         code = model.network.code(values, observed.float())
-        return marginals(model.network.features(code))
+        return predicted_outputs(model.network, model.network.features(code))
 
     before = predict(row)
     total = 0.0
@@ -95,6 +96,13 @@ def naive_target_reward(model, row, target, question):
     return total
 
 
+def predicted_outputs(network, features):
+    """Outputs of the marginal heads, with the share of the factor model."""
+    outputs = network.marginals(features.inputs)
+    logits = network.factor_logits(features)
+    return outputs if logits is None else outputs + network.marginals.discriminant_gain * logits
+
+
 def possible_answers(model, row, question):
     """All levels or atoms of one variable; joint draws of several variables."""
     code = model.network.code(torch.from_numpy(row.values), torch.from_numpy(row.observed).float())
@@ -107,10 +115,12 @@ def possible_answers(model, row, question):
     features = model.network.features(code)
     marginals = model.network.marginals
     if variable in (quantities := marginals.quantities.tolist()):
-        values, probabilities = possible_quantities(marginals, features, quantities.index(variable))
+        values, probabilities = possible_quantities(
+            marginals, features.inputs, quantities.index(variable)
+        )
     else:
         head, place = marginals.head_of(variable)
-        outputs = marginals(features)[:, head.outputs]
+        outputs = predicted_outputs(model.network, features)[:, head.outputs]
         probabilities = head.likelihood.probabilities(outputs)[0, place].tolist()
         values = range(len(probabilities))
     return [({variable: value}, p) for value, p in zip(values, probabilities, strict=True) if p > 0]
@@ -155,7 +165,12 @@ def naive_rewards(naive_reward, model, rows, target):
 def fitted(request, people_model, people_schema):
     """A model with one question that reveals two variables."""
     schema = people_schema.with_question("body", reveals=["age", "weight"])
-    return replace(people_model(request.param).fitted(), schema=schema)
+    fitted = people_model(request.param).fitted()
+    network = copy.deepcopy(fitted.network)
+    if network.n_factors:  # give the factor model a share, whatever calibration found
+        for head in network.marginals.heads():
+            network.marginals.discriminant_gain[head.outputs] = 0.4 * head.likelihood.has_levels
+    return replace(fitted, schema=schema, network=network)
 
 
 @pytest.fixture(scope="module")

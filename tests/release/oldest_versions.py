@@ -30,7 +30,7 @@ def oldest_versions() -> dict[str, str]:
 
 def _parse(requirements: list[str]) -> Iterator[tuple[str, str]]:
     for requirement in requirements:
-        if match := REQUIREMENT.fullmatch(requirement):
+        if match := REQUIREMENT.fullmatch(requirement.partition(";")[0].strip()):
             yield match["name"], match["version"]
 
 

@@ -256,11 +256,11 @@ def test_pages_fit_the_screen_and_are_accessible(visit, people_file, size):
 
 
 def find_misfits(page: Page, size: tuple[int, int]) -> list[str]:
-    """Elements that are too small to press, and pages that are wider than the screen."""
+    """Elements too small to press, together with the label around them, and pages wider than the screen."""
     small = page.evaluate(
         """least => [...document.querySelectorAll('button, nav a, .next, input, select, summary')]
         .filter(e => e.type !== 'hidden' && e.checkVisibility())
-        .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+        .map(e => [e.outerHTML.slice(0, 80), (e.closest('label') ?? e).getBoundingClientRect()])
         .filter(([, r]) => r.width && Math.min(r.width, r.height) < least).map(([html]) => html)""",
         MIN_TARGET_SIZE,
     )

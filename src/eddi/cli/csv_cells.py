@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.table.columns import find_missing
-from eddi.table.delimited import DELIMITERS, decode
+from eddi.table.files.delimited import DELIMITERS, decode
 from eddi.table.schema import Schema
 from eddi.table.text import format_value
 
@@ -76,8 +76,11 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
         text, _ = decode(stream.read())
     for delimiter in DELIMITERS:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        # In a file with a single column, an empty line is a missing value.
-        rows = [row or [""] for row in lines if row or table.num_columns == 1]
+        try:
+            # In a file with a single column, an empty line is a missing value.
+            rows = [row or [""] for row in lines if row or table.num_columns == 1]
+        except csv.Error:  # without the right delimiter, a long line is a single cell
+            continue
         if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
             return rows[1:]
     return None

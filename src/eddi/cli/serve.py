@@ -174,6 +174,8 @@ def _bind_socket(host: str, port: int) -> socket.socket:
 
 
 def _print_addresses(settings: "Settings", port: int) -> None:
+    from eddi.service.startup_warnings import find_warnings
+
     host = "localhost" if settings.is_local else settings.host
     base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     store = settings.store.partition("@")[2] or settings.store  # without user name and password
@@ -184,6 +186,8 @@ def _print_addresses(settings: "Settings", port: int) -> None:
     terminal.print_message(f"  HTTP API:       curl -X POST {base_url}/interviews")
     terminal.print_message(f"  API schema:     {base_url}/openapi.json")
     terminal.print_message(f"  Answers are stored in {store}. Press Ctrl-C to stop the server.")
+    for warning in find_warnings(settings):
+        terminal.print_message(f" {warning}", style="yellow", label="warning:")
     if settings.needs_keys:
         terminal.print_message(
             "  The API requires a key. Create one: eddi keys issue respondent", style="yellow"

@@ -320,13 +320,19 @@ class FittedModel(LearnedAttributes):
         for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
             code = self.code(chunk)
             if marginals is not None:
-                outputs = marginals(self.frozen.features(code))[None]
+                outputs = self._marginal_outputs(code)[None]
                 yield PredictiveDistribution.from_outputs(marginals, outputs)
             else:
                 # All rows share the draws, so a row's prediction does not depend on its batch.
                 noise = self._prediction_noise(n_draws).to(code.device)[:, None]
                 outputs = self.network.decode(self.posterior(code).draw(noise))
                 yield PredictiveDistribution.from_outputs(self.network, outputs)
+
+    def _marginal_outputs(self, code: Tensor) -> Tensor:
+        """Likelihood parameters of the marginal predictions of all variables [rows, outputs]."""
+        assert self.marginal_predictor is not None  # noqa: S101  # it comes with the marginal heads
+        head = self.marginal_predictor.target_head(range(len(self.schema.variables)))
+        return head(self.frozen.features(code))
 
     def _prediction_noise(self, n_draws: int) -> Tensor:
         return self.cache.get(

@@ -19,7 +19,8 @@ from eddi.model.base import Model
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
-from eddi.model.network.factors import FactorPosterior
+from eddi.model.network.factors.factor_model import FactorPosterior
+from eddi.model.network.features import Features
 from eddi.reward.candidates import CandidateCells, CandidatePairs
 from eddi.table.evidence import Evidence
 
@@ -118,7 +119,7 @@ class RewardContext:
     code: Tensor  # [rows, code width]
     first_layer: Tensor  # [rows, width] output of the tail's linear first layer
     factors: FactorPosterior | None
-    features: Tensor  # [rows, hidden]
+    features: Features  # [rows]
 
     @classmethod
     def from_evidence(cls, model: Model, evidence: Evidence, target: list[int]) -> "RewardContext":
@@ -149,8 +150,8 @@ class RewardContext:
         assert answers.variables is not None  # noqa: S101
         return self.model.term(answers.values, answers.variables)
 
-    def features_after(self, answers: CandidateAnswers) -> Tensor:
-        """Hidden features after each answer [answers, hidden]."""
+    def features_after(self, answers: CandidateAnswers) -> Features:
+        """Hidden features after each answer."""
         frozen = self.predictor.frozen
         if answers.code_terms is not None:
             return frozen.features(answers.gather_rows(self.code) + answers.code_terms)
@@ -231,7 +232,7 @@ class RewardContext:
     ) -> Iterator[CandidateAnswers]:
         """Answers that reveal several variables, drawn jointly."""
         n_draws = settings.n_draws
-        posterior = self.predictor.frozen.posterior_from_features(self.features)
+        posterior = self.predictor.frozen.posterior_from_features(self.features.inputs)
         values = self.model.draw(posterior, n_draws, seed=settings.seed)  # [draws, rows, variables]
         drawn = values.flatten(1).index_select(1, pairs.cells)
         terms = pairs.sum_cells(self.model.term(drawn, pairs.variables))  # [draws, pairs, width]

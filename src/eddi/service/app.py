@@ -15,6 +15,7 @@ from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Questionnaire
+from eddi.service.maintenance import Maintenance
 from eddi.service.settings import Settings
 from eddi.service.web import api, pages, problem_details
 from eddi.service.web.api_keys import Keys
@@ -75,13 +76,16 @@ def assemble(
     service: InterviewService, workshop: Workshop, settings: Settings, *, runs_jobs: bool = True
 ) -> FastAPI:
     """Build the application around an interview service and a workshop, and close both with it."""
+    maintenance = Maintenance(service, keep_days=settings.keep_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
         if runs_jobs:
             workshop.open()
+            maintenance.start()
         yield
+        maintenance.stop()
         workshop.close()
         service.close()
 
@@ -100,5 +104,5 @@ def assemble(
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
     app.include_router(pages.router(service, settings))
-    app.include_router(analyst_pages.router(service, workshop, settings))
+    app.include_router(analyst_pages.router(workshop, keys, settings))
     return app

@@ -34,7 +34,7 @@ class SettingError(EddiError, ValueError):
 class KeyRule(StrEnum):
     """Whether the HTTP API requires a key."""
 
-    AUTO = "auto"  # required if other machines can reach the server
+    AUTO = "auto"  # required if others can reach the server, or if EDDI_HOSTS has public names
     REQUIRED = "required"
     OPEN = "open"
 
@@ -122,6 +122,11 @@ class Settings(BaseSettings):
     workshop: str = Field(
         "", description="Folder of tables, jobs and models. Default: `workshop` next to the store."
     )
+    keep_days: float = Field(
+        0.0,
+        ge=0,
+        description="Days after which an interview that did not change is erased; 0 keeps all.",
+    )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
         32,
@@ -185,9 +190,14 @@ class Settings(BaseSettings):
             return False
 
     @property
+    def is_public(self) -> bool:
+        """Whether others can reach the server, also through a proxy on this machine."""
+        return not self.is_local or not set(_split(self.hosts)) <= set(LOOPBACK_NAMES)
+
+    @property
     def needs_keys(self) -> bool:
         """Whether the HTTP API requires a key."""
-        return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and not self.is_local)
+        return self.keys == KeyRule.REQUIRED or (self.keys == KeyRule.AUTO and self.is_public)
 
     @property
     def workshop_folder(self) -> Path | None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from eddi.errors import EddiError
 
+BUSY = "the store of answers does not respond. Nothing was changed. Try again in a moment."
 FORGOTTEN = "forgotten"  # kind of the last event of a stream whose facts were erased
 
 
@@ -42,6 +43,7 @@ class StoreBusyError(StoreError, TimeoutError):
 
     status = 503
     title = "We are very busy just now"
+    public_message = BUSY
 
 
 class StoreUrlError(StoreError, ValueError):
@@ -53,6 +55,7 @@ class StoreUnreachableError(StoreError, ConnectionError):
 
     status = 503
     title = "We are very busy just now"
+    public_message = BUSY
 
 
 class StoreFullError(StoreError, OSError):
@@ -179,13 +182,30 @@ class Store(Protocol):
     def streams(self, prefix: str = "") -> Iterator[str]:
         """Yield the names of all streams that start with ``prefix``, sorted by code point."""
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream permanently and append a final event of kind `FORGOTTEN`.
 
-        Forgetting a stream again changes nothing.
+        Forgetting a stream again changes nothing. Programs that read the store do not delay it, and it does
+        not delay programs that write.
+
+        Args:
+            stream: the stream.
+            by: who erases it, such as the name of an API key; a fact of the final event.
 
         Raises:
             StreamNotFoundError: the stream does not exist.
+        """
+
+    def scrub(self) -> bool:
+        """Try to remove erased facts from files and logs, too; return whether nothing of them is left.
+
+        A program that reads an older snapshot may be in the way. Then call this again later.
+        """
+
+    def idle_streams(self, prefix: str, before: str) -> list[str]:
+        """Return the streams with this prefix whose last event is older than the time ``before``.
+
+        Forgotten streams are left out. The time is ISO 8601 in UTC, as in `Event.at`.
         """
 
     def verify(self) -> list[Fault]:

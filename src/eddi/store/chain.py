@@ -1,8 +1,8 @@
 """The hash chain: how events are hashed, and how changed events are found.
 
 The hashes are not secret. They reveal damage, mistakes and silent edits. Someone with write access to
-the database can rewrite a whole stream consistently; comparing the store with an earlier export reveals
-that (`compare_with_export`).
+the database can rewrite a whole stream consistently. Comparing the store with an earlier export
+(`compare_with_export`) or with a signed anchor (`eddi.store.anchor`) reveals that.
 """
 
 import hashlib
@@ -56,9 +56,9 @@ def conflict_error(stream: str, end: str) -> StoreConflict:
     )
 
 
-def create_tombstone(stream: str, head: Head) -> Event:
-    """Create the final event of a stream whose facts are erased."""
-    return _create_event(stream, FORGOTTEN, "{}", head)
+def create_tombstone(stream: str, head: Head, *, by: str = "") -> Event:
+    """Create the final event of a stream whose facts are erased; its own facts say by whom, if known."""
+    return _create_event(stream, FORGOTTEN, canonical_json({"by": by} if by else {}), head)
 
 
 def _create_event(stream: str, kind: str, text: str, head: Head) -> Event:

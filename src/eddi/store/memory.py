@@ -78,7 +78,7 @@ class MemoryStore:
             names = sorted(name for name in self._streams if name.startswith(prefix))
         return iter(names)
 
-    def forget(self, stream: str) -> None:
+    def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream and append a tombstone."""
         with self._lock:
             head = self._head(stream)
@@ -90,7 +90,23 @@ class MemoryStore:
                 StoredEvent(replace(stored.event, facts={}, salt=""), None)
                 for stored in self._streams[stream]
             ]
-            self._streams[stream] = [*erased, StoredEvent(create_tombstone(stream, head), "{}")]
+            tombstone = create_tombstone(stream, head, by=by)
+            last = StoredEvent(tombstone, canonical_json(tombstone.facts))
+            self._streams[stream] = [*erased, last]
+
+    def scrub(self) -> bool:
+        """Return True: erased facts are not kept."""
+        return True
+
+    def idle_streams(self, prefix: str, before: str) -> list[str]:
+        """Return the streams with this prefix whose last event is older than ``before``."""
+        with self._lock:
+            last_events = [(name, stored[-1].event) for name, stored in sorted(self._streams.items())]
+        return [
+            name
+            for name, event in last_events
+            if name.startswith(prefix) and event.at < before and event.kind != FORGOTTEN
+        ]
 
     def verify(self) -> list[Fault]:
         """Return every event that is not as it was written."""

@@ -6,15 +6,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Row, exists, func, insert, select, update
 
+from eddi.store import scrubbing
 from eddi.store.backup import copy_sqlite
 from eddi.store.base import (
     FORGOTTEN,
     Event,
     Fault,
     PendingAppend,
-    StoreBusyError,
     StoreError,
     StreamNotFoundError,
 )
@@ -29,20 +29,18 @@ from eddi.store.chain import (
     is_valid_name,
 )
 from eddi.store.connection import (
-    autocommit_connection,
     open_engine,
     read_transaction,
     translate_errors,
     write_transaction,
 )
 from eddi.store.group_commit import GroupCommit, check_request
-from eddi.store.tables import events, heads
+from eddi.store.tables import events, heads, scrubs
 from eddi.store.upgrade import prepare_tables
 from eddi.store.url import SQLITE, parse_url, redact_url
 
 STREAMS_PER_PAGE = 1000  # no transaction stays open between pages of stream names
 ROWS_PER_FETCH = 500  # events in memory at a time during verification
-MAX_VACUUM_BYTES = 32 * 2**20  # PostgreSQL rewrites tables up to this size almost instantly
 MAX_NUMBER = 2**31 - 1  # largest value of the integer column
 COLUMNS = tuple(column.name for column in events.columns)
 LAST_CHARACTER = "\U0010ffff"  # sorts after every character that a name may contain
@@ -125,22 +123,17 @@ class SqlStore:
                 return
             page = query.where(heads.c.stream > names[-1])
 
-    def forget(self, stream: str) -> None:
-        """Erase the facts of a stream and append a tombstone.
+    def forget(self, stream: str, *, by: str = "") -> None:
+        """Erase the facts of a stream and append a tombstone; writers do not wait for readers.
 
-        SQLite overwrites the facts, and its log is truncated. PostgreSQL keeps the old row versions,
-        invisible to queries, until the table is rewritten. This method rewrites tables of up to
-        `MAX_VACUUM_BYTES`. Rewriting a larger table is too slow to do on every request, so call
-        `vacuum` for it, as `eddi store forget` does.
+        On return the facts are erased. If a program reads an older snapshot, old versions of the rows are
+        still in the files; a later `scrub` removes them.
         """
-        self.erase(stream)
-        if self.dialect == SQLITE:
-            self._truncate_log()
-        elif self._table_bytes() <= MAX_VACUUM_BYTES:
-            self.vacuum()
+        self.erase(stream, by=by)
+        self.scrub()
 
-    def erase(self, stream: str) -> None:
-        """Forget a stream without removing traces from the database files; `vacuum` removes them."""
+    def erase(self, stream: str, *, by: str = "") -> None:
+        """Forget a stream, and leave it to `scrub` to remove old versions of its rows from the files."""
         with write_transaction(self._engine) as connection:
             head = _read_head(connection, stream) if is_valid_name(stream) else EMPTY_HEAD
             if head == EMPTY_HEAD:
@@ -148,30 +141,20 @@ class SqlStore:
             if not head.is_forgotten:
                 erase_facts = update(events).where(events.c.stream == stream)
                 connection.execute(erase_facts.values(facts=None, salt=""))
-                _insert(connection, create_tombstone(stream, head))
+                tombstone = create_tombstone(stream, head, by=by)
+                _insert(connection, tombstone)
+                connection.execute(insert(scrubs), {"stream": stream, "at": tombstone.at})
 
-    def vacuum(self) -> None:
-        """Rewrite the database files so that they contain nothing that was erased."""
-        statement = "VACUUM" if self.dialect == SQLITE else f"VACUUM (FULL) {events.name}"
-        with autocommit_connection(self._engine) as connection:
-            connection.exec_driver_sql(statement)
-        if self.dialect == SQLITE:
-            self._truncate_log()
+    def scrub(self) -> bool:
+        """Remove erased facts from the files if nobody reads them; return whether all are gone."""
+        return scrubbing.scrub(self._engine)
 
-    def _truncate_log(self) -> None:
-        """Move SQLite's write-ahead log into the database file; the log contains old pages."""
-        with autocommit_connection(self._engine) as connection:
-            is_busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
-        if is_busy:
-            raise StoreBusyError(
-                f"the facts were erased, but the log of {self.redacted_url} may still contain them "
-                "because another program is reading the store. Forget the stream again later."
-            )
+    def rewrite(self) -> bool:
+        """Rewrite the files without anything that was deleted; return whether all erased facts are gone.
 
-    def _table_bytes(self) -> int:
-        query = text("SELECT pg_total_relation_size(:name)")
-        with read_transaction(self._engine) as connection:
-            return int(connection.execute(query, {"name": events.name}).scalar_one())
+        Others wait in the meantime. `scrub` is sufficient for SQLite and for small stores in PostgreSQL.
+        """
+        return scrubbing.rewrite(self._engine)
 
     def verify(self) -> list[Fault]:
         """Return every event that is not as it was written, from one consistent snapshot."""
@@ -190,6 +173,23 @@ class SqlStore:
             for row in connection.execute(empty_streams):
                 faults += find_faults(row.stream, [], Head(row.number, row.hash, row.forgotten))
         return faults
+
+    def idle_streams(self, prefix: str, before: str) -> list[str]:
+        """Return the streams with this prefix whose last event is older than ``before``."""
+        is_last = (events.c.stream == heads.c.stream) & (events.c.number == heads.c.number)
+        query = select(heads.c.stream).join_from(heads, events, is_last).order_by(heads.c.stream)
+        query = query.where(heads.c.stream >= prefix, heads.c.stream < prefix + LAST_CHARACTER)
+        query = query.where(~heads.c.forgotten, events.c.at < before)
+        with read_transaction(self._engine) as connection:
+            return list(connection.scalars(query))
+
+    def hashes(self) -> Iterator[tuple[str, int, str]]:
+        """Yield stream, number and hash of every event, in order and from one consistent snapshot."""
+        query = select(events.c.stream, events.c.number, events.c.hash)
+        query = query.order_by(events.c.stream, events.c.number)
+        with read_transaction(self._engine) as connection:
+            for row in connection.execution_options(yield_per=ROWS_PER_FETCH).execute(query):
+                yield row.stream, row.number, row.hash
 
     def check_write(self) -> None:
         """Check that events can be appended, with a durable write that adds none."""

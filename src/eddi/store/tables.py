@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, Table, Text
 
-REVISIONS = ("0001",)  # oldest first; this version of eddi reads and writes the last one
+REVISIONS = ("0001", "0002")  # oldest first; this version of eddi reads and writes the last one
 VERSION_TABLE = "eddi_version"  # not alembic's default name: other programs may share the database
 
 metadata = MetaData()
@@ -29,4 +29,10 @@ events = Table(
     Column("hash", Text, nullable=False),
     Column("digest", Text, nullable=False),
     Column("salt", Text, nullable=False),
+)
+scrubs = Table(  # streams whose facts were erased, but may still be in the files of the database
+    "eddi_scrubs",
+    metadata,
+    Column("stream", _NAME, primary_key=True),
+    Column("at", Text, nullable=False),  # when the facts were erased
 )

@@ -1,6 +1,5 @@
 """Read tables of any format as Arrow tables, write them, and convert them back."""
 
-import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,34 +11,37 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from eddi.errors import EddiWarning, TableError
-from eddi.table import delimited, spreadsheet
+from eddi.table.cell_arrays import cells_to_array
+from eddi.table.files import delimited
+from eddi.table.files.limits import DEFAULT_LIMITS, ReadLimits
+from eddi.table.files.read_file import (
+    PARQUET,
+    SUPPORTED_FORMATS,
+    TEXT,
+    find_extension,
+    read_file,
+    summarize_error,
+)
 
-SUPPORTED_FORMATS = "CSV, TSV, Parquet or Excel (.csv, .tsv, .txt, .parquet, .xlsx, .xls; .gz too)"
-
-INDEX_COLUMN = re.compile(r"__index_level_\d+__")
-"""Matches the names under which pandas stores its index, which is not a column of the table."""
-
-_COMPRESSED = (".gz", ".bz2", ".zst")
-_TEXT = (".csv", ".tsv", ".txt")
-_PARQUET = (".parquet", ".pq")
-_EXCEL = (".xlsx", ".xls")
+MAX_RENAME_WARNINGS = 5  # of repeated column names
 
 
-def read(source: Any) -> pa.Table:
+def read(source: Any, *, limits: ReadLimits = DEFAULT_LIMITS) -> pa.Table:
     """Return any table as an Arrow table with unique column names.
 
     Args:
         source: the path of a CSV, TSV, Parquet or Excel file; a pandas or polars data frame; an Arrow
             table; a dict of columns; a 2-D array or a list of rows, whose columns are named x0, x1 ...
+        limits: the largest table that is read from a file.
 
     Raises:
         TableError: ``source`` is not a table.
     """
     if isinstance(source, str | PathLike):
-        return _read_path(Path(source))
+        arrays, labels = read_file(Path(source), limits)
+        return _make_table(arrays, labels)
     if _is_a(source, "pandas", "DataFrame"):
         arrays = [_series_to_array(source.iloc[:, index]) for index in range(source.shape[1])]
         return _make_table(arrays, list(source.columns))
@@ -60,11 +62,11 @@ def write(table: pa.Table, path: str | PathLike[str]) -> None:
         TableError: the extension is not supported, or the file cannot be written.
     """
     target = Path(path)
-    extension = _extension(target)
+    extension = find_extension(target)
     try:
-        if extension in _PARQUET:
+        if extension in PARQUET:
             pq.write_table(table, target)
-        elif extension in _TEXT:
+        elif extension in TEXT:
             delimited.write(table, target, "," if extension == ".csv" else "\t")
         else:
             raise TableError(
@@ -96,7 +98,7 @@ def convert_like(table: pa.Table, original: Any) -> Any:
 
 def is_array(source: Any) -> bool:
     """Whether the columns of ``source`` have no names: a dense or sparse array, or a list of rows."""
-    if issparse(source):  # checked first, because one sparse format is a dict
+    if _is_sparse(source):  # checked first, because one sparse format is a dict
         return True
     is_data_frame = hasattr(source, "__dataframe__") or hasattr(source, "__arrow_c_stream__")
     has_names = isinstance(source, (str, PathLike, dict)) or hasattr(source, "column_names")
@@ -105,7 +107,7 @@ def is_array(source: Any) -> bool:
 
 def is_parquet(path: Path) -> bool:
     """Whether the file name has a Parquet extension."""
-    return path.suffix.lower() in _PARQUET
+    return path.suffix.lower() in PARQUET
 
 
 def _is_a(source: Any, library: str, class_name: str) -> bool:
@@ -114,9 +116,23 @@ def _is_a(source: Any, library: str, class_name: str) -> bool:
     return module is not None and isinstance(source, getattr(module, class_name))
 
 
+def _is_sparse(source: Any) -> bool:
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(source))
+
+
 def _make_table(arrays: Sequence[Any], labels: Iterable[object]) -> pa.Table:
     columns = [_expand_string_views(array) for array in arrays]
-    return pa.Table.from_arrays(columns, names=_make_unique_names(labels, warn=True))
+    texts = _label_columns(labels)
+    names = _make_unique_names(texts)
+    renamed = [pair for pair in zip(texts, names, strict=True) if pair[0] != pair[1]]
+    for text, name in renamed[:MAX_RENAME_WARNINGS]:
+        message = f"the table has two columns {text!r}; the later one is now {name!r}."
+        warnings.warn(message, EddiWarning, stacklevel=3)
+    if (n_more := len(renamed) - MAX_RENAME_WARNINGS) > 0:
+        message = f"{n_more:,} more columns with repeated names were renamed, too."
+        warnings.warn(message, EddiWarning, stacklevel=3)
+    return pa.Table.from_arrays(columns, names=names)
 
 
 def _expand_string_views(array: Any) -> Any:
@@ -134,19 +150,21 @@ def _expand_string_views(array: Any) -> Any:
     return array
 
 
-def _make_unique_names(labels: Iterable[object], *, warn: bool = False) -> list[str]:
-    """Return column labels as unique texts: a second 'age' becomes 'age (2)'."""
-    # A column without a name gets the one that pandas would give it.
-    texts = [_label_to_text(label) or f"Unnamed: {n}" for n, label in enumerate(labels)]
+def _label_columns(labels: Iterable[object]) -> list[str]:
+    """Return column labels as texts. A column without a name gets the one that pandas would give it."""
+    return [_label_to_text(label) or f"Unnamed: {n}" for n, label in enumerate(labels)]
+
+
+def _make_unique_names(texts: Sequence[str]) -> list[str]:
+    """Return unique names in linear time: a second 'age' becomes 'age (2)'."""
     reserved = set(texts)
+    suffixes: dict[str, int] = {}  # the next one to try
     names: dict[str, None] = {}  # an ordered set
     for text in texts:
-        name, suffix = text, 2
+        name, suffix = text, suffixes.get(text, 2)
         while name in names or (name != text and name in reserved):
             name, suffix = f"{text} ({suffix})", suffix + 1
-        if warn and name != text:
-            message = f"the table has two columns {text!r}; the later one is now {name!r}."
-            warnings.warn(message, EddiWarning, stacklevel=4)
+        suffixes[text] = suffix
         names[name] = None
     return list(names)
 
@@ -162,25 +180,7 @@ def _series_to_array(series: Any) -> pa.Array | pa.ChunkedArray:
     """Return a pandas column. Categories that Arrow does not support, such as intervals, become text."""
     if hasattr(series, "cat") and series.cat.categories.dtype.kind == "O":
         series = series.cat.rename_categories(str)
-    return _cells_to_array(series)
-
-
-def _cells_to_array(cells: Any) -> pa.Array | pa.ChunkedArray:
-    """Return the cells of one column. Cells of mixed types become text."""
-    try:
-        array = pa.array(cells, from_pandas=True)
-        if not isinstance(array.type, pa.BaseExtensionType):
-            return array
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        pass
-    return pa.array([_cell_to_text(cell) for cell in cells], pa.string())
-
-
-def _cell_to_text(cell: object) -> str | None:
-    if cell is None:
-        return None
-    is_whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell)) if is_whole else str(cell)  # type: ignore[call-overload]
+    return cells_to_array(series)
 
 
 def _read_arrow_stream(source: Any) -> pa.Table:
@@ -222,7 +222,7 @@ def _read_mapping(columns: Mapping[Any, Any]) -> pa.Table:
             f"the columns have different lengths: {sorted(lengths)}. Every column needs one cell per "
             "row; use None for a missing value."
         )
-    return _make_table([_cells_to_array(cells) for cells in columns.values()], columns)
+    return _make_table([cells_to_array(cells) for cells in columns.values()], columns)
 
 
 def _read_rows(rows: Sequence[Any]) -> pa.Table:
@@ -234,7 +234,7 @@ def _read_rows(rows: Sequence[Any]) -> pa.Table:
             f"the rows have different lengths: {sorted(widths)}. Use None for missing values."
         )
     cells = list(zip(*rows, strict=True))
-    return _make_table([_cells_to_array(list(column)) for column in cells], _default_names(len(cells)))
+    return _make_table([cells_to_array(list(column)) for column in cells], _default_names(len(cells)))
 
 
 def _read_array(array: NDArray[Any]) -> pa.Table:
@@ -243,78 +243,19 @@ def _read_array(array: NDArray[Any]) -> pa.Table:
             f"a table has 2 dimensions, rows and columns; this array has {array.ndim}. "
             "Reshape it: array.reshape(-1, 1) makes one column."
         )
-    return _make_table([_cells_to_array(column) for column in array.T], _default_names(array.shape[1]))
+    return _make_table([cells_to_array(column) for column in array.T], _default_names(array.shape[1]))
 
 
 def _default_names(n_columns: int) -> list[str]:
     return [f"x{index}" for index in range(n_columns)]
 
 
-def _extension(path: Path) -> str:
-    stem = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
-    return stem.suffix.lower()
-
-
-def _read_path(path: Path) -> pa.Table:
-    extension = _extension(path)
-    try:
-        if path.is_dir():
-            raise TableError(
-                f"{str(path)!r} is a folder, not a table. Name a file: {SUPPORTED_FORMATS}."
-            )
-        if not path.exists():
-            raise TableError(f"there is no file {str(path)!r}. Check the name and the folder.")
-        if extension in _TEXT:
-            return _read_text(path, "\t" if extension == ".tsv" else None)
-        if extension in _PARQUET:
-            return _read_parquet(path)
-        if extension in _EXCEL:
-            return _read_excel(path)
-    except OSError as error:
-        raise TableError(f"cannot read {str(path)!r}: {summarize_error(error)}") from None
-    except pa.ArrowException as error:
-        raise TableError(
-            f"{path.name!r} is damaged or not a {extension} file: {summarize_error(error)}"
-        ) from None
-    raise TableError(f"{path.name!r} is not in a supported format. Expected {SUPPORTED_FORMATS}.")
-
-
-def summarize_error(error: Exception) -> str:
-    """Return the first line of an error message from Arrow or the operating system."""
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return f"{text.strip().splitlines()[0].rstrip('.')}."
-
-
-def _read_parquet(path: Path) -> pa.Table:
-    # Not read_table, which turns parent folders with names such as year=2020 into columns.
-    table = pq.ParquetFile(path).read()
-    table = table.drop_columns([name for name in table.column_names if INDEX_COLUMN.fullmatch(name)])
-    return _make_table(table.columns, table.column_names)
-
-
-def _read_excel(path: Path) -> pa.Table:
-    header, body = spreadsheet.read(path)
-    _check_not_empty(path, header, body)
-    return _make_table([_cells_to_array(list(column)) for column in zip(*body, strict=True)], header)
-
-
-def _read_text(path: Path, delimiter: str | None) -> pa.Table:
-    table = delimited.read(path, delimiter)
-    _check_not_empty(path, table.column_names, range(table.num_rows))
-    return _make_table(table.columns, [name.strip() for name in table.column_names])
-
-
-def _check_not_empty(path: Path, header: Sequence[object], body: Sequence[object]) -> None:
-    if not header:
-        raise TableError(f"{path.name!r} is empty. Expected a line of column names, then rows.")
-    if not body:
-        raise TableError(f"{path.name!r} has column names and no rows. Add at least one row.")
-
-
 def _to_pandas(table: pa.Table, original: Any) -> Any:
     import pandas as pd
 
-    indices = {name: index for index, name in enumerate(_make_unique_names(original.columns))}
+    indices = {
+        name: index for index, name in enumerate(_make_unique_names(_label_columns(original.columns)))
+    }
     row_labels = original.index if len(original) == table.num_rows else None
     columns, labels = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):

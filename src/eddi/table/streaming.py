@@ -18,7 +18,8 @@ from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import TableError
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
-from eddi.table.formats import INDEX_COLUMN, summarize_error
+from eddi.table.files.parquet import INDEX_COLUMN
+from eddi.table.files.read_file import summarize_error
 from eddi.table.schema import Schema
 
 MAX_CELLS_IN_MEMORY = 20_000_000  # larger Parquet files are streamed; as float64 these are 160 MB

@@ -93,7 +93,7 @@ def test_a_quantity_more_precise_than_its_atoms_has_points_of_its_distribution(f
     with torch.inference_mode():
         features = frozen.features(fitted.code(Evidence.empty(1, 5)))
         answers = support(features)
-        mean = torch.nn.functional.linear(features, *frozen.marginal_layer)[0, 0].item()
+        mean = torch.nn.functional.linear(features.inputs, *frozen.marginal_layer)[0, 0].item()
     own = slice(support.first[0], support.first[0] + support.count[0])
     values, probabilities = answers.values[0, own].double(), answers.probabilities[0, own].double()
     assert probabilities.sum().item() == pytest.approx(1)

@@ -1,12 +1,23 @@
 """The marginal heads of some variables are those of all variables, restricted to these."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 import torch
 
+from eddi.model.network.factors.factor_model import FactorPosterior
+from eddi.model.network.features import Features
+
 
 @pytest.fixture(scope="module")
-def fitted(model):
-    return model.fitted()
+def fitted(people_model):
+    """A model with factors, whose logits are a part of every prediction of levels."""
+    fitted = people_model(set_encoder="precision").fitted()
+    network = copy.deepcopy(fitted.network)
+    for head in network.marginals.heads():
+        network.marginals.discriminant_gain[head.outputs] = 0.5 * head.likelihood.has_levels
+    return replace(fitted, network=network)
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +31,27 @@ def features(fitted, people):
         return fitted.frozen.features(fitted.code(fitted.evidence(people(6, seed=2))))
 
 
+def all_outputs(fitted, features):
+    """The outputs of the network plus the share of the factor model."""
+    network = fitted.network
+    logits = network.factor_logits(features)
+    return network.marginals(features.inputs) + network.marginals.discriminant_gain * logits
+
+
+def first_and_second(features):
+    """The features of the first and of the second row."""
+    posteriors = (
+        FactorPosterior(features.factors.mean[[row]], features.factors.covariance[[row]])
+        for row in (0, 1)
+    )
+    return [Features(features.inputs[[row]], p) for row, p in enumerate(posteriors)]
+
+
 @pytest.mark.parametrize("variable", range(8))
 def test_the_head_of_a_variable_computes_its_own_outputs(fitted, predictor, features, variable):
     marginals = fitted.network.marginals
     head = predictor.target_head([variable])
-    outputs = marginals(features)[:, marginals.output_rows([variable])]
+    outputs = all_outputs(fitted, features)[:, marginals.output_rows([variable])]
     torch.testing.assert_close(head(features), outputs)
 
 
@@ -33,7 +60,7 @@ def test_the_head_of_several_variables_is_in_their_order(fitted, predictor, feat
     target = [5, 0, 4]
     head = predictor.target_head(target)
     marginals = fitted.network.marginals
-    expected = marginals.quantile(marginals(features), level)[:, target]
+    expected = marginals.quantile(all_outputs(fitted, features), level)[:, target]
     torch.testing.assert_close(head.heads.quantile(head(features), level[:, :3]), expected)
 
 
@@ -57,7 +84,8 @@ def test_the_kl_is_the_sum_over_the_variables(predictor, features):
 def test_the_order_of_the_kl_is_that_of_the_heads(predictor, features):
     target = [4, 0, 5, 2]
     head = predictor.target_head(target)
-    by_variable = head.kl_by_variable(head(features[:1]), head(features[1:2]))[0]
+    first, second = first_and_second(features)
+    by_variable = head.kl_by_variable(head(first), head(second))[0]
     for divergence, place in zip(by_variable, head.order.tolist(), strict=True):
         single = predictor.target_head([target[place]])
-        torch.testing.assert_close(divergence, single.kl(single(features[:1]), single(features[1:2]))[0])
+        torch.testing.assert_close(divergence, single.kl(single(first), single(second))[0])

@@ -38,7 +38,7 @@ def test_posteriors_take_any_leading_shape(network):
 
 def test_the_posterior_is_a_linear_layer_of_the_features(network):
     codes = torch.rand(5, 4)
-    posterior = network.posterior_from_features(network.features(codes))
+    posterior = network.posterior_from_features(network.features(codes).inputs)
     assert torch.equal(posterior.mean, network.posterior(codes).mean)
     assert torch.allclose(posterior.mean, network.tail(codes)[:, :2])
 

@@ -32,7 +32,7 @@ def network():
 
 def predict(network, batch):
     """Outputs of the marginal heads for a batch."""
-    return network.marginals(network.features(network.code(batch.visible_values, batch.observed)))
+    return network.marginals(network.features(network.code(batch.visible_values, batch.observed)).inputs)
 
 
 def draw_batch(network, *, error_factor):
@@ -162,3 +162,44 @@ def test_rounding_does_not_change_the_interval_of_a_count(network):
         for factor in (1 - 1e-6, 1, 1 + 1e-6)
     ]
     assert len(set(ends)) == 2
+
+
+@pytest.fixture
+def with_factors():
+    torch.manual_seed(0)
+    recipe = replace(TINY, factors=2)
+    return Network(SPECS, "precision", recipe).requires_grad_(False)
+
+
+def draw_levels(network, *, share):
+    """Levels drawn from a mixture of the network's logits and others, and both logits."""
+    torch.manual_seed(3)
+    outputs = torch.randn(N_ROWS, network.marginals.n_outputs)
+    other = torch.randn(N_ROWS, network.marginals.n_outputs)
+    mixed = (1 - share) * outputs + share * other
+    values = network.marginals.quantile(mixed, torch.rand(N_ROWS, len(SPECS)))
+    hidden, n_rows = torch.ones_like(values), torch.full((len(SPECS),), N_ROWS)
+    return CalibrationData(outputs, other, values, hidden, n_rows)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_the_factor_model_gets_the_share_that_predicts_levels_best(with_factors, share):
+    marginals = with_factors.marginals
+    weights = marginals.layer.weight.clone()
+    calibrate(marginals, draw_levels(with_factors, share=share))
+    for variable in (1, 2):
+        rows = marginals.output_rows([variable])
+        assert marginals.discriminant_gain[rows] == pytest.approx(share, abs=0.1)
+        ratio = marginals.layer.weight[rows] / weights[rows]
+        assert ratio.flatten() == pytest.approx(1 - share, abs=0.1)
+
+
+def test_logits_that_predict_nothing_are_not_used(with_factors):
+    calibrate(with_factors.marginals, draw_levels(with_factors, share=0.0))
+    assert not with_factors.marginals.discriminant_gain.any()
+
+
+def test_quantities_have_no_share_of_the_factor_model(with_factors):
+    marginals = with_factors.marginals
+    calibrate(marginals, draw_levels(with_factors, share=0.8))
+    assert not marginals.discriminant_gain[marginals.output_rows([REAL])].any()

@@ -85,7 +85,7 @@ def naive_direct_bound(network, batch, row):
     full, partial = (to_normal(row_posterior(network, values, mask)) for mask in (weights, observed))
     total = -kl_divergence(full, partial).sum()
     z = full.mean[0] + batch.noise[0, row] * full.stddev[0]
-    features = network.features(network.code((values * observed)[None], observed[None]))[0]
+    features = network.features(network.code((values * observed)[None], observed[None])).inputs[0]
     for d in range(3):
         if weights[d]:
             total = total + decoder_score(network, z, d, values[d])
@@ -114,7 +114,7 @@ def test_a_loss_weight_multiplies_the_score_of_hidden_entries(network, batch):
         direct_bound(network, replace(batch, loss_weights=torch.tensor([1.0, 1.0, weight]))).item()
         for weight in (1.0, 3.0)
     )
-    features = network.features(network.code(batch.visible_values, batch.observed))
+    features = network.features(network.code(batch.visible_values, batch.observed)).inputs
     hidden_rows = (1, 2)
     score = sum(
         marginal_score(network, features[row], 2, batch.values[row, 2]).item() for row in hidden_rows

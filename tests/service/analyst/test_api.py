@@ -129,7 +129,36 @@ def test_only_analysts_may_change_anything(serving):
                 for role in Role
             }
             assert statuses == {Role.RESPONDENT: 403, Role.ANALYST: 404, Role.OPERATOR: 403}
-        rollback = "/questionnaires/people/rollback"
-        for role, status in ((Role.RESPONDENT, 403), (Role.ANALYST, 422), (Role.OPERATOR, 422)):
-            refused = client.post(rollback, json={"version": 9}, headers=bearer[role])
-            assert refused.status_code == status
+        publish = {"/questionnaires/people/rollback": {"version": 9}}
+        publish["/questionnaires/people/versions"] = {"model": "0" * 64}
+        for (path, body), allowed in zip(publish.items(), (422, 404), strict=True):
+            statuses = [client.post(path, json=body, headers=bearer[role]).status_code for role in Role]
+            assert statuses == [403, allowed, 403]
+
+
+def test_events_record_the_name_of_the_key(serving, people_csv):
+    with serving(keys="required") as client:
+        store = client.app.state.service.store
+        text = Keys(store).issue(Role.ANALYST, days=1)
+        client.headers["Authorization"] = f"Bearer {text}"
+        files = {"file": ("people.csv", people_csv.read_bytes())}
+        table = client.post("/tables", files=files).json()["id"]
+        job = client.post("/jobs", json={"kind": "fit", "table": table, "target": ["stage"]}).json()[
+            "id"
+        ]
+        client.delete(f"/jobs/{job}")
+        [model] = client.get("/models").json()
+        client.post("/questionnaires/people/versions", json={"model": model["sha256"]})
+        client.post("/questionnaires/people/rollback", json={"version": 1})
+        client.delete(f"/tables/{table}")
+        published = client.get("/questionnaires/people").json()
+        assert [version["by"] for version in published["versions"]] == ["server", name_of(text)]
+        last = {
+            prefix: store.read(next(store.streams(prefix)))[-1] for prefix in ("job/", "table/", "q")
+        }
+        assert {event.kind for event in last.values()} == {"forgotten", "rolled-back"}
+        assert {event.facts["by"] for event in last.values()} == {name_of(text)}
+
+
+def name_of(text):
+    return text.split("_")[1]

@@ -308,7 +308,7 @@ def test_a_server_without_its_store_is_alive_but_not_ready(serving):
         client.app.state.service.store.check_write = _unreachable
         assert client.get("/healthz").status_code == 200
         response = client.get("/readyz")
-        assert_problem(response, 503, "the store is away")
+        assert_problem(response, 503, "the store of answers does not respond")
         assert response.headers["retry-after"] == "1"
 
 

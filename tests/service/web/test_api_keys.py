@@ -6,12 +6,15 @@ import re
 import pytest
 
 from eddi.service.web.api_keys import (
+    MAX_GUESSES,
+    GuessLimit,
     Key,
     KeyForbiddenError,
     KeyMissingError,
     KeyNotFoundError,
     Keys,
     Role,
+    TooManyGuessesError,
 )
 from eddi.store.memory import MemoryStore
 
@@ -79,6 +82,39 @@ def test_the_secret_of_another_key_is_refused(keys):
     mixed = f"eddi_{name_of(first)}_{second.split('_', 2)[2]}"
     with pytest.raises(KeyMissingError):
         keys.check(mixed, ALL)
+
+
+def test_only_a_few_wrong_secrets_may_be_tried_per_key(keys):
+    first, second = (keys.issue(Role.ANALYST, days=1) for _ in range(2))
+    wrong = f"eddi_{name_of(first)}_{'A' * 43}"
+    for _ in range(MAX_GUESSES):
+        with pytest.raises(KeyMissingError):
+            keys.check(wrong, ALL)
+    for text in (wrong, first):
+        with pytest.raises(TooManyGuessesError, match=r"had a wrong secret\. Try again in 60 seconds"):
+            keys.check(text, ALL)
+    assert keys.check(second, ALL).name == name_of(second)
+
+
+def test_a_key_is_accepted_again_after_a_while():
+    now = 0.0
+    limit = GuessLimit(clock=lambda: now)
+    for _ in range(MAX_GUESSES):
+        limit.count("a")
+    with pytest.raises(TooManyGuessesError):
+        limit.check("a")
+    now = 60.0
+    limit.check("a")
+
+
+def test_guessing_a_key_is_answered_with_429(serving):
+    with serving(keys="required") as client:
+        name = name_of(Keys(client.app.state.service.store).issue(Role.OPERATOR, days=1))
+        headers = {"Authorization": f"Bearer eddi_{name}_{'A' * 43}"}
+        for _ in range(MAX_GUESSES):
+            assert client.get("/metrics", headers=headers).status_code == 401
+        refused = client.get("/metrics", headers=headers)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
 
 
 def test_keys_are_listed_and_revoked_by_name(keys):

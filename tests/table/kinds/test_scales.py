@@ -60,3 +60,7 @@ def test_a_word_that_does_not_belong_to_a_scale_is_told_apart():
 def test_words_of_degree_suggest_an_order():
     assert has_ordered_words(["too fast", "about right", "too slow"])
     assert not has_ordered_words(["red", "green", "very light blue"])
+
+
+def test_levels_of_unprintable_characters_have_no_order():
+    assert find_order(["\x1c", "a"]) is None

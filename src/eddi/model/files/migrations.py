@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,16 @@ def _migrate_7(data: ModelData) -> ModelData:
     return ModelData(data.metadata, {**data.weights, f"{atoms}spread": torch.zeros_like(values)})
 
 
+def _migrate_8(data: ModelData) -> ModelData:
+    """Format 9 has logits of the factor model with a gain; before, predictions did not contain them."""
+    bias = data.weights.get("marginals.layer.bias")
+    if bias is None or not any(".factors." in name for name in data.weights):
+        return data
+    new = ("marginals.discriminant_gain", "marginals.log_shares")
+    zeros = {name: torch.zeros_like(bias) for name in new}
+    return ModelData(data.metadata, {**data.weights, **zeros})
+
+
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
     "dial": "calibration_params",
     "outside": "tail_mass",
@@ -91,4 +101,9 @@ def _parse_node(node: ast.expr) -> Any:
     return {"type": node.func.id, **settings}
 
 
-MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {5: _migrate_5, 6: _migrate_6, 7: _migrate_7}
+MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {
+    5: _migrate_5,
+    6: _migrate_6,
+    7: _migrate_7,
+    8: _migrate_8,
+}

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model.base import Model, ModelSource
-from eddi.model.network.factors import invert_by_elimination
+from eddi.model.network.factors.factor_model import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
 
@@ -136,10 +136,18 @@ class _MarginalHeads(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, code: Tensor) -> tuple[Tensor, ...]:
-        marginals = self.network.marginals
+        marginals = network.marginals
         assert marginals is not None  # noqa: S101  # exported only with marginal heads
-        return _describe(marginals, marginals(self.network.features(code)))
+        factors = network.set_encoder.encoder_weights().factors
+        self.marginals = marginals
+        self.discriminant = marginals.discriminant(factors, range(len(marginals.specs)))
+
+    def forward(self, code: Tensor) -> tuple[Tensor, ...]:
+        features = self.network.features(code)
+        outputs = self.marginals(features.inputs)
+        if self.discriminant is not None:
+            outputs = self.discriminant.add_to(outputs, features)
+        return _describe(self.marginals, outputs)
 
 
 def _describe(heads: Heads, outputs: Tensor) -> tuple[Tensor, ...]:

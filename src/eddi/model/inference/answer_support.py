@@ -21,10 +21,10 @@ from torch import Tensor
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import Atoms, merge_atoms
+from eddi.model.network.features import Features
 from eddi.model.network.heads import Head
-from eddi.model.network.likelihood import Likelihood, VariableSpec
+from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.marginals import Marginals
-from eddi.model.network.mlp import Weights
 from eddi.table.variable import Kind
 
 MAX_VARIANCE_RATIO = 4.0  # variance of the atoms' distribution / predicted variance
@@ -69,7 +69,7 @@ class AnswerSupport:
         terms = frozen.first_layer_delta(frozen.term(torch.cat(values), owners)) if is_fixed else None
         return cls(parts, first, count, terms)
 
-    def __call__(self, features: Tensor) -> AnswerProbabilities:
+    def __call__(self, features: Features) -> AnswerProbabilities:
         """The answers and their probabilities for the hidden features of each row."""
         found = [part(features) for part in self.parts]
         if len(found) == 1:
@@ -85,7 +85,7 @@ class _DiscreteVariables:
     variables: list[int]
     counts: list[int]  # number of values of each
     values: Tensor  # [variables, max count]
-    probabilities: Callable[[Tensor], Tensor]  # features to [rows, variables, max count]; padding has 0
+    probabilities: Callable[[Features], Tensor]  # to [rows, variables, max count]; padding has 0
 
     def select(self, places: list[int]) -> "_DiscreteVariables":
         """The variables at these places."""
@@ -111,9 +111,9 @@ class _FullSupport:
         self._cells = torch.tensor(cells, device=discrete.values.device)
         self.values = discrete.values.flatten()[self._cells]
 
-    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
         probabilities = self._probabilities(features).flatten(1).index_select(1, self._cells)
-        return self.values.expand(len(features), -1), probabilities
+        return self.values.expand(len(probabilities), -1), probabilities
 
 
 class _MergedSupport:
@@ -123,7 +123,7 @@ class _MergedSupport:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._n = discrete, n
 
-    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
         probabilities = self._discrete.probabilities(features)
         values, merged = merge_atoms(self._discrete.values, probabilities, self._n)
         return values.flatten(1), merged.flatten(1)
@@ -147,7 +147,7 @@ class _QuantitySupport:
         )
         self._point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
 
-    def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
         probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
         outputs = self._head(features)
         predicted = self._head.heads.predictive_scale(outputs).square()  # [rows, variables]
@@ -184,10 +184,9 @@ def _build_parts(
 ) -> Iterator[_FullSupport | _MergedSupport | _QuantitySupport]:
     if marginals.atoms is not None:
         yield from _build_quantity_parts(marginals, marginals.atoms, frozen, n_points)
-    assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
     for head in marginals.heads():
         if head.likelihood.has_levels:
-            discrete = _from_levels(head, head.likelihood, marginals.specs, frozen.marginal_layer)
+            discrete = _from_levels(marginals, frozen, head)
             specs = [marginals.specs[variable] for variable in discrete.variables]
             yield from _full_or_merged(discrete, n_points, [_can_merge(spec) for spec in specs])
 
@@ -228,19 +227,19 @@ def _from_atoms(atoms: Atoms, quantities: list[int]) -> _DiscreteVariables:
         variables=quantities,
         counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
         values=atoms.values,
-        probabilities=lambda features: F.linear(features, weight, bias).view(-1, *shape).softmax(-1),
+        probabilities=lambda features: (
+            F.linear(features.inputs, weight, bias).view(-1, *shape).softmax(-1)
+        ),
     )
 
 
-def _from_levels(
-    head: Head, likelihood: Likelihood, specs: Sequence[VariableSpec], layer: Weights
-) -> _DiscreteVariables:
-    weight, bias = (part[head.outputs] for part in layer)
-    variables = head.variables.tolist()
-    counts = [specs[variable].n_levels for variable in variables]
+def _from_levels(marginals: Marginals, frozen: FrozenNetwork, head: Head) -> _DiscreteVariables:
+    likelihood, variables = head.likelihood, head.variables.tolist()
+    own_head = VariableHead.from_marginals(marginals, frozen, variables)
+    counts = [marginals.specs[variable].n_levels for variable in variables]
     return _DiscreteVariables(
         variables=variables,
         counts=counts,
-        values=torch.arange(float(max(counts)), device=weight.device).expand(len(counts), -1),
-        probabilities=lambda features: likelihood.probabilities(F.linear(features, weight, bias)),
+        values=torch.arange(float(max(counts)), device=frozen.device).expand(len(counts), -1),
+        probabilities=lambda features: likelihood.probabilities(own_head(features)),
     )

@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eddi.model.network.factors import FactorMoments, FactorPosterior, PackedFactors
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
+from eddi.model.network.features import Features
 from eddi.model.network.mlp import MLP, Weights, forward_layers
 from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.network.posterior import Posterior
@@ -72,8 +73,8 @@ class FrozenNetwork:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
         return self.encoder.term(values, variables)
 
-    def features(self, code: Tensor) -> Tensor:
-        """Hidden features for a code [..., last hidden width], followed by the factors' mean."""
+    def features(self, code: Tensor) -> Features:
+        """Hidden features for a code."""
         return self.features_from(self.first_layer(code), self.factor_posterior(code))
 
     def first_layer(self, code: Tensor) -> Tensor:
@@ -96,16 +97,16 @@ class FrozenNetwork:
             return None
         return self.factors.posterior(code[..., self.code_width :])
 
-    def features_from(self, first: Tensor, factors: "FactorPosterior | FactorMoments | None") -> Tensor:
+    def features_from(self, first: Tensor, factors: FactorPosterior | FactorMoments | None) -> Features:
         """Hidden features from the output of the first layer and the factors."""
         if factors is None:
-            return self._remaining_layers(first)
+            return Features(self._remaining_layers(first), None)
         both = factors.features()
         if self.residual is None:
             inputs = torch.cat([first, both], dim=-1)
         else:
             inputs = self.residual.add_factors(first, both)
-        return torch.cat([self._remaining_layers(inputs), factors.mean], dim=-1)
+        return Features(torch.cat([self._remaining_layers(inputs), factors.mean], dim=-1), factors)
 
     def _remaining_layers(self, first: Tensor) -> Tensor:
         """Hidden features [..., last hidden width] for the complete output of the first layer."""
@@ -118,17 +119,17 @@ class FrozenNetwork:
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        return self.posterior_from_features(self.features(code))
+        return self.posterior_from_features(self.features(code).inputs)
 
-    def posterior_from_features(self, features: Tensor) -> Posterior:
+    def posterior_from_features(self, inputs: Tensor) -> Posterior:
         """q(z | x_O) from hidden features."""
         # In memory, one latent dimension of all rows follows the other: mean and log variance are two
         # contiguous blocks, and what follows (exponentials, sums over the latent) runs along them.
         weight, bias = self.posterior_layer
         if self.factors is not None:
-            features = features[..., : weight.shape[1]].contiguous()
-        both = torch.addmm(bias, weight, features.view(-1, features.shape[-1]).T)  # [2 latent, rows]
-        mean, log_var = both.view(2, len(weight) // 2, *features.shape[:-1]).unbind()
+            inputs = inputs[..., : weight.shape[1]].contiguous()
+        both = torch.addmm(bias, weight, inputs.view(-1, inputs.shape[-1]).T)  # [2 latent, rows]
+        mean, log_var = both.view(2, len(weight) // 2, *inputs.shape[:-1]).unbind()
         return Posterior(mean.movedim(0, -1), log_var.clamp_(*LOG_VAR_RANGE).movedim(0, -1))
 
     def decode(self, z: Tensor) -> Tensor:

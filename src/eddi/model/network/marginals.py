@@ -1,13 +1,16 @@
 """Marginal heads: p(x_d | x_O) of every variable directly from the hidden features."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from eddi.model.network.atoms import Atoms
-from eddi.model.network.factors import Factors
-from eddi.model.network.heads import Heads, LikelihoodFactory
+from eddi.model.network.factors.discriminant import LevelDiscriminant
+from eddi.model.network.factors.factor_model import Factors, PackedFactors
+from eddi.model.network.features import Features
+from eddi.model.network.heads import Head, Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
 from eddi.model.network.likelihood import Bernoulli, Categorical, VariableSpec
 from eddi.model.prediction import COVERAGE
@@ -28,10 +31,18 @@ class Marginals(Heads):
     quantities: Tensor  # positions of the variables without levels, which have atoms
     group_edges: Tensor  # [groups - 1, variables] scales that separate the groups, rising
     tail_mass: Tensor  # [groups, variables] probability left on either side of a 90% interval
+    discriminant_gain: (
+        Tensor | None
+    )  # [outputs] factor of the discriminant's logits; None without factors
+    log_shares: Tensor | None  # [outputs] logits of the levels' shares in the training rows
 
-    def __init__(self, specs: Sequence[VariableSpec], recipe: Recipe, width: int) -> None:
+    def __init__(
+        self, specs: Sequence[VariableSpec], recipe: Recipe, width: int, *, has_factors: bool = False
+    ) -> None:
         super().__init__(specs, marginal_likelihoods(recipe.noise_floor))
         self.layer = nn.Linear(width, self.n_outputs)
+        for name in ("discriminant_gain", "log_shares"):
+            self.register_buffer(name, torch.zeros(self.n_outputs) if has_factors else None)
         self.floor = recipe.noise_floor
         quantities = [place for place, spec in enumerate(specs) if not spec.kind.has_levels]
         self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
@@ -41,9 +52,12 @@ class Marginals(Heads):
         tail_mass = torch.full((N_SCALE_GROUPS, len(specs)), (1 - COVERAGE) / 2)
         self.register_buffer("tail_mass", tail_mass)
 
-    def forward(self, features: Tensor) -> Tensor:
-        """The likelihoods' parameters [..., outputs] for hidden features."""
-        return self.layer(features)  # type: ignore[no-any-return]
+    def forward(self, inputs: Tensor) -> Tensor:
+        """The network's likelihood parameters [..., outputs] for hidden features.
+
+        Calibration may add logits of the factor model (`discriminant_head`).
+        """
+        return self.layer(inputs)  # type: ignore[no-any-return]
 
     def init_from_data(self, evidence: Evidence) -> None:
         """Place the atoms at the values of a table."""
@@ -74,6 +88,8 @@ class Marginals(Heads):
                 weight[rows] = 0.0
                 weight[rows, -n_factors:] = contrasts @ loadings[variable]
                 bias[rows] = log_shares
+                assert self.log_shares is not None  # noqa: S101  # there are factors
+                self.log_shares[rows] = log_shares
 
     def atom_score(self, features: Tensor, values: Tensor, weights: Tensor) -> Tensor:
         """Weighted sum of the log probabilities of the atoms that values [rows, variables] belong to.
@@ -102,11 +118,51 @@ class Marginals(Heads):
                 head.likelihood.calibration_params = likelihood.calibration_params[:, places]
         return heads
 
+    def discriminant(
+        self, packed: PackedFactors | None, variables: Sequence[int]
+    ) -> "DiscriminantHead | None":
+        """Logits of the factor model for the outputs of `subset`; None without factors or levels."""
+        if packed is None or self.discriminant_gain is None or self.log_shares is None:
+            return None
+        heads = self.subset(variables).to(self.log_shares.device)
+        levels = LevelDiscriminant.from_heads(heads, variables, packed)
+        if levels is None:
+            return None
+        own = [row for head in heads.heads() for row in self._rows_of(head, variables)]
+        rows = torch.tensor(own, device=self.log_shares.device)[levels.rows]
+        return DiscriminantHead(levels, self.discriminant_gain[rows], self.log_shares[rows])
+
+    def _rows_of(self, head: Head, variables: Sequence[int]) -> list[int]:
+        return self.output_rows([variables[place] for place in head.variables.tolist()])
+
     def output_rows(self, variables: Sequence[int]) -> list[int]:
         """The outputs of these variables of one kind, in the order of their likelihood."""
         head = self.head_of(variables[0])[0]
         places = [self.head_of(variable)[1] for variable in variables]
         return [head.outputs.start + row for row in head.likelihood.output_rows(places)]
+
+
+@dataclass(frozen=True)
+class DiscriminantHead:
+    """Logits of the factor model, and how much of them is added to the outputs of the network."""
+
+    discriminant: LevelDiscriminant
+    gain: Tensor  # [levels]
+    log_shares: Tensor  # [levels]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any logit is added."""
+        return bool(self.gain.any())
+
+    def logits(self, features: Features) -> Tensor:
+        """Logits of the factor model [..., levels]."""
+        assert features.factors is not None  # noqa: S101  # the discriminant comes with factors
+        return self.log_shares + self.discriminant(features.factors)
+
+    def add_to(self, outputs: Tensor, features: Features) -> Tensor:
+        """``outputs`` [..., outputs] plus these logits, times the gain."""
+        return outputs.index_add(-1, self.discriminant.rows, self.gain * self.logits(features))
 
 
 def group_by_scale(scale: Tensor, group_edges: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from eddi.model.network.features import Features
 from eddi.model.network.heads import Heads, LikelihoodFactory
 from eddi.model.network.likelihood import (
     Bernoulli,
@@ -64,7 +65,9 @@ class Network(Heads):
         self.decoder = MLP([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         has_marginals = recipe.objective == "direct"
         self.marginals = (
-            Marginals(specs, recipe, recipe.hidden[-1] + self.n_factors) if has_marginals else None
+            Marginals(specs, recipe, recipe.hidden[-1] + self.n_factors, has_factors=self.n_factors > 0)
+            if has_marginals
+            else None
         )
 
     @property
@@ -96,23 +99,35 @@ class Network(Heads):
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
         return self.set_encoder(values, observed)  # type: ignore[no-any-return]
 
-    def features(self, code: Tensor) -> Tensor:
-        """Hidden features for a code [..., last hidden width], followed by the factors' mean."""
+    def features(self, code: Tensor) -> Features:
+        """Hidden features for a code."""
         if not self.n_factors:
-            return self.tail.features(code)
+            return Features(self.tail.features(code), None)
         factors = self.set_encoder.encoder_weights().factors
         assert factors is not None  # noqa: S101  # there are factors
         posterior = factors.posterior(code[..., self.code_width :])
         inputs = torch.cat([code[..., : self.code_width], posterior.features()], dim=-1)
-        return torch.cat([self.tail.features(inputs), posterior.mean], dim=-1)
+        return Features(torch.cat([self.tail.features(inputs), posterior.mean], dim=-1), posterior)
+
+    def factor_logits(self, features: Features) -> Tensor | None:
+        """Logits of levels by the factor model [rows, outputs], 0 for quantities; None without levels."""
+        if self.marginals is None:
+            return None
+        packed = self.set_encoder.encoder_weights().factors
+        head = self.marginals.discriminant(packed, range(len(self.specs)))
+        if head is None:
+            return None
+        logits = head.logits(features)
+        zeros = logits.new_zeros((*logits.shape[:-1], self.marginals.n_outputs))
+        return zeros.index_copy(-1, head.discriminant.rows, logits)
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
-        return self.posterior_from_features(self.features(code))
+        return self.posterior_from_features(self.features(code).inputs)
 
-    def posterior_from_features(self, features: Tensor) -> Posterior:
+    def posterior_from_features(self, inputs: Tensor) -> Posterior:
         """q(z | x_O) from hidden features."""
-        hidden = features[..., : self.n_hidden] if self.n_factors else features
+        hidden = inputs[..., : self.n_hidden] if self.n_factors else inputs
         mean, log_var = F.linear(hidden, *self.tail.output_weights()).chunk(2, dim=-1)
         return Posterior(mean, F.hardtanh(log_var, *LOG_VAR_RANGE))
 

@@ -30,7 +30,7 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from eddi.model.network.factors import Factors, PackedFactors
+from eddi.model.network.factors.factor_model import Factors, PackedFactors
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.splines import Splines, count_knots
 from eddi.model.network.term_table import NO_KNOT, TermGroup, TermTable

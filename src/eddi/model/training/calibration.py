@@ -1,8 +1,10 @@
 """Calibration of marginal predictions on rows that training did not see.
 
-A network trained to fit becomes overconfident, the more so the more is observed. Three parameters per
-variable correct this; they change no mean and no most likely level:
+A network trained to fit becomes overconfident, the more so the more is observed. A few parameters per
+variable correct this:
 
+- The logits of levels become a weighted mean of the network's and those of the factor model
+  (`network.factors.discriminant`). The weight is chosen by their likelihood, as in stacking (Wolpert 1992).
 - The scale s of a quantity becomes stretch * s ** power: narrow predictions can be widened without
   changing wide ones.
 - The logits of levels are divided by a temperature (Guo et al. 2017).
@@ -37,6 +39,9 @@ ROWS_PER_GROUP = 10  # different rows needed per scale group: nine inside, one o
 TAIL_MARGIN = 1e-4  # relative; well above the rounding errors of quantiles
 MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
 PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
+SHARE_PRIOR_ROWS = 0.25  # the same for the log odds of the factor model's share
+FIRST_SHARE = -1.0  # log odds of that share before any evidence
+MIN_SHARE = 0.1  # a smaller share changes little, and would still take time
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class CalibrationData:
     """Predictions of held-out rows, each repeated with different parts hidden."""
 
     outputs: Tensor  # [masked rows, outputs] of the marginal heads, not calibrated
+    factor_logits: Tensor | None  # [masked rows, outputs] of levels, by the factor model; 0 elsewhere
     values: Tensor  # [masked rows, variables] the true values
     hidden: Tensor  # [masked rows, variables] 1 where the true value was not visible
     n_rows: Tensor  # [variables] number of different rows with a value
@@ -54,15 +60,19 @@ class CalibrationData:
         assert network.marginals is not None  # noqa: S101  # only marginal predictions are calibrated
         with torch.no_grad():
             features = network.features(network.code(batch.visible_values, batch.observed))
-            outputs = network.marginals(features)
+            outputs = network.marginals(features.inputs)
+            factor_logits = network.factor_logits(features)
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
-        return cls(outputs, batch.values, batch.weights - batch.observed, n_observed_rows)
+        hidden = batch.weights - batch.observed
+        return cls(outputs, factor_logits, batch.values, hidden, n_observed_rows)
 
     @classmethod
     def concatenate(cls, parts: "Sequence[CalibrationData]") -> "CalibrationData":
         """The predictions of different rows, possibly by different networks, as one set."""
+        factor_logits = [part.factor_logits for part in parts if part.factor_logits is not None]
         return cls(
             torch.cat([part.outputs for part in parts]),
+            torch.cat(factor_logits) if factor_logits else None,
             torch.cat([part.values for part in parts]),
             torch.cat([part.hidden for part in parts]),
             torch.stack([part.n_rows for part in parts]).sum(0),
@@ -83,6 +93,8 @@ def calibrate(marginals: Marginals, data: CalibrationData) -> None:
             _fit_scale(head, outputs, data.values, weights)
     for head in marginals.heads():
         if head.likelihood.has_levels:
+            if data.factor_logits is not None:
+                _fit_share(marginals, head, outputs, data.factor_logits, data.values, weights)
             _fit_temperature(marginals, head, outputs, data.values, weights)
     with torch.no_grad():
         set_tail_masses(marginals, outputs, data.values, weights, data.n_rows)
@@ -102,6 +114,36 @@ def _fit_scale(head: Head, outputs: Tensor, values: Tensor, hidden: Tensor) -> N
     likelihood.calibration_params = _minimise(negative_log_likelihood, start).exp()
 
 
+def _fit_share(
+    marginals: Marginals,
+    head: Head,
+    outputs: Tensor,
+    factor_logits: Tensor,
+    values: Tensor,
+    hidden: Tensor,
+) -> None:
+    """Fit the factor model's share of the logits; changes the output layer and ``outputs`` in place."""
+    likelihood = head.likelihood
+    own, truth, weights = _columns(head, outputs, values, hidden)
+    other, owner = factor_logits[:, head.outputs], _output_owners(likelihood).to(own.device)
+
+    def negative_log_likelihood(params: Tensor) -> Tensor:
+        share, factor = torch.sigmoid(params[0])[owner], torch.exp(params[1])[owner]
+        mixed = factor * (own + share * (other - own))
+        return -(likelihood.log_prob(mixed, truth) * weights).sum()
+
+    start = own.new_tensor([FIRST_SHARE, 0.0])[:, None].expand(-1, likelihood.n_variables)
+    prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, PRIOR_ROWS])[:, None]
+    share = torch.sigmoid(_minimise(negative_log_likelihood, start, prior_rows)[0])
+    share = torch.where((weights.sum(0) > 0) & (share >= MIN_SHARE), share, 0.0)[owner]
+    assert marginals.discriminant_gain is not None  # noqa: S101  # it comes with the factor model
+    with torch.no_grad():
+        outputs[:, head.outputs] += share * (other - own)
+        marginals.layer.weight[head.outputs] *= 1 - share[:, None]
+        marginals.layer.bias[head.outputs] *= 1 - share
+        marginals.discriminant_gain[head.outputs] = share
+
+
 def _fit_temperature(
     marginals: Marginals, head: Head, outputs: Tensor, values: Tensor, hidden: Tensor
 ) -> None:
@@ -119,6 +161,8 @@ def _fit_temperature(
         outputs[:, head.outputs] *= factor
         marginals.layer.weight[head.outputs] *= factor[:, None]
         marginals.layer.bias[head.outputs] *= factor
+        if marginals.discriminant_gain is not None:
+            marginals.discriminant_gain[head.outputs] *= factor
 
 
 def _columns(
@@ -137,8 +181,10 @@ def _output_owners(likelihood: Likelihood) -> Tensor:
     return owner
 
 
-def _minimise(objective: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
-    """The minimum of an objective with a quadratic penalty on the distance from ``start``.
+def _minimise(
+    objective: Callable[[Tensor], Tensor], start: Tensor, prior_rows: Tensor | float = PRIOR_ROWS
+) -> Tensor:
+    """The minimum of an objective plus ``prior_rows`` times the squared distance from ``start``.
 
     Each parameter has a step size of its own (Rprop; Riedmiller and Braun 1993), because the objective is a
     sum over variables.
@@ -148,7 +194,7 @@ def _minimise(objective: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
     with torch.enable_grad():
         for _ in range(N_ITERATIONS):
             optimiser.zero_grad()
-            total = objective(params) + PRIOR_ROWS * (params - start).square().sum()
+            total = objective(params) + (prior_rows * (params - start).square()).sum()
             total.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
     result = params.detach()

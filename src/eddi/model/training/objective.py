@@ -57,7 +57,7 @@ def direct_bound(network: Network, batch: Batch) -> Tensor:
     n_joint = -(-len(batch.values) // JOINT_SHARE)
     values = torch.cat([batch.visible_values, batch.values[:n_joint]])
     all_entries = (batch.weights[:n_joint] > 0).to(batch.observed.dtype)
-    features = network.features(network.code(values, torch.cat([batch.observed, all_entries])))
+    features = network.features(network.code(values, torch.cat([batch.observed, all_entries]))).inputs
     partial = network.posterior_from_features(features[:n_joint])
     full = network.posterior_from_features(features[-n_joint:])
     outputs = network.decode(full.draw(batch.noise[:1, :n_joint]))

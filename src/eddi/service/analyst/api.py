@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import Field
 from starlette.datastructures import UploadFile
@@ -16,7 +16,7 @@ from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_e
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web import problem_details
 from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
-from eddi.service.web.api_keys import Keys, Role
+from eddi.service.web.api_keys import Keys, Role, get_author
 from eddi.table.schema import Schema
 
 WRITERS = frozenset({Role.ANALYST})
@@ -36,6 +36,9 @@ UPLOAD_BODY = {
 }
 ERROR_RESPONSES = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
+DeleteModels = Annotated[
+    bool, Query(description="Whether to delete also its models that were never published.")
+]
 RouteOptions = dict[str, Any]
 
 
@@ -47,7 +50,7 @@ def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     _add_tables(routes, workshop, read=read, write=write)
     _add_jobs(routes, workshop, read=read, write=write)
     _add_models(routes, workshop, read=read)
-    _add_questionnaires(routes, workshop, read=read)
+    _add_questionnaires(routes, workshop, read=read, write=write)
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
     uploads.include_router(routes)
@@ -73,7 +76,7 @@ def _add_uploads(routes: APIRouter, workshop: Workshop, *, write: RouteOptions) 
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
                 raise TableError("there is no file. Send it as the part 'file', with a file name.")
-            table = await save_upload(workshop.tables, file)
+            table = await save_upload(workshop.tables, file, by=get_author(request))
         response.headers["Location"] = f"/tables/{table.key}"
         return schemas.table(table)
 
@@ -93,14 +96,19 @@ def _add_tables(
 
     @routes.put("/tables/{key}/schema", tags=["tables"], summary="Correct a schema", **write)
     def correct(
-        key: str, schema: dict[str, Any], response: Response, if_match: IfMatch = None
+        key: str,
+        schema: dict[str, Any],
+        request: Request,
+        response: Response,
+        if_match: IfMatch = None,
     ) -> schemas.TableDetailOut:
-        corrected = Schema.from_document(schema)
-        return _detail(tables.correct(key, corrected, after=parse_if_match(if_match)), response)
+        after, by = parse_if_match(if_match), get_author(request)
+        corrected = tables.correct(key, Schema.from_document(schema), after=after, by=by)
+        return _detail(corrected, response)
 
     @routes.delete("/tables/{key}", status_code=204, tags=["tables"], summary="Delete a table", **write)
-    def forget(key: str) -> None:
-        tables.forget(key)
+    def forget(key: str, request: Request, models: DeleteModels = False) -> None:
+        workshop.forget_table(key, with_models=models, by=get_author(request))
 
     def _detail(table: UploadedTable, response: Response) -> schemas.TableDetailOut:
         response.headers["ETag"] = f'"{table.version}"'
@@ -115,11 +123,12 @@ def _add_jobs(routes: APIRouter, workshop: Workshop, *, read: RouteOptions, writ
         return [schemas.job(job, jobs.progress(job.key)) for job in jobs.all()]
 
     @routes.post("/jobs", status_code=201, tags=["jobs"], summary="Train or evaluate a model", **write)
-    def submit(spec: JobIn, response: Response) -> schemas.JobOut:
+    def submit(spec: JobIn, request: Request, response: Response) -> schemas.JobOut:
+        by = get_author(request)
         if isinstance(spec, schemas.FitIn):
-            job = workshop.fit(**spec.model_dump(exclude={"kind"}))
+            job = workshop.fit(**spec.model_dump(exclude={"kind"}), by=by)
         else:
-            job = jobs.get(workshop.evaluate(spec.model))
+            job = jobs.get(workshop.evaluate(spec.model, by=by))
         response.headers["Location"] = f"/jobs/{job.key}"
         return schemas.job(job, {})
 
@@ -128,14 +137,14 @@ def _add_jobs(routes: APIRouter, workshop: Workshop, *, read: RouteOptions, writ
         return schemas.job_detail(jobs.get(key), jobs.progress(key))
 
     @routes.delete("/jobs/{key}", tags=["jobs"], summary="Cancel a job", **write)
-    def cancel(key: str) -> schemas.JobOut:
-        return schemas.job(workshop.cancel(key), jobs.progress(key))
+    def cancel(key: str, request: Request) -> schemas.JobOut:
+        return schemas.job(workshop.cancel(key, by=get_author(request)), jobs.progress(key))
 
     @routes.post(
         "/jobs/{key}/resume", tags=["jobs"], summary="Resume a cancelled or failed job", **write
     )
-    def resume(key: str) -> schemas.JobOut:
-        return schemas.job(workshop.resume(key), jobs.progress(key))
+    def resume(key: str, request: Request) -> schemas.JobOut:
+        return schemas.job(workshop.resume(key, by=get_author(request)), jobs.progress(key))
 
 
 def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
@@ -176,7 +185,9 @@ def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
         return FileResponse(path, media_type="application/zip", filename=f"{model.short_digest}.eddi")
 
 
-def _add_questionnaires(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
+def _add_questionnaires(
+    routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
+) -> None:
     @routes.get(
         "/questionnaires/{name}",
         tags=["questionnaires"],
@@ -191,15 +202,16 @@ def _add_questionnaires(routes: APIRouter, workshop: Workshop, *, read: RouteOpt
         status_code=201,
         tags=["questionnaires"],
         summary="Publish a model",
-        **read,
+        **write,
     )
-    def publish(name: str, version: schemas.VersionIn) -> schemas.PublishedOut:
+    def publish(name: str, version: schemas.VersionIn, request: Request) -> schemas.PublishedOut:
         published = workshop.publish(
             name,
             version.model,
             target=version.target,
             rules=version.rules(),
             strategy=version.strategy or "",
+            by=get_author(request),
         )
         return schemas.published(published)
 
@@ -207,7 +219,7 @@ def _add_questionnaires(routes: APIRouter, workshop: Workshop, *, read: RouteOpt
         "/questionnaires/{name}/rollback",
         tags=["questionnaires"],
         summary="Make another version current",
-        **read,
+        **write,
     )
-    def roll_back(name: str, to: schemas.RollbackIn) -> schemas.PublishedOut:
-        return schemas.published(workshop.roll_back(name, to.version))
+    def roll_back(name: str, to: schemas.RollbackIn, request: Request) -> schemas.PublishedOut:
+        return schemas.published(workshop.roll_back(name, to.version, by=get_author(request)))

@@ -170,6 +170,7 @@ class VersionOut(TypedDict):
     target: list[str]
     rules: dict[str, float]
     strategy: str
+    by: str  # name of the API key; "server" or "analyst" without one
     at: str
     current: bool
 
@@ -263,6 +264,7 @@ def _version(version: Version, *, is_current: bool) -> VersionOut:
         "target": list(version.target),
         "rules": dict(version.rules),
         "strategy": version.strategy,
+        "by": version.by,
         "at": version.published_at,
         "current": is_current,
     }

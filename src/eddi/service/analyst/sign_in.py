@@ -16,7 +16,7 @@ from fastapi import Request, Response
 
 from eddi.errors import EddiError
 from eddi.service.settings import Settings
-from eddi.service.web.api_keys import KEY_PATTERN, Keys, Role
+from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
 
 COOKIE = "eddi_analyst"
 COOKIE_SHAPE = re.compile(r"([0-9a-f]{12})\.(\d{1,12})\.([0-9a-f]{64})")
@@ -59,6 +59,7 @@ class SignIn:
         is_valid = key is not None and key.role is Role.ANALYST and key.is_valid(now)
         if not is_valid or now.timestamp() >= int(parts[2]):
             raise NotSignedInError("the key or the sign-in has expired. Sign in again.")
+        request.scope[SCOPE_KEY] = parts[1]
 
     def sign_in(self, request: Request, response: Response, text: str) -> None:
         """Check a key and set the cookie.
@@ -69,9 +70,7 @@ class SignIn:
         """
         if self.keys is None:
             return
-        self.keys.check(text, frozenset({Role.ANALYST}))
-        parts = KEY_PATTERN.fullmatch(text)
-        name = parts[1] if parts else ""
+        name = self.keys.check(text, frozenset({Role.ANALYST})).name
         expiry = str(int(time.time()) + MAX_AGE_HOURS * 3600)
         response.set_cookie(
             COOKIE,

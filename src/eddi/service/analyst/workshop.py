@@ -2,10 +2,11 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from eddi.durable_file import make_private
 from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
@@ -15,6 +16,7 @@ from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
 from eddi.service.settings import Settings
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
 
 MAX_STEPS = 100_000
@@ -34,6 +36,7 @@ class Workshop:
     """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
     def __init__(self, store: Store, folder: Path, *, max_running_jobs: int = 1) -> None:
+        self.folder = folder
         self.blobs = BlobStore(folder / "shelf")
         self.tables = Tables(store, self.blobs)
         self.jobs = JobQueue(store, folder / "jobs")
@@ -54,7 +57,9 @@ class Workshop:
         return workshop
 
     def open(self) -> None:
-        """Start to run jobs."""
+        """Start to run jobs. Files of earlier versions become private."""
+        if self.folder.is_dir():
+            make_private(self.folder)
         self.supervisor.start()
 
     def close(self) -> None:
@@ -72,6 +77,7 @@ class Workshop:
         steps: int | None = None,
         seed: int = 0,
         held_out: float = 0.2,
+        by: str = NO_KEY,
     ) -> Job:
         """Submit a job that trains a model. It is then evaluated on the held-out rows.
 
@@ -88,7 +94,7 @@ class Workshop:
             "table": uploaded.key,
             "table_seal": uploaded.digest,
             "name": uploaded.title,
-            "schema": uploaded.schema.to_toml(),
+            "table_version": uploaded.version,
             "target": list(names),
             "recipe": _check_recipe(recipe),
             "steps": _resolve_steps(recipe, steps),
@@ -96,9 +102,50 @@ class Workshop:
             "held_out": _check_held_out(held_out),
             "evaluate": held_out > 0,
         }
-        return self._submit(JobKind.FIT, spec)
+        return self._submit(JobKind.FIT, spec, by=by)
 
-    def evaluate(self, digest: str) -> str:
+    def forget_table(self, key: str, *, with_models: bool = False, by: str = NO_KEY) -> None:
+        """Erase a table, and what its jobs keep of it.
+
+        Its models and their evaluations stay. They contain the names of variables and levels, but no rows.
+
+        Args:
+            key: the table.
+            with_models: erase also the models that were never published.
+            by: who erases it, the name of an API key.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.tables.get(key)
+        self._forget_jobs(key, with_models=with_models, by=by)
+        self.tables.forget(key, by=by)
+        self._forget_jobs(
+            key, with_models=with_models, by=by
+        )  # those that were submitted in the meantime
+
+    def _forget_jobs(self, table: str, *, with_models: bool, by: str) -> None:
+        published = self._published_models()
+        for job in [job for job in self.jobs.all() if job.spec["table"] == table]:
+            model = (job.spec if job.kind is JobKind.EVALUATE else job.result).get("model")
+            is_model_kept = model in published or not with_models
+            if job.state is not JobState.FINISHED or not is_model_kept:
+                self.jobs.forget(job, by=by)
+                self._delete_unused(str(value) for value in job.result.values())
+            elif "schema" in job.spec:
+                self.jobs.copy_without_schema(job)
+            self.supervisor.check_again(job.key)
+
+    def _delete_unused(self, digests: Iterable[str]) -> None:
+        """Delete those files that no job and no questionnaire uses."""
+        used = {str(value) for job in self.jobs.all() for value in job.result.values()}
+        for digest in set(digests) - used - self._published_models():
+            self.blobs.delete(digest)
+
+    def _published_models(self) -> set[str]:
+        return {version.model for item in self.publisher.all() for version in item.versions}
+
+    def evaluate(self, digest: str, *, by: str = NO_KEY) -> str:
         """Submit a job that evaluates a model on its held-out rows, and return the job's key.
 
         Raises:
@@ -114,17 +161,17 @@ class Workshop:
             raise JobConflictError(
                 "no rows were held out for an evaluation. Train the model again with held-out rows."
             )
-        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result)).key
+        return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result), by=by).key
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job; it can be resumed."""
-        job = self.jobs.cancel(key)
+        job = self.jobs.cancel(key, by=by)
         self.supervisor.wake()
         return job
 
-    def resume(self, key: str) -> Job:
+    def resume(self, key: str, *, by: str = NO_KEY) -> Job:
         """Continue a job that was cancelled or failed."""
-        job = self.jobs.resume(key)
+        job = self.jobs.resume(key, by=by)
         self.supervisor.check_again(key)
         return job
 
@@ -136,6 +183,7 @@ class Workshop:
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -146,12 +194,12 @@ class Workshop:
         """
         model = self.get_model(digest)
         return self.catalogue.publish(
-            name, digest, list(target) or [model.target], strategy=strategy, rules=rules
+            name, digest, list(target) or [model.target], strategy=strategy, rules=rules, by=by
         )
 
-    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+    def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version of a questionnaire current."""
-        questionnaire = self.publisher.roll_back(name, number)
+        questionnaire = self.publisher.roll_back(name, number, by=by)
         self.catalogue.refresh()
         return questionnaire
 
@@ -219,8 +267,8 @@ class Workshop:
             return []
         return positions
 
-    def _submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
-        job = self.jobs.submit(kind, spec)
+    def _submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str) -> Job:
+        job = self.jobs.submit(kind, spec, by=by)
         self.supervisor.wake()
         return job
 

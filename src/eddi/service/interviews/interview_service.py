@@ -50,8 +50,10 @@ class InterviewService:
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
         self.histories = Histories(store, catalogue)
-        processor = ChangeProcessor(store, self.histories, batcher=self.batcher, metrics=self.metrics)
-        self.changes = ChangeQueue(processor.apply)
+        self.processor = ChangeProcessor(
+            store, self.histories, batcher=self.batcher, metrics=self.metrics
+        )
+        self.changes = ChangeQueue(self.processor.apply)
 
     def start(
         self,
@@ -263,12 +265,13 @@ class InterviewService:
 
         return self.changes.submit(PendingChange(key, remove, after, idempotency_key=idempotency_key))
 
-    def forget(self, key: str) -> None:
-        """Erase all answers of an interview permanently."""
+    def forget(self, key: str, *, by: str = "") -> None:
+        """Erase all answers of an interview permanently; ``by`` says who did, if that is known."""
         facts = self.histories.read_events(key)[0].facts
         if "opening" in facts:
-            self.store.forget(facts["opening"])
-        self.store.forget(interview_stream(key))
+            self.store.forget(facts["opening"], by=by)
+        self.store.forget(interview_stream(key), by=by)
+        self.processor.recent.drop(key)
         self.metrics.interviews.labels("forgotten").inc()
 
     def check(self) -> None:

@@ -18,7 +18,7 @@ from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
 from eddi.service.interviews.readiness import Readiness
 from eddi.service.web import schemas
-from eddi.service.web.api_keys import Keys, Role
+from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
 from eddi.service.web.problem_details import openapi_responses
 
 INTERVIEWERS = frozenset({Role.RESPONDENT, Role.ANALYST})
@@ -142,8 +142,8 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         return schemas.describe_interview(view)
 
     @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
-    def forget(key: str) -> None:
-        service.forget(key)
+    def forget(key: str, request: Request) -> None:
+        service.forget(key, by=request.scope.get(SCOPE_KEY, ""))
 
     @routes.post("/ask", summary="One step, without storing anything", **common)
     def ask(so_far: schemas.AskIn) -> schemas.NextStepOut:
@@ -241,10 +241,11 @@ def require_role(keys: Keys | None, roles: frozenset[Role]) -> list[Any]:
         return []
 
     async def check_key(
+        request: Request,
         credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
     ) -> None:
-        key = credentials.credentials if credentials else ""
-        await run_in_threadpool(keys.check, key, roles)
+        text = credentials.credentials if credentials else ""
+        request.scope[SCOPE_KEY] = (await run_in_threadpool(keys.check, text, roles)).name
 
     return [Depends(check_key)]
 

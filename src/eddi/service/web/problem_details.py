@@ -1,6 +1,7 @@
 """Errors of the HTTP API as problem details (RFC 9457, `application/problem+json`)."""
 
 import errno
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -12,12 +13,16 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 
 from eddi.errors import EddiError
+from eddi.service import logs
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1  # before a client asks a busy server again
 MAX_ERRORS_SHOWN = 5  # of an invalid request
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": f"{RETRY_AFTER_S}"}}
+HEADERS[429] = {"Retry-After": "60"}  # of a key whose secret was guessed too often
 INTERNAL_ERROR = (
     "Something went wrong on our side. The request was not carried out; its number is in 'instance'."
 )
@@ -92,14 +97,23 @@ def get_request_id(request: Request) -> str:
     return str(request.scope.get("eddi.request", "unknown"))
 
 
+def public_text(error: EddiError, request_id: str) -> str:
+    """Return the message of an error for clients; one that names files or servers goes to the log."""
+    if not error.public_message:
+        return str(error)
+    _log.warning("refused", extra={logs.FIELDS: {"request": request_id, "reason": str(error)}})
+    return error.public_message
+
+
 async def _handle_eddi_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, EddiError)  # noqa: S101  # as registered
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         raise error  # the middleware logs it
     kind = error.problem_type or type(error).__name__.removesuffix("Error").lower()
     headers = HEADERS.get(error.status)
+    request_id = get_request_id(request)
     return problem_response(
-        get_request_id(request), error.status, str(error), kind=kind, headers=headers
+        request_id, error.status, public_text(error, request_id), kind=kind, headers=headers
     )
 
 

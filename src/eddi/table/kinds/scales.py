@@ -149,7 +149,7 @@ def _rank_ranges(levels: list[str]) -> dict[str, float] | None:
 def _rank_modifiers(levels: list[str]) -> dict[str, float] | None:
     """Rank labels such as "not too happy", "pretty happy" and "very happy"."""
     labels = {level: normalize_label(level) for level in levels}
-    bases = {label.split()[-1] for label in labels.values() if label}
+    bases = {words[-1] for label in labels.values() if (words := label.split())}
     if len(bases) != 1:
         return None
     (base,) = bases

@@ -1,12 +1,8 @@
 """Tables are uploaded in several formats, stored unchanged, and corrected by one analyst at a time."""
 
-import zipfile
-
-import pandas as pd
 import pytest
 
 from eddi.errors import TableError
-from eddi.service.analyst.data import tables as module
 from eddi.service.analyst.data.blob_store import BlobNotFoundError
 from eddi.service.analyst.data.tables import TableMovedError, TableNotFoundError
 
@@ -58,21 +54,6 @@ def test_a_file_that_is_not_a_table_is_refused_with_its_own_name(
     with pytest.raises(TableError, match=message.replace(".", r"\.")):
         workshop.tables.add(name, path)
     assert workshop.tables.all() == []
-
-
-def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(workshop, tmp_path, monkeypatch):
-    path = tmp_path / "upload"
-    pd.DataFrame({"a": range(100), "b": range(100)}).to_parquet(path)
-    monkeypatch.setattr(module, "MAX_CELLS", 199)
-    with pytest.raises(TableError, match="100 rows and 2 columns; at most 199 cells"):
-        workshop.tables.add("t.parquet", path)
-    monkeypatch.setattr(module, "MAX_COLUMNS", 1)
-    with pytest.raises(TableError, match="2 columns; at most 1"):
-        workshop.tables.add("t.parquet", path)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("sheet.xml", b"0" * (30 << 20))
-    with pytest.raises(TableError, match="unpacks to far more than its size"):
-        workshop.tables.add("t.xlsx", path)
 
 
 def test_repairs_are_listed_in_the_notes(workshop, tmp_path):

@@ -1,5 +1,7 @@
 """Models loaded for viewing, with their held-out rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from eddi.service.analyst.models import model_viewer
@@ -49,3 +51,14 @@ def test_an_unknown_model_is_refused(viewer):
 def test_a_model_without_an_evaluation_has_no_document(viewer, gallery):
     assert viewer.evaluation(gallery.get_model(gallery.digests["new"])) is None
     assert viewer.evaluation(gallery.get_model(gallery.digests["age"]))["target"] == "age"
+
+
+def test_the_rows_of_a_deleted_table_are_not_kept_in_memory(viewer, gallery, monkeypatch):
+    digest = gallery.digests["age"]
+    viewer.decision_path(viewer.load(digest), 7)
+    origin = replace(gallery.get_model(digest), table=None)
+    monkeypatch.setattr(gallery, "get_model", lambda _: origin)
+    with pytest.raises(RowNotFoundError, match="no longer available"):
+        viewer.decision_path(viewer.load(digest), 7)
+    assert viewer._loaded[digest][1] is None
+    assert not viewer._paths

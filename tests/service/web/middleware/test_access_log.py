@@ -2,6 +2,8 @@
 
 import json
 
+from eddi.service.web.api_keys import Keys, Role
+
 
 def test_the_log_has_one_line_per_request_and_no_private_content(serving, log):
     with serving() as client:
@@ -28,3 +30,13 @@ def test_the_log_has_one_line_per_request_and_no_private_content(serving, log):
         ("GET", "/interviews/{key}", 200),
     ]
     assert lines[1]["request"] == "r-1"
+
+
+def test_the_name_of_an_api_key_is_logged_without_its_secret(serving, log):
+    with serving(keys="required") as client:
+        text = Keys(client.app.state.service.store).issue(Role.OPERATOR, days=1)
+        client.get("/metrics", headers={"Authorization": f"Bearer {text}"})
+        lines = log.wait_for_lines(1)
+    _, name, secret = text.split("_", 2)
+    assert f'"key": "{name}"' in lines
+    assert secret not in lines

@@ -6,7 +6,8 @@ import pytest
 def test_a_local_server_refuses_a_foreign_host_name(client):
     refused = client.get("/healthz", headers={"Host": "evil.example"})
     assert refused.status_code == 421
-    assert "does not have the name 'evil.example'" in refused.json()["detail"]
+    assert "does not have this name" in refused.json()["detail"]
+    assert "evil" not in refused.text
     assert refused.json()["type"] == "urn:eddi:host"
 
 

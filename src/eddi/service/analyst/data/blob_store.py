@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from eddi.durable_file import finish_file
+from eddi.durable_file import create_private_folder, finish_file, open_private_file
 from eddi.errors import EddiError
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -30,10 +30,10 @@ class BlobStore:
 
     def put(self, content: bytes | Path) -> str:
         """Store bytes, or a copy of a file, and return their digest. The data is on disk afterwards."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        create_private_folder(self.folder)
         unfinished = self.folder / f"{secrets.token_hex(8)}.unfinished"
         sha256 = hashlib.sha256()
-        with unfinished.open("wb") as file:
+        with open_private_file(unfinished) as file:
             for chunk in _read_chunks(content):
                 sha256.update(chunk)
                 file.write(chunk)
@@ -56,6 +56,11 @@ class BlobStore:
     def has(self, digest: str) -> bool:
         """Whether there is a file with this digest."""
         return DIGEST.fullmatch(digest) is not None and (self.folder / digest).is_file()
+
+    def delete(self, digest: str) -> None:
+        """Delete the file with this digest, if there is one."""
+        if self.has(digest):
+            (self.folder / digest).unlink(missing_ok=True)
 
 
 def _read_chunks(content: bytes | Path) -> Iterator[bytes]:

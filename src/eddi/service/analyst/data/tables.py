@@ -6,8 +6,6 @@ A table is the event stream ``table/<key>``: "uploaded", then "corrected" for ev
 import re
 import secrets
 import tempfile
-import warnings
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +16,17 @@ import pyarrow.parquet as pq
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from eddi.errors import EddiError, EddiWarning, TableError
+from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
-from eddi.service.analyst.data.column_profile import Profile, profile_table_column
+from eddi.service.analyst.data.column_profile import Profile
+from eddi.service.analyst.data.upload import UploadReader
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
 from eddi.table.columns import table_to_numbers
 from eddi.table.schema import Schema
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
-EXTENSIONS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".xls")
-MAX_CELLS = 50_000_000  # 400 MB as numbers; no questionnaire needs a larger table
-MAX_COLUMNS = 2_000
-MAX_UNPACK_RATIO = 20  # unpacked size of an Excel file, which is a zip archive, over its own size
-MAX_NAME_CHARS = 120
 CHUNK_BYTES = 1 << 20
 
 
@@ -92,29 +87,22 @@ class Tables:
 
     def __init__(self, store: Store, blobs: BlobStore) -> None:
         self.store, self.blobs = store, blobs
+        self.reader = UploadReader()
 
-    def add(self, name: str, content: Path) -> UploadedTable:
+    def add(self, name: str, content: Path, *, by: str = NO_KEY) -> UploadedTable:
         """Store an uploaded file, with an inferred schema.
 
         Args:
             name: the original file name; its extension determines the format.
             content: a temporary file with the uploaded bytes.
+            by: who uploads it, the name of an API key.
 
         Raises:
             TableError: the file is not a table, is too large, or has no usable column.
         """
-        rows, notes = _read_upload(name, content)
-        schema = Schema.infer(rows)
-        facts = {
-            "name": _display_name(name),
-            "table": self._put_rows(rows),
-            "rows": rows.num_rows,
-            "columns": rows.column_names,
-            # As TOML text, because a store sorts the keys of a document and columns have an order.
-            "schema": schema.to_toml(),
-            "profiles": [profile_table_column(rows, name, schema) for name in rows.column_names],
-            "notes": notes,
-        }
+        with self.reader.read(name, content) as upload:
+            digest = self.blobs.put(upload.rows)
+            facts = {"name": upload.name, "table": digest, **upload.facts, "by": by}
         key = secrets.token_hex(6)
         event = self.store.append(_stream(key), "uploaded", facts, after=0)
         return _replay(key, [event])
@@ -130,6 +118,15 @@ class Tables:
             raise TableNotFoundError(f"there is no table {key[:40]!r}. `GET /tables` lists all tables.")
         return _replay(key, events)
 
+    def schema_at(self, key: str, version: int) -> str:
+        """The schema of a table at one of its versions, as TOML.
+
+        Raises:
+            TableNotFoundError: there is no such table.
+        """
+        self.get(key)
+        return str(self.store.read(_stream(key))[version - 1].facts["schema"])
+
     def all(self) -> list[UploadedTable]:
         """All tables, newest first."""
         keys = [stream.removeprefix("table/") for stream in self.store.streams("table/")]
@@ -141,7 +138,9 @@ class Tables:
         """The rows of a table, by their digest."""
         return read_rows(self.blobs.path(digest))
 
-    def correct(self, key: str, schema: Schema, *, after: int | None = None) -> UploadedTable:
+    def correct(
+        self, key: str, schema: Schema, *, after: int | None = None, by: str = NO_KEY
+    ) -> UploadedTable:
         """Replace the schema of a table.
 
         Raises:
@@ -153,95 +152,35 @@ class Tables:
             raise _moved_error(table)
         table_to_numbers(self.rows(table.digest), schema)  # raises if the rows do not fit the schema
         try:
-            facts = {"schema": schema.to_toml()}
+            facts = {"schema": schema.to_toml(), "by": by}
             self.store.append(_stream(key), "corrected", facts, after=table.version)
         except StoreConflict:
             raise _moved_error(table) from None
         return self.get(key)
 
-    def forget(self, key: str) -> None:
-        """Erase a table, and its rows unless another table has the same rows."""
+    def forget(self, key: str, *, by: str = NO_KEY) -> None:
+        """Erase a table, and its rows unless another table has the same rows.
+
+        `Workshop.forget_table` also erases what jobs keep of the table.
+        """
         table = self.get(key)
-        self.store.forget(_stream(key))
+        self.store.forget(_stream(key), by=by)
         if all(other.digest != table.digest for other in self.all()):
-            self.blobs.path(table.digest).unlink(missing_ok=True)
-
-    def _put_rows(self, rows: pa.Table) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "table.parquet"
-            formats.write(rows, path)
-            return self.blobs.put(path)
+            self.blobs.delete(table.digest)
 
 
-async def save_upload(tables: Tables, file: UploadFile) -> UploadedTable:
+async def save_upload(tables: Tables, file: UploadFile, *, by: str = NO_KEY) -> UploadedTable:
     """Store the file of a multipart request as a table."""
     with tempfile.NamedTemporaryFile() as copy:
         while chunk := await file.read(CHUNK_BYTES):
             copy.write(chunk)
         copy.flush()
-        return await run_in_threadpool(tables.add, file.filename or "", Path(copy.name))
+        return await run_in_threadpool(tables.add, file.filename or "", Path(copy.name), by=by)
 
 
 def read_rows(path: Path) -> pa.Table:
     """The rows of a table in the blob store."""
     return formats.read(pq.ParquetFile(path).read())
-
-
-def _read_upload(name: str, content: Path) -> tuple[pa.Table, list[str]]:
-    """The rows of an uploaded file, and the repairs that reading it took."""
-    extension = Path(name).suffix.lower()
-    if extension not in EXTENSIONS:
-        raise TableError(
-            f"{_display_name(name)!r} is not in a supported format. "
-            f"Upload one of: {', '.join(EXTENSIONS)}."
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"table{extension}"
-        path.symlink_to(content.resolve())  # the reader chooses the format by extension
-        _check_packed_size(path, extension)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", EddiWarning)
-            try:
-                rows = formats.read(path)
-            except TableError as error:
-                message = str(error).replace(repr(path.name), repr(_display_name(name)))
-                raise TableError(message) from None
-    _check_size(rows.num_rows, rows.num_columns)
-    return rows, [str(item.message) for item in caught if issubclass(item.category, EddiWarning)]
-
-
-def _check_packed_size(path: Path, extension: str) -> None:
-    """Refuse a compressed file that would unpack to too much, before it is unpacked."""
-    if extension in (".parquet", ".pq"):
-        try:
-            metadata = pq.ParquetFile(path).metadata
-        except pa.ArrowException:
-            return  # reading it raises an error that says what is wrong
-        _check_size(metadata.num_rows, metadata.num_columns)
-    if extension == ".xlsx" and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > MAX_UNPACK_RATIO * max(path.stat().st_size, 1 << 20):
-            raise TableError("the Excel file unpacks to far more than its size. Save the sheet as CSV.")
-
-
-def _check_size(n_rows: int, n_columns: int) -> None:
-    if n_columns > MAX_COLUMNS:
-        raise TableError(
-            f"the table has {n_columns:,} columns; at most {MAX_COLUMNS:,} can be uploaded. "
-            "Remove the columns that nobody would be asked about."
-        )
-    if n_rows * n_columns > MAX_CELLS:
-        raise TableError(
-            f"the table has {n_rows:,} rows and {n_columns:,} columns; at most {MAX_CELLS:,} cells can "
-            "be uploaded. A few thousand rows are enough for training."
-        )
-
-
-def _display_name(name: str) -> str:
-    """The file name without folders and unprintable characters."""
-    base = re.split(r"[\\/]", name)[-1]
-    return "".join(char for char in base if char.isprintable())[-MAX_NAME_CHARS:] or "table"
 
 
 def _replay(key: str, events: Sequence[Event]) -> UploadedTable:

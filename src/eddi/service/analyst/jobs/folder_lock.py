@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from eddi.durable_file import create_private_folder
 from eddi.errors import EddiError
 
 if sys.platform == "win32":
@@ -37,7 +38,7 @@ def acquire_lock(folder: Path) -> int | None:
 
     The lock is released when the descriptor and all its inherited copies are closed.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    create_private_folder(folder)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(descriptor)

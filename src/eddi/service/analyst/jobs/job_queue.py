@@ -16,8 +16,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from eddi.durable_file import finish_file, name_unfinished
+from eddi.durable_file import (
+    create_private_folder,
+    finish_file,
+    name_unfinished,
+    open_private_file,
+)
 from eddi.errors import EddiError
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
@@ -115,10 +121,10 @@ class JobQueue:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store, self.folder = store, folder
 
-    def submit(self, kind: JobKind, spec: Mapping[str, Any]) -> Job:
-        """Put a new job into the queue."""
+    def submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str = NO_KEY) -> Job:
+        """Put a new job into the queue; ``by`` says who did, the name of an API key."""
         key = secrets.token_hex(6)
-        facts = {"kind": kind, "order": dict(spec), "folder": self.folder_id()}
+        facts = {"kind": kind, "order": dict(spec), "folder": self.folder_id(), "by": by}
         event = self.store.append(_stream(key), "asked", facts, after=0)
         return _replay(key, [event])
 
@@ -158,29 +164,43 @@ class JobQueue:
         """Record why a job failed; None if it was cancelled in the meantime."""
         return self._append(job, "failed", {"words": reason})
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job. Its checkpoint is kept, so that it can be resumed.
 
         Raises:
             JobConflictError: it is over already.
         """
-        return self._change(key, "cancelled", from_over=False)
+        return self._change(key, "cancelled", from_over=False, by=by)
 
-    def resume(self, key: str) -> Job:
+    def resume(self, key: str, *, by: str = NO_KEY) -> Job:
         """Put a cancelled or failed job back into the queue; it continues from its checkpoint.
 
         Raises:
             JobConflictError: it is waiting, running or finished.
         """
-        return self._change(key, "resumed", from_over=True)
+        return self._change(key, "resumed", from_over=True, by=by)
+
+    def forget(self, job: Job, *, by: str = NO_KEY) -> None:
+        """Erase a job. The supervisor ends its process and deletes its folder."""
+        self.store.forget(_stream(job.key), by=by)
+
+    def copy_without_schema(self, job: Job) -> Job:
+        """Store a finished job of an earlier version again, without the schema of its table, and erase it."""
+        spec = {name: value for name, value in job.spec.items() if name != "schema"}
+        copy = self.submit(job.kind, spec)
+        self.store.append(_stream(copy.key), "started", {"step": 0}, after=1)
+        self.store.append(_stream(copy.key), "finished", job.result, after=2)
+        self.forget(job)
+        return self.get(copy.key)
 
     def folder_id(self) -> str:
         """The identifier of the folder. A server with another folder must not run the jobs."""
         file = self.folder / "identity"
         if not file.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            create_private_folder(self.folder)
             unfinished = self.folder / f"{secrets.token_hex(8)}.unfinished"
-            unfinished.write_text(secrets.token_hex(16), encoding="utf-8")
+            with open_private_file(unfinished) as identity:
+                identity.write(secrets.token_hex(16).encode())
             with suppress(FileExistsError):  # another server was faster
                 file.hardlink_to(unfinished)
             unfinished.unlink()
@@ -194,12 +214,12 @@ class JobQueue:
         """The progress that a job's process last reported; empty before its first report."""
         return read_json(self.job_folder(key) / "progress.json")
 
-    def _change(self, key: str, kind: str, *, from_over: bool) -> Job:
+    def _change(self, key: str, kind: str, *, from_over: bool, by: str) -> Job:
         for _ in range(MAX_ATTEMPTS):
             job = self.get(key)
             if job.state.is_over is not from_over or job.state is JobState.FINISHED:
                 raise JobConflictError(f"the job is {job.state}: it cannot be {kind}.")
-            if (changed := self._append(job, kind, {})) is not None:
+            if (changed := self._append(job, kind, {"by": by})) is not None:
                 return changed
         raise JobConflictError("the job is being changed by others at the same time. Try again.")
 
@@ -242,7 +262,8 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object atomically: a concurrent reader sees the old file or the new one."""
     unfinished = name_unfinished(path)
-    unfinished.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+    with open_private_file(unfinished) as file:
+        file.write(json.dumps(document, allow_nan=False).encode())
     finish_file(unfinished, path)
 
 

@@ -8,6 +8,7 @@ appends to the job's stream.
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,9 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eddi.durable_file import open_private_file
 from eddi.errors import EddiError
 from eddi.service import logs
 from eddi.service.analyst.data.blob_store import BlobStore
+from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.folder_lock import acquire_lock, inherited_descriptors
 from eddi.service.analyst.jobs.job_queue import (
     Job,
@@ -35,6 +38,7 @@ _log = logging.getLogger(__name__)
 PERIOD_S = 0.5  # between checks while a job runs
 IDLE_PERIOD_S = 2.0  # between checks otherwise; another server may have submitted a job
 WORKER = "eddi.service.analyst.jobs.job_worker"
+KEPT_FILES = ("lock", "progress.json")  # of a finished job
 MAX_FUTILE_STARTS = 3  # starts without progress between them, after which a job fails
 FUTILE_STARTS = (
     f"The process ended {MAX_FUTILE_STARTS} times in a row without any progress or error message. "
@@ -113,7 +117,8 @@ class JobSupervisor:
 
     def _check_job(self, key: str, job: Job | None) -> None:
         if job is None or job.state.is_over or job.folder_id != self.queue.folder_id():
-            self._over.add(key)
+            if self._clean_folder(key, job):
+                self._over.add(key)
             return
         if job.state is JobState.WAITING and len(self._running) >= self.max_running:
             return
@@ -124,6 +129,35 @@ class JobSupervisor:
             self._handle_idle(self.queue.get(job.key), lock)
         finally:
             os.close(lock)
+
+    def _clean_folder(self, key: str, job: Job | None) -> bool:
+        """Delete what a job's folder no longer needs; False if a process still works in it.
+
+        An erased job leaves nothing. A finished job leaves its training history. A job that can be resumed
+        keeps its files.
+        """
+        folder = self.queue.job_folder(key)
+        if not folder.is_dir() or (job is not None and job.state is not JobState.FINISHED):
+            return True
+        lock = acquire_lock(folder)
+        if lock is None:
+            return False
+        try:
+            if job is None:
+                self._delete_results(read_json(folder / "result.json"))
+            _delete_working_files(folder)
+        finally:
+            os.close(lock)
+        if job is None:
+            shutil.rmtree(folder)
+        return True
+
+    def _delete_results(self, result: Mapping[str, Any]) -> None:
+        """Delete what an erased job produced before its result was recorded."""
+        used = {str(value) for job in self.queue.all() for value in job.result.values()}
+        names = ("evaluation",) if "evaluation" in result else ("model", "held_out")
+        for digest in {str(result[name]) for name in names if name in result} - used:
+            self.blobs.delete(digest)
 
     def _handle_idle(self, job: Job, lock: int) -> None:
         """Record the result of a job that has no process, or start a process for it."""
@@ -147,7 +181,7 @@ class JobSupervisor:
         if started is None:
             return
         command = [sys.executable, "-P", "-m", WORKER, str(folder)]
-        with (folder / "log.txt").open("ab") as log:
+        with open_private_file(folder / "log.txt", append=True) as log:
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
                 command,
                 stdin=subprocess.PIPE,
@@ -165,8 +199,7 @@ class JobSupervisor:
             return
         if self.queue.finish(job, result) is None:
             return
-        for name in ("checkpoint", "model.eddi"):
-            (self.queue.job_folder(job.key) / name).unlink(missing_ok=True)
+        _delete_working_files(self.queue.job_folder(job.key))
         _log.info("job finished", extra={logs.FIELDS: {"job": job.key, "kind": str(job.kind)}})
         if job.spec.get("evaluate"):
             self.queue.submit(JobKind.EVALUATE, evaluation_spec(job, result))
@@ -180,6 +213,9 @@ class JobSupervisor:
     def _worker_spec(self, job: Job) -> dict[str, Any]:
         """The content of ``order.json``: the job's spec, and the paths of its input files."""
         spec = {"kind": job.kind, "shelf": str(self.blobs.folder.resolve()), **job.spec}
+        if job.kind is JobKind.FIT and "schema" not in spec:  # earlier versions stored it with the job
+            tables = Tables(self.queue.store, self.blobs)
+            spec["schema"] = tables.schema_at(job.spec["table"], job.spec["table_version"])
         spec["rows"] = str(self.blobs.path(job.spec["table_seal"]).resolve())
         if job.kind is JobKind.EVALUATE:
             spec["seal"] = job.spec["model"]
@@ -198,6 +234,13 @@ def evaluation_spec(training: Job, result: Mapping[str, Any]) -> dict[str, Any]:
         "name": training.spec["name"],
         "target": training.spec["target"][0],
     }
+
+
+def _delete_working_files(folder: Path) -> None:
+    """Delete the files that quote the table: the spec has its levels, and the log may have values."""
+    for path in folder.glob("*"):
+        if path.name not in KEPT_FILES:
+            path.unlink(missing_ok=True)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

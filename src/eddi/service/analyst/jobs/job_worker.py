@@ -32,6 +32,7 @@ def main(folder: Path) -> None:
     """Do the job in a folder, and write its result."""
     threading.Thread(target=_exit_with_server, daemon=True).start()
     hold_lock(folder)
+    os.umask(0o077)  # other users of the machine must not read checkpoints and models
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
     spec = read_json(folder / "order.json")

@@ -23,6 +23,7 @@ from eddi.service.interviews.questionnaire import (
     Questionnaire,
     stop_to_document,
 )
+from eddi.service.web.api_keys import NO_KEY
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes one or two megabytes
 MAX_AGE_S = 1.0  # of the list of published questionnaires, before it is read again
@@ -70,6 +71,7 @@ class PublishedCatalogue:
         *,
         strategy: str = "",
         rules: Mapping[str, float] | None = None,
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -88,6 +90,7 @@ class PublishedCatalogue:
             target=questionnaire.target,
             rules=stop_to_document(questionnaire.stop),
             strategy=questionnaire.strategy_name,
+            by=by,
         )
         number = published.current.number
         with self._lock:

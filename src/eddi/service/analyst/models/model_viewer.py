@@ -61,7 +61,16 @@ class ModelViewer:
         if loaded is None:  # loaded without the lock, so that other requests do not wait
             loaded = load(self.models.blobs.path(digest)), _read_held_out(origin)
             self._cache(self._loaded, digest, loaded, max_size=MAX_LOADED)
+        if origin.table is None:  # it was deleted
+            self._drop_rows(digest, loaded[0])
+            return LoadedModel(origin, loaded[0], None)
         return LoadedModel(origin, *loaded)
+
+    def _drop_rows(self, digest: str, model: FittedModel) -> None:
+        with self._lock:
+            self._loaded[digest] = (model, None)
+            for key in [key for key in self._paths if key[0] == digest]:
+                del self._paths[key]
 
     def evaluation(self, model: TrainedModel) -> dict[str, Any] | None:
         """A model's evaluation document; None if it was not evaluated yet."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from eddi.errors import EddiError
 from eddi.service.errors import RespondentError
+from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Event, Store, StoreConflict
 from eddi.strategy.stopping import Stop
 
@@ -43,7 +44,8 @@ class Version:
         model: digest of the model's file.
         target: the targets of its interviews.
         rules: the criteria of the stopping rule; see `eddi.Stop`.
-        by: who published it: "analyst", or "server" for the model with which the server was started.
+        by: who published it: the name of an API key, "analyst" on a server that needs no keys, or "server"
+            for the model with which the server was started.
         published_at: ISO 8601.
         strategy: the name of the strategy; empty for the default one.
     """
@@ -52,7 +54,7 @@ class Version:
     model: str
     target: tuple[str, ...]
     rules: Mapping[str, float] = field(default_factory=dict)
-    by: str = "analyst"
+    by: str = NO_KEY
     published_at: str = ""
     strategy: str = "information"
 
@@ -107,7 +109,7 @@ class Publisher:
         target: Sequence[str],
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
-        by: str = "analyst",
+        by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
 
@@ -128,7 +130,7 @@ class Publisher:
         }
         return self._append(name, "published", facts)
 
-    def roll_back(self, name: str, number: int) -> PublishedQuestionnaire:
+    def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version current.
 
         Raises:
@@ -141,7 +143,7 @@ class Publisher:
             )
         if questionnaire.current.number == number:
             raise PublishingError(f"version {number} of {name!r} is current already.")
-        return self._append(name, "rolled-back", {"version": number})
+        return self._append(name, "rolled-back", {"version": number, "by": by})
 
     def _append(self, name: str, kind: str, facts: Mapping[str, Any]) -> PublishedQuestionnaire:
         for _ in range(MAX_ATTEMPTS):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
+from eddi.service.web.api_keys import NO_KEY
 
 
 class ModelNotFoundError(EddiError, LookupError):
@@ -64,7 +65,7 @@ class TrainedModels(Protocol):
     def models(self) -> Sequence[TrainedModel]:
         """All models, newest first."""
 
-    def evaluate(self, digest: str) -> str:
+    def evaluate(self, digest: str, *, by: str = NO_KEY) -> str:
         """Submit a job that evaluates a model on its held-out rows, and return the job's key."""
 
 

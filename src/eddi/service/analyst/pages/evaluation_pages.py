@@ -10,6 +10,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel, TrainedModel
 from eddi.service.analyst.pages import comparison, decision_page, evaluation_context, model_card
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time, model_context
+from eddi.service.web.api_keys import get_author
 
 MODEL_TYPE = "application/zip"
 MAX_LISTED = 200  # models to choose from
@@ -70,7 +71,8 @@ class EvaluationPages:
         """Submit an evaluation job, and show its progress."""
         self.layout.forms.check(request, form)
         model = self.models.get_model(digest)
-        return redirect(f"/analyst/jobs/{self.models.evaluate(model.digest)}")
+        job = self.models.evaluate(model.digest, by=get_author(request))
+        return redirect(f"/analyst/jobs/{job}")
 
     def compare(self, request: Request) -> Response:
         """Two models side by side, or a form to choose them."""

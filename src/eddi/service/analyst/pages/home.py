@@ -8,7 +8,8 @@ from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
 from eddi.service.analyst.data.data_warnings import find_warnings
-from eddi.service.analyst.data.tables import EXTENSIONS, UploadedTable, save_upload
+from eddi.service.analyst.data.tables import UploadedTable, save_upload
+from eddi.service.analyst.data.upload import EXTENSIONS
 from eddi.service.analyst.pages import evaluation_pages, job_page, publish_page, schema_page
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import (
@@ -21,9 +22,8 @@ from eddi.service.analyst.pages.page_context import (
 )
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
-from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
-from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys
+from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys, get_author
 from eddi.service.web.formatting import capitalize
 
 N_JOBS_SHOWN = 6
@@ -31,9 +31,8 @@ MAX_SEED = 2**31 - 1
 HELD_OUT_SHARES = ("0.1", "0.2", "0.3", "0")
 
 
-def router(service: InterviewService, workshop: Workshop, settings: Settings) -> APIRouter:
-    """The routes of all analyst's pages."""
-    keys = Keys(service.store) if settings.needs_keys else None
+def router(workshop: Workshop, keys: Keys | None, settings: Settings) -> APIRouter:
+    """The routes of all analyst's pages. If there are ``keys``, analysts sign in with one."""
     layout = Layout(settings, SignIn(keys, settings))
     pages = WorkshopPages(layout, workshop, settings)
     routes = APIRouter(route_class=layout.route_class(), include_in_schema=False, prefix="/analyst")
@@ -93,7 +92,7 @@ class WorkshopPages:
             try:
                 if not isinstance(file, UploadFile) or not file.filename:
                     raise TableError("choose a file first.")
-                table = await save_upload(self.workshop.tables, file)
+                table = await save_upload(self.workshop.tables, file, by=get_author(request))
             except TableError as error:
                 message = capitalize(str(error))
                 return await run_in_threadpool(self._upload_page, request, error=message)
@@ -127,7 +126,7 @@ class WorkshopPages:
     def forget(self, request: Request, key: str, form: Form) -> Response:
         """Delete a table."""
         self.layout.forms.check(request, form)
-        self.workshop.tables.forget(key)
+        self.workshop.forget_table(key, with_models="models" in form, by=get_author(request))
         return redirect("/analyst/tables")
 
     def fit_form(self, request: Request, key: str) -> Response:
@@ -146,6 +145,7 @@ class WorkshopPages:
                 steps=_parse_integer(form, "steps", maximum=MAX_STEPS, minimum=1),
                 seed=_parse_integer(form, "seed", maximum=MAX_SEED) or 0,
                 held_out=float(form["held_out"]) if form.get("held_out") in HELD_OUT_SHARES else 0.2,
+                by=get_author(request),
             )
         except (JobSpecError, TargetError) as error:
             return self._fit_page(request, table, form, error=capitalize(str(error)))

@@ -12,6 +12,7 @@ from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_duration, format_time, job_item
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.web.api_keys import get_author
 
 HEADINGS = {
     JobState.WAITING: "Waiting to start",
@@ -58,13 +59,13 @@ class JobPages:
     def cancel(self, request: Request, key: str, form: Form) -> Response:
         """Cancel a job."""
         self.layout.forms.check(request, form)
-        self.workshop.cancel(key)
+        self.workshop.cancel(key, by=get_author(request))
         return redirect(f"/analyst/jobs/{key}")
 
     def resume(self, request: Request, key: str, form: Form) -> Response:
         """Resume a job."""
         self.layout.forms.check(request, form)
-        self.workshop.resume(key)
+        self.workshop.resume(key, by=get_author(request))
         return redirect(f"/analyst/jobs/{key}")
 
     def _context(self, key: str) -> Context:

@@ -16,6 +16,7 @@ from eddi.service.analyst.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
 from eddi.service.web.form_tokens import FormTokens
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.problem_details import get_request_id, public_text
 from eddi.service.web.rendering import Renderer
 
 MAX_FIELDS = 30_000  # of the largest form, the schema of a wide table
@@ -85,7 +86,8 @@ class Layout:
         """A page with the error's own message, which tells analysts what to do."""
         if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             raise error  # the middleware logs it
-        context = {"title": error.title, "message": capitalize(str(error))}
+        message = public_text(error, get_request_id(request))
+        context = {"title": error.title, "message": capitalize(message)}
         return self.page(request, "error.html", context, status=error.status)
 
 

@@ -15,6 +15,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time, model_item
 from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.web.api_keys import NO_KEY, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
@@ -73,7 +74,14 @@ class PublishPages:
             strategy = form.get("strategy", "")
             if strategy not in ("", *DESCRIPTIONS):
                 raise PublishingError(f"there is no strategy {strategy[:40]!r}.")
-            self.workshop.publish(name, digest, target=[model.target], rules=rules, strategy=strategy)
+            self.workshop.publish(
+                name,
+                digest,
+                target=[model.target],
+                rules=rules,
+                strategy=strategy,
+                by=get_author(request),
+            )
         except (PublishingError, TargetError, StopError, JobSpecError) as error:
             return self._form_page(request, model, form, error=capitalize(str(error)))
         return redirect(f"/analyst/questionnaires/{name}")
@@ -98,7 +106,7 @@ class PublishPages:
         self.layout.forms.check(request, form)
         text = form.get("version", "")
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-        self.workshop.roll_back(name, number)
+        self.workshop.roll_back(name, number, by=get_author(request))
         return redirect(f"/analyst/questionnaires/{name}")
 
     def _form_page(
@@ -143,9 +151,15 @@ def _version_item(version: Version, *, is_current: bool) -> Context:
         "short": version.model[:8],
         "target": ", ".join(version.target),
         "when": format_time(version.published_at),
-        "by": "when the server started" if version.by == "server" else "by an analyst",
+        "by": _describe_author(version.by),
         "rules": _describe_rules(version),
     }
+
+
+def _describe_author(by: str) -> str:
+    if by == "server":
+        return "when the server started"
+    return "by an analyst" if by == NO_KEY else f"with the key {by}"
 
 
 def _describe_rules(version: Version) -> str:

@@ -14,6 +14,7 @@ from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_count
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.table.checks.training_table import DataWarning
 from eddi.table.schema import Schema
@@ -64,7 +65,7 @@ class SchemaPages:
         except DraftError as error:
             return self._schema_page(request, table, draft, error.errors, page=page)
         after = _parse_number(form.get("after", "")) or None
-        self.workshop.tables.correct(key, schema, after=after)
+        self.workshop.tables.correct(key, schema, after=after, by=get_author(request))
         if form.get("then") == "fit":
             return redirect(f"/analyst/tables/{key}/fit")
         return redirect(f"/analyst/tables/{key}/schema?page={page}&saved=1")
@@ -80,7 +81,8 @@ class SchemaPages:
         self.layout.forms.check(request, form)
         table, toml = self.workshop.tables.get(key), form.get("toml", "")
         try:
-            self.workshop.tables.correct(key, Schema.from_toml(toml + "\n"))
+            schema = Schema.from_toml(toml + "\n")
+            self.workshop.tables.correct(key, schema, by=get_author(request))
         except (SchemaError, TableError) as error:
             draft = schema_drafts.make_draft(table)
             return self._schema_page(request, table, draft, {(0, "toml"): str(error)}, page=1, toml=toml)

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service import logs
 from eddi.service.interviews.metrics import Metrics
+from eddi.service.web.api_keys import SCOPE_KEY as API_KEY
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 
 _log = logging.getLogger(__name__)
@@ -52,4 +53,6 @@ class AccessLog:
             "status": status,
             "ms": round(seconds * 1000, 2),
         }
+        if API_KEY in scope:
+            fields["key"] = scope[API_KEY]  # its public name
         _log.info("request", extra={logs.FIELDS: fields})

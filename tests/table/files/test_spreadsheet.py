@@ -5,8 +5,8 @@ import pytest
 
 from eddi.errors import EddiWarning
 from eddi.table import formats
+from eddi.table.files.spreadsheet import split_header
 from eddi.table.schema import Schema
-from eddi.table.spreadsheet import split_header
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ The code contains h_O and the upper triangle of sum p_i w_i w_i^T, so it stays a
 answer to one variable is a low-rank update of V that does not depend on the value: with the gain
 A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V.
 
-Loadings, precisions and means start from a factor analysis of the training rows (EM with missing values,
-`fit_factors`), and are trained with the network. A category has a few inputs per level.
+Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`), and
+are trained with the network. A category has a few inputs per level. `discriminant` predicts levels from
+the factors alone.
 """
 
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from eddi.model.network.factors.factor_analysis import fit_factors
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -35,10 +37,6 @@ from eddi.table.variable import Kind
 MAX_CATEGORY_INPUTS = 3  # per category; more make an update more expensive
 LINEAR_RANGE = 3.0  # standard deviations; beyond, an input grows logarithmically
 LOG_PRECISION_RANGE = (-6.0, 7.0)  # keeps the precision matrix well-conditioned in float32
-N_ITERATIONS = 60  # of EM
-MIN_VARIANCE = 1e-3  # of the noise, in coded units: the upper end of LOG_PRECISION_RANGE
-PRIOR_ROWS = 15.0  # pseudo-observations of noise per input; shrinks the factors of small tables
-PRIOR_VARIANCE = 0.05  # their variance, as a share of the input's variance
 
 
 class Factors(nn.Module):
@@ -126,6 +124,13 @@ class Factors(nn.Module):
         shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
         self.mean.data += torch.where(self.is_category, 0.0, shift)
 
+    @torch.no_grad()
+    def level_inputs_of(self, variable: int, n_levels: int) -> Tensor:
+        """The input of each level of a variable [levels, inputs]."""
+        levels = torch.arange(float(n_levels), device=self.mean.device)
+        variables = torch.full((n_levels, 1), variable, device=self.mean.device)
+        return self.inputs(levels[:, None], variables)[:, 0]
+
     def level_contrasts(
         self, variable: int, spec: VariableSpec, evidence: Evidence
     ) -> tuple[Tensor, Tensor]:
@@ -137,10 +142,7 @@ class Factors(nn.Module):
         levels = torch.from_numpy(evidence.values[observed, variable]).long()
         counts = torch.bincount(levels, minlength=spec.n_levels).float() + 0.5
         share = counts / counts.sum()
-        places = torch.arange(spec.n_levels)
-        variables = torch.full((spec.n_levels,), variable)
-        with torch.no_grad():
-            inputs = self.inputs(places.float()[:, None], variables[:, None])[:, 0]
+        inputs = self.level_inputs_of(variable, spec.n_levels)
         variance = (share[:, None] * inputs.square()).sum(0).clamp(min=1e-3)
         contrasts, log_shares = inputs / variance, share.log()
         if spec.kind is Kind.BINARY:
@@ -172,6 +174,12 @@ class PackedFactors:
     precision: Tensor  # [variables, inputs], 0 for padding
     weighted_loadings: Tensor  # [variables, inputs, K] precision * loadings
     triangles: Tensor  # [variables, triangle] upper triangle of W^T P W
+
+    def noise_matrix(self, variables: Tensor) -> Tensor:
+        """Noise variances of the inputs of some variables, as diagonal matrices [n, inputs, inputs]."""
+        precision = self.precision[variables]
+        is_padding = precision == 0
+        return torch.diag_embed(1 / torch.where(is_padding, 1.0, precision))
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """h and the upper triangle of L - I [rows, statistics]."""
@@ -213,7 +221,12 @@ class PackedFactors:
             gain = torch.linalg.solve(system, precision[..., None] * projected)
         variance = prior.variance if len(prior.mean) == 1 else prior.variance.index_select(0, rows)
         return FactorMoments(
-            mean + (gain * innovation[..., None]).sum(1), variance - (gain * projected).sum(1)
+            mean=mean + (gain * innovation[..., None]).sum(1),
+            variance=variance - (gain * projected).sum(1),
+            prior=prior,
+            rows=rows,
+            gain=gain,
+            projected=projected,
         )
 
     def posterior(self, statistics: Tensor) -> "FactorPosterior":
@@ -242,17 +255,35 @@ class FactorPosterior:
         """What the tail sees of the factors [..., 2 K]."""
         return torch.cat([self.mean, self.variance], dim=-1)
 
+    def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean [..., n, inputs] and covariance [..., n, inputs, inputs] of W z, for n matrices W."""
+        mean = (loadings @ self.mean[..., None, :, None])[..., 0]
+        return mean, loadings @ self.covariance[..., None, :, :] @ loadings.mT
+
 
 @dataclass(frozen=True)
 class FactorMoments:
     """Mean and variances of the factors after a candidate answer."""
 
-    mean: Tensor  # [..., K]
-    variance: Tensor  # [..., K]
+    mean: Tensor  # [answers, K]
+    variance: Tensor  # [answers, K]
+    prior: FactorPosterior  # before the answer [rows]
+    rows: Tensor  # [answers]
+    gain: Tensor  # [answers, inputs of the answer, K]
+    projected: Tensor  # [answers, inputs of the answer, K] W V of the answer's variable
 
     def features(self) -> Tensor:
         """What the tail sees of the factors [..., 2 K]."""
         return torch.cat([self.mean, self.variance], dim=-1)
+
+    def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean [answers, n, inputs] and covariance [answers, n, inputs, inputs] of W z."""
+        mean = (loadings @ self.mean[:, None, :, None])[..., 0]
+        before = self.prior.project(loadings)[1]
+        before = before if len(before) == 1 else before.index_select(0, self.rows)
+        left = loadings @ self.gain[:, None].mT  # [answers, n, inputs, inputs of the answer]
+        right = self.projected[:, None] @ loadings.mT
+        return mean, before - left @ right
 
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
@@ -286,63 +317,6 @@ def soft_clip(x: Tensor) -> Tensor:
     """x within LINEAR_RANGE, and logarithmic growth beyond."""
     excess = (x.abs() - LINEAR_RANGE).clamp(min=0)
     return torch.sign(x) * (x.abs() - excess + torch.log1p(excess))
-
-
-@dataclass(frozen=True)
-class FactorAnalysis:
-    """The parameters of a factor model."""
-
-    loadings: Tensor  # [inputs, K]
-    noise: Tensor  # [inputs] variances
-    mean: Tensor  # [inputs]
-
-
-def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> FactorAnalysis:
-    """Factor analysis by EM with missing values (Rubin and Thayer 1982).
-
-    The noise variances are shrunk towards a small positive value, so that few rows do not lead to a
-    perfect fit. The mean is that of all rows, whether a value is missing or not, provided that this
-    depends on observed values only (missing at random).
-
-    Args:
-        inputs: values minus the mean of the observed ones [rows, inputs]; anything where unobserved.
-        observed: 1 where observed [rows, inputs].
-        n_factors: K.
-    """
-    inputs = inputs * observed
-    count = observed.sum(0).clamp(min=1)
-    variance = (inputs.square().sum(0) / count).clamp(min=MIN_VARIANCE)
-    loadings = _principal_loadings(inputs, observed, n_factors)
-    noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
-    identity = torch.eye(n_factors, dtype=inputs.dtype)
-    shift, uncentred = torch.zeros_like(variance), inputs
-    for _ in range(N_ITERATIONS):
-        inputs = (uncentred - shift) * observed
-        precision = observed / noise
-        matrix = identity + torch.einsum("ns,sk,sl->nkl", precision, loadings, loadings)
-        covariance = torch.linalg.inv(matrix)
-        mean = (covariance @ ((precision * inputs) @ loadings)[..., None])[..., 0]
-        second = covariance + mean[:, :, None] * mean[:, None, :]
-        left = torch.einsum("ns,nkl->skl", observed, second) + identity
-        loadings = torch.linalg.solve(left, (inputs.T @ mean)[..., None])[..., 0]
-        residual = ((inputs - mean @ loadings.T) * observed).square().sum(0)
-        spread = torch.einsum("ns,nkl->skl", observed, covariance)
-        residual = residual + torch.einsum("sk,skl,sl->s", loadings, spread, loadings)
-        prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
-        noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
-        shift = ((uncentred - mean @ loadings.T) * observed).sum(0) / count
-    return FactorAnalysis(loadings, noise, shift)
-
-
-def _principal_loadings(inputs: Tensor, observed: Tensor, n_factors: int) -> Tensor:
-    """Principal components of the pairwise covariance, as initial loadings [inputs, K]."""
-    covariance = (inputs.T @ inputs) / (observed.T @ observed).clamp(min=1)
-    values, vectors = torch.linalg.eigh(covariance)
-    top = vectors[:, -n_factors:] * values[-n_factors:].clamp(min=1e-4).sqrt()
-    random = torch.Generator().manual_seed(0)
-    loadings = 0.01 * torch.randn((len(covariance), n_factors), generator=random, dtype=inputs.dtype)
-    loadings[:, : top.shape[1]] += 0.9 * top
-    return loadings
 
 
 def _count_inputs(spec: VariableSpec) -> int:

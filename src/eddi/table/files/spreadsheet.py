@@ -1,11 +1,14 @@
 """Excel sheets: find the header, which may have a title above it and merged cells in it."""
 
 import warnings
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eddi.errors import EddiWarning, MissingExtraError, TableError
+from eddi.errors import EddiError, EddiWarning, MissingExtraError, TableError
+from eddi.table.files import xls_extent, xlsx_extent
+from eddi.table.files.limits import ReadLimits
 
 MAX_HEADER_ROWS = 3
 
@@ -13,11 +16,11 @@ Row = list[Any]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column)
 
 
-def read(path: Path) -> tuple[list[str | None], list[Row]]:
+def read(path: Path, limits: ReadLimits) -> tuple[list[str | None], list[Row]]:
     """Return the column names and the rows of the first sheet. An empty cell is None.
 
     Raises:
-        TableError: the file is not an Excel file.
+        TableError: the file is not an Excel file, or it is larger than the limits.
         MissingExtraError: the library that reads Excel files is not installed.
     """
     try:
@@ -28,20 +31,40 @@ def read(path: Path) -> tuple[list[str | None], list[Row]]:
             "eddi-ml[excel]`, or save the sheet as CSV."
         ) from None
     try:
+        _check_size(path, limits)
         sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
         rows = [
             [None if cell == "" else cell for cell in row]
             for row in sheet.to_python(skip_empty_area=False)
         ]
         merged = list(sheet.merged_cell_ranges or ())
-    except python_calamine.CalamineError as error:
-        message = f"{str(error).strip().splitlines()[0].rstrip('.')}."
-        raise TableError(f"{path.name!r} cannot be read as Excel: {message}") from None
+    except (EddiError, OSError):
+        raise
+    except BaseException as error:
+        # A failure inside the library is a PanicException, which is not an Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise _make_damage_error(path, error) from None
     names, body = split_header(rows, merged)
     if joined := _find_joined_name(rows, names):
         message = f"the header of {path.name!r} has several rows; they are joined, as in {joined!r}."
         warnings.warn(message, EddiWarning, stacklevel=5)
     return names, body
+
+
+def _check_size(path: Path, limits: ReadLimits) -> None:
+    if xls_extent.is_compound_file(path):
+        xls_extent.check_workbook(path, limits)
+    elif zipfile.is_zipfile(path):
+        xlsx_extent.check_workbook(path, limits)
+
+
+def _make_damage_error(path: Path, error: BaseException) -> TableError:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return TableError(
+        f"{path.name!r} cannot be read as Excel: {lines[0].rstrip('.')}. "
+        "Open it in Excel and save it again, or save the sheet as CSV."
+    )
 
 
 def split_header(
@@ -72,10 +95,17 @@ def split_header(
 
 def _fill_merged(rows: list[Row], merged: Sequence[Range]) -> list[Row]:
     """Return the rows with the value of merged cells in each of them."""
-    for (top, left), (bottom, right) in merged:
-        for row in range(top, min(bottom + 1, len(rows))):
-            for column in range(left, min(right + 1, len(rows[row]))):
-                rows[row][column] = rows[top][left]
+    n_rows, n_columns = len(rows), len(rows[0]) if rows else 0
+    areas = [
+        (range(top, min(bottom + 1, n_rows)), range(left, min(right + 1, n_columns)))
+        for (top, left), (bottom, right) in merged
+    ]
+    if sum(len(height) * len(width) for height, width in areas) > n_rows * n_columns:
+        raise TableError("merged cells of the sheet overlap. Unmerge them, or save the sheet as CSV.")
+    for height, width in areas:
+        for row in height:
+            for column in width:
+                rows[row][column] = rows[height.start][width.start]
     return rows
 
 

@@ -16,6 +16,7 @@ import pyarrow.csv as pa_csv
 from eddi.errors import EddiWarning, TableError
 from eddi.table.cells.missing import MISSING_MARKERS
 from eddi.table.columns import clean, is_text
+from eddi.table.files.limits import DEFAULT_LIMITS, ReadLimits, make_expansion_error
 
 DELIMITERS = ",;\t|"
 N_SNIFFED_LINES = 50  # lines from which the delimiter is detected
@@ -25,7 +26,7 @@ NUMBER = re.compile(r"[\W\d_]*\d[\W\d_]*")  # also with a currency sign, a perce
 BOOLEANS = ("true", "True", "TRUE", "false", "False", "FALSE")
 
 
-def read(path: Path, delimiter: str | None = None) -> pa.Table:
+def read(path: Path, delimiter: str | None = None, *, limits: ReadLimits = DEFAULT_LIMITS) -> pa.Table:
     """Read a text file. An empty file has no columns.
 
     A column of plain numbers or of true and false is typed. Other columns remain text: their numbers
@@ -34,26 +35,64 @@ def read(path: Path, delimiter: str | None = None) -> pa.Table:
     Args:
         path: the file, compressed or not.
         delimiter: the character between cells; None to detect it.
+        limits: the largest table that is read.
 
     Raises:
-        TableError: a line has more or fewer cells than the header, or the header is not the first line.
+        TableError: a line has more or fewer cells than the header, the header is not the first line, a
+            cell is too long, or the file is larger than the limits.
     """
-    with pa.input_stream(path, compression="detect") as stream:
-        text, encoding = decode(stream.read())
+    text, encoding = _decode_file(path, _read_bytes(path, limits.find_max_bytes(path)))
     if encoding == "cp1252":
         message = f"{path.name!r} is not UTF-8; read as Windows-1252. Save it as UTF-8 to be sure."
         warnings.warn(message, EddiWarning, stacklevel=5)
+    try:
+        return _parse_text(path, text, delimiter, limits)
+    except csv.Error:
+        raise _make_long_cell_error(path, text) from None
+
+
+def _read_bytes(path: Path, max_bytes: int) -> bytes:
+    """Return the content of a file that may be compressed, unless it is larger than ``max_bytes``."""
+    with pa.input_stream(path, compression="detect") as stream:
+        content: bytes = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise make_expansion_error(path, max_bytes)
+    return content
+
+
+def _decode_file(path: Path, content: bytes) -> tuple[str, str]:
+    try:
+        return decode(content)
+    except UnicodeError as error:
+        raise TableError(
+            f"{path.name!r} starts as UTF-16 text but is not: {error}. It may be incomplete. Save it again "
+            "as UTF-8."
+        ) from None
+
+
+def _parse_text(path: Path, text: str, delimiter: str | None, limits: ReadLimits) -> pa.Table:
     lines = list(io.StringIO(text[:N_SNIFFED_CHARACTERS], newline=""))[:N_SNIFFED_LINES]
     delimiter = delimiter or _detect_delimiter(lines)
     header = next(filter(None, csv.reader(lines, delimiter=delimiter)), [])
     if not header:
         return pa.table({})
+    limits.check_size(0, len(header))
     _check_header(path, header, csv.reader(lines, delimiter=delimiter))
     try:
         return _parse(text.encode(), delimiter, header)
     except pa.ArrowInvalid:
         _check_line_lengths(path, text, delimiter)
         raise
+
+
+def _make_long_cell_error(path: Path, text: str) -> TableError:
+    limit = csv.field_size_limit()
+    has_odd_quotes = text.count('"') % 2 == 1
+    reason = "A quotation mark is not closed" if has_odd_quotes else "Cells of a table are short"
+    return TableError(
+        f"{path.name!r} has a cell of more than {limit:,} characters. {reason}: check the cells in quotes, "
+        "or remove the column with the long texts."
+    )
 
 
 def write(table: pa.Table, path: Path, delimiter: str) -> None:
@@ -107,7 +146,10 @@ def _detect_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter with the most columns, preferring one that splits all lines equally."""
 
     def rank(delimiter: str) -> tuple[bool, int]:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:  # a very long cell, perhaps because the delimiter is another one
+            return False, 0
         widths = widths[:-1] if len(widths) > 2 else widths  # the last row may end inside a quotation
         return len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
 
@@ -131,7 +173,13 @@ def _parse(raw: bytes, delimiter: str, header: Sequence[str]) -> pa.Table:
             strings_can_be_null=True,
         ),
     ).slice(1)
+    if max((_find_longest(column) for column in table.columns), default=0) > csv.field_size_limit():
+        raise csv.Error("a cell is too long")
     return pa.Table.from_arrays([_type_column(column) for column in table.columns], list(header))
+
+
+def _find_longest(column: pa.ChunkedArray) -> int:
+    return pc.max(pc.utf8_length(column)).as_py() or 0
 
 
 def _type_column(column: pa.ChunkedArray) -> pa.ChunkedArray:

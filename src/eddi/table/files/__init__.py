@@ -1,0 +1,1 @@
+"""Files with tables: delimited text, Excel and Parquet, with limits on what a file may contain."""

@@ -1,0 +1,36 @@
+"""Factor analysis with missing values."""
+
+import numpy as np
+import torch
+
+from eddi.model.network.factors.factor_analysis import fit_factors
+
+
+def test_factor_analysis_recovers_a_covariance_from_rows_with_missing_values():
+    random = np.random.default_rng(0)
+    loadings = random.normal(size=(8, 2))
+    covariance = loadings @ loadings.T + 0.25 * np.eye(8)
+    x = torch.from_numpy(random.multivariate_normal(np.zeros(8), covariance, size=3000))
+    observed = torch.from_numpy(random.random(x.shape) > 0.3).double()
+    found = fit_factors(x, observed, n_factors=2)
+    fitted = (found.loadings @ found.loadings.T + torch.diag(found.noise)).numpy()
+    assert np.abs(fitted - covariance).max() < 0.12 * np.abs(covariance).max()
+
+
+def test_the_noise_of_few_rows_is_shrunk_instead_of_vanishing():
+    x = torch.from_numpy(np.random.default_rng(0).normal(size=(5, 12)))
+    noise = fit_factors(x, torch.ones_like(x), n_factors=10).noise
+    assert (noise > 0.02 * x.square().mean(0)).all()
+
+
+def test_the_mean_is_that_of_all_rows_if_values_are_missing_at_random():
+    random = np.random.default_rng(0)
+    z = random.normal(size=(4_000, 1))
+    x = torch.from_numpy(z + 0.5 * random.normal(size=(4_000, 3)))
+    observed = torch.ones_like(x)
+    observed[:, 1] = (x[:, 0] > 0).double()  # large values are observed more often
+    centred = x - (x * observed).sum(0) / observed.sum(0)
+    found = fit_factors(centred, observed, n_factors=1)
+    all_rows = centred.mean(0)  # of all rows; that of the observed ones is 0
+    assert all_rows[1] < -0.5
+    assert torch.allclose(found.mean, all_rows, atol=0.06)
