@@ -4,7 +4,8 @@ A single request is served immediately. If there was more than one a moment ago,
 for others. A row's result does not depend on its batch. Recent results are cached: all interviews begin
 alike, and a page is often loaded again.
 
-Only next steps are computed on this thread. Other uses of the model run on the threads of their requests:
+The next steps after changes are computed on the thread of the changes (`change_processor`), with the same
+cache. Other uses of the model run on the threads of their requests:
 the next step of a respondent who put questions off, explanations, the pages' analytics
 (`interview_analytics`), drift and the workshop. The workshop's jobs run in processes of their own.
 """

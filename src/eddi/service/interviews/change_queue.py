@@ -125,7 +125,8 @@ class ChangeQueue:
         change = self._queue.get()
         batch: list[PendingChange] = []
         while change is not None:
-            batch.append(change)
+            if change.result.set_running_or_notify_cancel():  # its client may have gone
+                batch.append(change)
             if len(batch) == self._max_batch_size:
                 return batch, False
             try:
