@@ -7,7 +7,7 @@ connection, and it must still be alive afterwards.
 import random
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -176,12 +176,8 @@ class RequestMaker:
     def __init__(self, seed: int, key: str) -> None:
         self.random, self.key = random.Random(seed), key  # noqa: S311  # not for secrets
         self.kinds: tuple[Callable[[], bytes], ...] = (
-            self._make_plain,
-            self._make_chunked,
-            self._make_broken_head,
-            self._make_noise,
-            self._make_pipeline,
-            self._make_mutated,
+            *(self._make_plain, self._make_plain, self._make_plain, self._make_chunked),
+            *(self._make_broken_head, self._make_noise, self._make_pipeline, self._make_mutated),
         )
 
     def make(self) -> bytes:
@@ -213,14 +209,18 @@ class RequestMaker:
         return bytes(request)
 
     def _head(self, *lines: str) -> bytes:
-        choose = self.random.choice
-        target = choose(TARGETS) if self.random.random() < 0.2 else choose(PATHS)
-        version = choose(("HTTP/1.1",) * 6 + ("HTTP/1.0", "HTTP/2.0", "HTTP/9", "ICY", ""))
-        extra = self.random.sample(HEADERS, self.random.randrange(3))
-        host = [] if self.random.random() < 0.1 else ["Host: localhost"]
-        first = f"{choose(METHODS)} {target.replace('{key}', self.key)} {version}"
-        kind = [f"Content-Type: {choose(CONTENT_TYPES)}"]
-        return "\r\n".join([first, *host, *kind, *extra, *lines, "", ""]).encode("latin-1")
+        """Return a head that is mostly valid, so that other parts of the request are reached."""
+        target = self._choose(PATHS, TARGETS, rare=0.15).replace("{key}", self.key)
+        method = self._choose(METHODS, RARE_METHODS, rare=0.1)
+        version = self._choose(("HTTP/1.1",), ("HTTP/1.0", "HTTP/2.0", "HTTP/9", "ICY", ""), rare=0.05)
+        host = self._choose(("Host: localhost",), ("Host: evil.example", "X: no host"), rare=0.05)
+        kind = f"Content-Type: {self._choose(CONTENT_TYPES[:1], CONTENT_TYPES, rare=0.6)}"
+        extra = self.random.sample(HEADERS, self.random.choice((0, 0, 1, 2)))
+        first = f"{method} {target} {version}"
+        return "\r\n".join([first, host, kind, *extra, *lines, "", ""]).encode("latin-1")
+
+    def _choose(self, usual: Sequence[str], unusual: Sequence[str], *, rare: float) -> str:
+        return self.random.choice(unusual if self.random.random() < rare else usual)
 
 
 def send(port: int, request: bytes) -> str:
