@@ -26,19 +26,8 @@ PATHS = (
     *("/ask", "/healthz", "/readyz", "/metrics", "/questionnaires", "/tables", "/jobs", "/models"),
     *("/analyst", "/analyst/sign-in", "/analyst/tables", "/i/{key}", "/start", "/static/pages.css"),
 )
-METHODS = (
-    "GET",
-    "POST",
-    "PUT",
-    "DELETE",
-    "PATCH",
-    "HEAD",
-    "OPTIONS",
-    "TRACE",
-    "CONNECT",
-    "BREW",
-    "g\x00t",
-)
+METHODS = ("POST", "POST", "POST", "GET", "PUT", "DELETE", "HEAD")
+RARE_METHODS = ("PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW", "g\x00t")
 BODIES = (
     b"",
     b"{}",

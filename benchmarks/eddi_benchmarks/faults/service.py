@@ -108,6 +108,7 @@ def run_postgresql() -> Iterator[tuple[str, Callable[[], None]]]:
             os.kill(pid, signal.SIGKILL)
         for _ in range(N_STARTS):  # its processes end one after the other
             time.sleep(0.5)
+            (Path(folder) / "postmaster.pid").unlink(missing_ok=True)
             try:
                 return database.ensure_postgres_running()
             except Exception as error:  # the package raises several kinds
