@@ -58,13 +58,15 @@ class ServerProcess:
             self.process.kill()
             code = self.process.wait()
         self._reader.join(STOP_S)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
         return code
 
     def _read_port(self) -> int:
         for line in self._lines():
             if match := re.search(r"http://localhost:(\d+)", line):
                 return int(match[1])
-        self.process.wait()
+        self.process.communicate()
         raise EddiError(f"the server did not start. Its output: {self.messages.strip()}")
 
     def _read_messages(self) -> None:

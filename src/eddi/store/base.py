@@ -63,6 +63,10 @@ class StoreFullError(StoreError, OSError):
 
     status = 507
     title = "This server has no space left"
+    public_message = (
+        "the store of answers has no space left. Nothing of this request was saved. Try again later; the "
+        "operator has to free space."
+    )
 
 
 class StoreDiskError(StoreError, OSError):
@@ -70,6 +74,10 @@ class StoreDiskError(StoreError, OSError):
 
     status = 503
     title = "This server cannot save answers just now"
+    public_message = (
+        "the disk of the store cannot be read or written. Nothing of this request was saved. Try again "
+        "later."
+    )
 
 
 class StoreNotFoundError(StoreError, LookupError):

@@ -29,6 +29,7 @@ from eddi.store.chain import (
     is_valid_name,
 )
 from eddi.store.connection import (
+    check_free_space,
     open_engine,
     read_transaction,
     translate_errors,
@@ -193,6 +194,8 @@ class SqlStore:
 
     def check_write(self) -> None:
         """Check that events can be appended, with a durable write that adds none."""
+        if self.dialect == SQLITE:
+            check_free_space(self._engine)
         with write_transaction(self._engine) as connection:
             if self.dialect == SQLITE:  # writes the first page of the file, unchanged
                 version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
