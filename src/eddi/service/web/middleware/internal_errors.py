@@ -31,7 +31,7 @@ class InternalErrors:
         try:
             await self.app(scope, receive, send_and_note_start)
         except ClientDisconnect:
-            return  # nobody receives a response
+            return None  # nobody receives a response
         except Exception as error:  # no other code handles it
             request_id = scope[SCOPE_KEY]
             fields = {"request": request_id, "error": logs.describe_error(error)}
