@@ -68,3 +68,16 @@ def test_a_line_longer_than_the_limit_of_a_cell_is_no_error(tmp_path: Path) -> N
     cells = [f"{'x' * 1000} {n}" for n in range(200)]
     path.write_text("\n".join(";".join(cells) for _ in range(3)))
     assert _read_cells(path, formats.read(path)) == [cells, cells]
+
+
+def test_no_spreadsheet_evaluates_a_cell() -> None:
+    text = to_csv(pa.table({"a": ["=1+1", "-5", None], "@b": [-1.5, 2.0, 3.0]}))
+    assert text == "a,'@b\n'=1+1,-1.5\n-5,2\n,3\n"
+
+
+def test_an_observed_formula_stays_neutralised_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n'=1+1,1\n,2\n")
+    table = formats.read(path)
+    filled = pa.table({"a": ["=1+1", "=1+1"], "b": [1, 2]})
+    assert to_csv(restore_observed_text(path, table, filled)) == "a,b\n'=1+1,1\n'=1+1,2\n"

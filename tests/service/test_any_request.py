@@ -30,6 +30,8 @@ ROUTES = [
     ("GET", "/questionnaires/{name}"),
     ("POST", "/questionnaires/{name}/versions"),
     ("POST", "/questionnaires/{name}/rollback"),
+    ("PUT", "/questionnaires/{name}/settings"),
+    ("DELETE", "/questionnaires/{name}"),
     ("GET", "/tables"),
     ("POST", "/tables"),
     ("GET", "/tables/{key}"),

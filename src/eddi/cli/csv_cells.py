@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from eddi.table.cells.formulas import neutralize, restore
 from eddi.table.columns import find_missing
 from eddi.table.files.delimited import DELIMITERS, decode
 from eddi.table.schema import Schema
@@ -78,7 +79,7 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             # In a file with a single column, an empty line is a missing value.
-            rows = [row or [""] for row in lines if row or table.num_columns == 1]
+            rows = [[*map(restore, row)] or [""] for row in lines if row or table.num_columns == 1]
         except csv.Error:  # without the right delimiter, a long line is a single cell
             continue
         if len(rows) == table.num_rows + 1 and {*map(len, rows)} == {table.num_columns}:
@@ -87,11 +88,11 @@ def _read_cells(path: Path, table: pa.Table) -> Cells | None:
 
 
 def to_csv(table: pa.Table) -> str:
-    """Return the table as CSV with missing values as empty cells."""
+    """Return the table as CSV with missing values as empty cells; no spreadsheet evaluates a cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.column_names)
-    columns = [[_format_cell(value) for value in column.to_pylist()] for column in table.columns]
+    writer.writerow(map(neutralize, table.column_names))
+    columns = [[neutralize(_format_cell(v)) for v in column.to_pylist()] for column in table.columns]
     writer.writerows(zip(*columns, strict=True))
     return out.getvalue()
 

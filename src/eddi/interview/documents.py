@@ -110,6 +110,8 @@ def variable_document(variable: Variable) -> dict[str, Any]:
         "low": variable.low,
         "high": variable.high,
         "unit": variable.unit or None,
+        "title": variable.title or None,
+        "labels": list(variable.labels) or None,
     }
     given = {key: value for key, value in facts.items() if value is not None}
     return {"name": variable.name, "kind": str(variable.kind), **given}

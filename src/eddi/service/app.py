@@ -17,7 +17,7 @@ from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.maintenance import Maintenance
 from eddi.service.settings import Settings
-from eddi.service.web import api, pages, problem_details
+from eddi.service.web import api, problem_details, respondent
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.middleware import install_middleware
 from eddi.store.factory import open_store
@@ -103,6 +103,6 @@ def assemble(
     keys = Keys(service.store) if settings.needs_keys else None
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
-    app.include_router(pages.router(service, settings))
-    app.include_router(analyst_pages.router(workshop, keys, settings))
+    app.include_router(respondent.router(service, settings))
+    app.include_router(analyst_pages.router(workshop, keys, settings, service))
     return app

@@ -42,6 +42,8 @@ _VARIABLE_KEYS = (
     "missing",
     "declined",
     *_OPTION_KEYS,
+    "title",
+    "labels",
 )
 _QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
 
@@ -170,6 +172,8 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
         column=None if source is None else source.column,
         option=None if source is None else source.option,
         separator=None if source is None else source.separator,
+        title=variable.title or None,
+        labels=variable.labels or None,
     )
 
 
@@ -259,6 +263,8 @@ def _parse_variable(name: str, entry: Any) -> Variable:
         missing=_parse_levels(f"{where}: missing", entry.get("missing", [])),
         declined=_parse_levels(f"{where}: declined", entry.get("declined", [])),
         source=_parse_source(where, entry),
+        title=_parse_text(f"{where}: title", entry.get("title", "")),
+        labels=_parse_names(f"{where}: labels", entry.get("labels", [])),
     )
 
 

@@ -52,6 +52,8 @@ class Variable:
         missing: codes that mean "missing", such as -99 or "unknown".
         declined: codes that mean "declined to answer", such as "refused".
         source: the option that the variable stands for, if the cells of its column list several.
+        title: how respondents read its name, such as "Blood pressure" for "trestbps".
+        labels: how respondents read its levels, in the same order, such as "Male" for 1.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Variable:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     source: OptionSource | None = None
+    title: str = ""
+    labels: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -79,13 +83,16 @@ class Variable:
             missing: Sequence[Level] = (),
             declined: Sequence[Level] = (),
             source: OptionSource | None = None,
+            title: str = "",
+            labels: Sequence[str] = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
-        for field in ("levels", "missing", "declined"):
+        for field in ("levels", "missing", "declined", "labels"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
         self._check_codes()
+        self._check_labels()
         if self.kind.has_levels:
             self._check_levels()
         elif self.levels:
@@ -107,6 +114,13 @@ class Variable:
         if len(self.levels) < 2:
             raise SchemaError(
                 f"{self.name!r} is {self.kind} and needs at least two levels, got {list(self.levels)}."
+            )
+
+    def _check_labels(self) -> None:
+        if self.labels and len(self.labels) != len(self.levels):
+            raise SchemaError(
+                f"{self.name!r} has {len(self.levels)} levels and {len(self.labels)} labels. Give one label "
+                "for each level, in the same order."
             )
 
     def _check_codes(self) -> None:

@@ -95,6 +95,24 @@ def test_a_model_is_trained_and_published(site, table):
     assert "cannot be resumed" in detail(site.post(f"{address}/resume"), 409)
 
 
+def test_settings_are_replaced_and_a_questionnaire_is_deleted(serving):
+    with serving() as client:
+        digest = client.get("/models").json()[0]["sha256"]
+        client.post("/questionnaires/sleep/versions", json={"model": digest})
+        settings = {"title": "Sleep", "labels": {"smoker": {"yes": "I smoke"}}}
+        changed = client.put("/questionnaires/sleep/settings", json=settings)
+        assert changed.json()["settings"] == settings
+        assert "<h1>Sleep</h1>" in client.get("/q/sleep").text
+        other = {"model": digest, "target": ["age"]}
+        assert "asks about stage" in detail(
+            client.post("/questionnaires/sleep/versions", json=other), 409
+        )
+        other["replace_target"] = True
+        assert client.post("/questionnaires/sleep/versions", json=other).status_code == 201
+        assert client.delete("/questionnaires/sleep").status_code == 204
+        assert client.get("/questionnaires/sleep").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "message"),
     [
@@ -108,6 +126,10 @@ def test_a_model_is_trained_and_published(site, table):
         ("POST", "/questionnaires/people/versions", {"model": "0"}, 404, "there is no model"),
         ("POST", "/questionnaires/people/rollback", {"version": 99}, 422, "has no version 99"),
         ("POST", "/interviews", {"questionnaire": "none"}, 404, "nothing is published"),
+        ("PUT", "/questionnaires/people/settings", {"heading": "x"}, 422, "there is no setting"),
+        ("PUT", "/questionnaires/people/settings", {"embed_on": 5}, 422, "must be of the type tuple"),
+        ("PUT", "/questionnaires/people/settings", {"embed_on": [5]}, 422, "a site must be a text"),
+        ("DELETE", "/questionnaires/none", None, 404, "nothing is published as 'none'"),
     ],
 )
 def test_an_impossible_request_is_refused(site, method, path, body, status, message):

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from eddi.interview.record import UNKNOWN, Answer
 from eddi.service.interviews import drift
 from eddi.service.interviews.drift import (
+    ANSWERS_PER_RELEASE,
     MIN_ANSWERS,
     WINDOW,
     Drift,
@@ -61,6 +62,16 @@ def test_few_answers_are_not_reported(questionnaire, similar_people):
     assert read_metrics(monitor) == {}
     observe(monitor, questionnaire, "age", similar_people["age"][:1])
     assert read_metric(monitor, "age") is not None
+
+
+def test_the_index_changes_only_with_several_answers_at_once(questionnaire, similar_people):
+    monitor = Drift()
+    observe(monitor, questionnaire, "age", similar_people["age"][:MIN_ANSWERS])
+    before = read_metrics(monitor)
+    observe(monitor, questionnaire, "age", [90.0] * (ANSWERS_PER_RELEASE - 1))
+    assert read_metrics(monitor) == before
+    observe(monitor, questionnaire, "age", [90.0])
+    assert read_metrics(monitor) != before
 
 
 def test_old_answers_are_dropped(questionnaire, similar_people):

@@ -2,6 +2,10 @@
 
 import pytest
 
+from eddi.service.interviews.batch_release import MIN_INTERVIEWS
+
+ANSWER_METRICS = ("eddi_answers", "eddi_asked_reward", "eddi_answer_distance", "eddi_answer_drift")
+
 
 @pytest.fixture
 def metered(serving):
@@ -33,16 +37,37 @@ def test_interviews_answers_rewards_and_durations_are_counted(metered):
     answer(keys[1], "town", {"without": "declined"})
     answer(keys[1], "age", "old")  # invalid
     client.delete(f"/interviews/{keys[2]}")
-    assert read_metric('eddi_interviews_total{state="opened"}') == 3
+    for _ in range(MIN_INTERVIEWS - 3):
+        client.post("/interviews")
+    assert read_metric('eddi_interviews_total{state="opened"}') == MIN_INTERVIEWS
     assert read_metric('eddi_interviews_total{state="closed"}') == 1
     assert read_metric('eddi_interviews_total{state="forgotten"}') == 1
+    opened = 'eddi_questionnaire_interviews_total{questionnaire="people",state="opened"}'
+    assert read_metric(opened) == MIN_INTERVIEWS
     assert read_metric('eddi_answers_total{kind="value"}') == 2
     assert read_metric('eddi_answers_total{kind="unknown"}') == 1
     assert read_metric('eddi_answers_total{kind="declined"}') == 1
-    assert read_metric("eddi_next_question_seconds_count") == 9  # including the refused requests
-    assert read_metric("eddi_asked_reward_nats_count") == 6
+    n_requests = MIN_INTERVIEWS + 6  # including the refused ones
+    assert read_metric("eddi_next_question_seconds_count") == n_requests
+    assert read_metric("eddi_asked_reward_nats_count") == MIN_INTERVIEWS + 3
     assert read_metric('eddi_requests_total{route="/interviews/{key}/answers",status="422"}') == 1
     assert read_metric("eddi_batch_interviews_count") > 0
+
+
+def test_a_single_answer_does_not_change_the_metrics_of_answers(serving):
+    with serving() as client:
+
+        def read_metrics():
+            lines = client.get("/metrics").text.splitlines()
+            return [line for line in lines if line.startswith(ANSWER_METRICS)]
+
+        keys = [client.post("/interviews").json()["id"] for _ in range(MIN_INTERVIEWS)]
+        before = read_metrics()
+        for key in keys:
+            assert read_metrics() == before
+            body = {"question": "age", "values": 61}
+            client.post(f"/interviews/{key}/answers", json=body)
+        assert read_metrics() != before
 
 
 def test_metrics_have_the_format_of_prometheus(client):
@@ -57,13 +82,18 @@ def test_drift_distance_and_information_are_reported_without_answers(serving):
             key = client.post("/interviews").json()["id"]
             body = {"question": "town", "values": "Conwy"}
             assert client.post(f"/interviews/{key}/answers", json=body).status_code == 200
-        body = {"question": "age", "values": 61}
-        client.post(f"/interviews/{key}/answers", json=body)
+        for _ in range(2 * MIN_INTERVIEWS):
+            key = client.post("/interviews").json()["id"]
+            body = {"question": "age", "values": 61}
+            client.post(f"/interviews/{key}/answers", json=body)
         text = client.get("/metrics").text
     [drift] = [line for line in text.splitlines() if line.startswith("eddi_answer_drift{")]
     assert 'variable="town"' in drift
     assert float(drift.rpartition(" ")[2]) > 0.5
-    assert "eddi_answer_distance_sd_count 1.0" in text
+    [distances] = [
+        line for line in text.splitlines() if line.startswith("eddi_answer_distance_sd_count")
+    ]
+    assert MIN_INTERVIEWS <= float(distances.rpartition(" ")[2]) < 2 * MIN_INTERVIEWS
     actual, expected = (
         float(line.rpartition(" ")[2])
         for name in ("told", "expected")

@@ -342,6 +342,8 @@ def test_openapi_describes_every_route_with_examples(client):
         ("GET", "/questionnaires/{name}"),
         ("POST", "/questionnaires/{name}/versions"),
         ("POST", "/questionnaires/{name}/rollback"),
+        ("PUT", "/questionnaires/{name}/settings"),
+        ("DELETE", "/questionnaires/{name}"),
         ("GET", "/tables"),
         ("POST", "/tables"),
         ("GET", "/tables/{key}"),

@@ -6,7 +6,6 @@ import shutil
 
 import httpx
 import pytest
-from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -130,7 +129,8 @@ def test_the_api_lists_the_options_and_refuses_others(site):
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_none_of_these_and_the_options_exclude_each_other_in_a_browser(site):
     flags = ["--no-sandbox"] if os.geteuid() == 0 else []  # root may not use Chromium's own sandbox
-    with sync_playwright() as playwright:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         shown = chromium.new_page(base_url=str(site.base_url))
         shown.goto("/")

@@ -6,8 +6,9 @@ from eddi import DECLINED, Interview, Stop
 from eddi.interview.record import Answer
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import page_context, wording
-from eddi.service.web.formatting import format_information, format_level
-from eddi.service.web.pages import _next_question
+from eddi.service.web.formatting import format_level
+from eddi.service.web.respondent.interview_pages import _next_question
+from eddi.service.web.respondent.result_context import result_page
 
 
 @pytest.fixture
@@ -41,8 +42,7 @@ def test_the_why_page_explains_the_question_that_is_shown(make_view):
     context = page_context.why_page(view, second)
     [main] = [bar for bar in context["alternatives"] if bar.is_main]
     assert main.label == second.text
-    assert format_information(view.rewards[second.name]) in context["sentences"][0]
-    assert "more than any other" not in context["sentences"][0]
+    assert context["sentences"][0] == "Your answer is expected to tell us more about stage."
 
 
 def test_the_worst_question_is_compared_with_the_best(make_view):
@@ -57,7 +57,7 @@ def test_effects_are_relative_to_the_largest_one(make_view, questionnaire):
     interview = questionnaire.interview()
     interview.tell("age", 70)
     interview.tell("pain", "worst")
-    context = page_context.result_page(make_view(interview), link="/i/key", today="1 May 2030")
+    context = result_page(make_view(interview), is_over=False, today="1 May 2030")
     percents = [abs(effect.percent) for effect in context["effects"]]
     assert percents[0] == 50
     assert percents[1] <= 50
@@ -68,7 +68,7 @@ def test_the_effect_of_the_only_answer_is_the_change_of_the_shown_prediction(mak
     interview.tell("pain", "worst")
     after = interview.predict("stage")
     level = int(after.probabilities.argmax())
-    context = page_context.result_page(make_view(interview), link="/i/key", today="1 May 2030")
+    context = result_page(make_view(interview), is_over=False, today="1 May 2030")
     change = float(after.probabilities[level] - before.probabilities[level])
     assert context["shifted"] == f"the probability of “{format_level(after.variable.levels[level])}”"
     assert [effect.shift for effect in context["effects"]] == [wording.describe_shift(change, after)]

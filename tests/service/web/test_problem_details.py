@@ -72,7 +72,7 @@ def test_the_type_of_a_problem_is_derived_from_the_error_class(client):
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        ("/i/0", "GET, POST, HEAD"),
+        ("/i/0/question/1", "GET, POST, HEAD"),
         ("/interviews", "POST"),
         ("/interviews/0", "GET, DELETE, HEAD"),
         ("/interviews/0/answers/last", "DELETE"),

@@ -85,17 +85,17 @@ def test_of_two_levels_one_is_more_likely_than_not():
         (
             levels(0.5, 0.3, 0.2),
             levels(0.8, 0.1, 0.1),
-            "raised the probability of “None” from 50% to 80%.",
+            "raised the probability of “None” from possible (50%) to likely (80%).",
         ),
         (
             levels(0.8, 0.1, 0.1),
             levels(0.5, 0.3, 0.2),
-            "lowered the probability of “None” from 80% to 50%.",
+            "lowered the probability of “None” from likely (80%) to possible (50%).",
         ),
         (
             levels(0.8, 0.1, 0.1),
             levels(0.1, 0.8, 0.1),
-            "raised the probability of “Mild” from 10% to 80%.",
+            "from unlikely (10%) to likely (80%). Our best guess changed from “None” to “Mild”.",
         ),
         (levels(0.8, 0.1, 0.1), levels(0.8, 0.0, 0.2), "did not change the probability of “None”."),
     ],
@@ -140,12 +140,12 @@ def test_numbers_of_answers_are_counted_in_words():
     assert [wording.count_answers(n) for n in (0, 1, 2)] == ["no answers", "one answer", "2 answers"]
 
 
-def test_the_explanation_names_the_information_and_the_expected_change():
+def test_the_explanation_says_what_is_expected_in_words():
     question = Question("age", ("age",), "How old are you?", always=True)
     explanation = Explanation(question, "risk", 0.31, 10.0, 8.0, False, ("weight", 0.2))
     text = " ".join(wording.explain_question(explanation, SCHEMA))
     assert "Everyone is asked this question." in text
-    assert "0.447 bits of information about risk, more than any other question now." in text
+    assert "Of all questions that are left, your answer is expected to tell us most about risk." in text
     assert "the width of the 90% range of risk to fall from 10 to about 8." in text
 
 

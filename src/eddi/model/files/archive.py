@@ -28,6 +28,16 @@ from eddi import __version__
 from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import EddiError, ModelFileError
 from eddi.model.certificate import Certificate
+from eddi.model.files.allocation_limit import AllocationLimit
+from eddi.model.files.content_checks import (
+    check_coding,
+    check_names,
+    check_predictions,
+    check_recipe,
+    check_types,
+    check_weights,
+    parse_json,
+)
 from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
 from eddi.model.files.model_card import model_card
 from eddi.model.fitted import FittedModel, TrainingSummary
@@ -43,7 +53,14 @@ FORMAT = "eddi-model"
 MANIFEST = "manifest.json"
 MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
 MAX_MEMBER_BYTES = 2 * 1024**3  # far above a Partial VAE of 5,000 variables, far below a zip bomb
+MAX_TEXT_BYTES = 64 * 1024**2  # of model.json and the model card
 MAX_MANIFEST_BYTES = 64 * 1024
+MAX_MEMBERS = 100
+MAX_EXPANSION, MIN_EXPANDED_BYTES = (
+    20,
+    16 * 1024**2,
+)  # weights hardly compress
+NUMBERS_PER_WEIGHT, MIN_NUMBERS = 64, 10_000_000  # of the tensors that building a network creates
 
 # What reading an arbitrary file can raise; all become one error.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
@@ -122,14 +139,19 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
 
 
 def _build_model(version: int, members: dict[str, bytes], device: str) -> FittedModel:
-    stored = ModelData(json.loads(members["model.json"]), read_weights(members["weights.safetensors"]))
+    stored = ModelData(parse_json(members["model.json"]), read_weights(members["weights.safetensors"]))
     data = migrate(stored, version)
     metadata = data.metadata
     recipe = Recipe(**{name: _as_tuple(value) for name, value in metadata["recipe"].items()})
+    check_recipe(recipe)
     schema = Schema.from_document(metadata["schema"])
     coding = Coding.from_document(metadata["coding"], schema)
+    check_coding(coding, schema)
     set_encoder = check_set_encoder(metadata["set_encoder"])
-    network = build_network(schema, coding, set_encoder, recipe, seed=0)
+    n_weights = sum(tensor.numel() for tensor in data.weights.values())
+    with AllocationLimit(NUMBERS_PER_WEIGHT * n_weights + MIN_NUMBERS):
+        network = build_network(schema, coding, set_encoder, recipe, seed=0)
+    check_weights(data.weights, network)
     network.load_state_dict(data.weights)
     freeze_weights(network.to(find_device(device)))
     target = schema.target_names(tuple(metadata["target"]))
@@ -137,7 +159,7 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
         raise ValueError(f"a single target was declared, but the file names {len(target)}.")
     certificates = map(Certificate.from_document, metadata.get("certificates", []))
     quality = map(TargetQuality.from_document, metadata.get("quality", []))
-    return FittedModel(
+    model = FittedModel(
         schema=schema,
         coding=coding,
         recipe=recipe,
@@ -156,12 +178,23 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},
     )
+    _check_model(model)
+    return model
+
+
+def _check_model(model: FittedModel) -> None:
+    training = model.training
+    for part in (training, *training.history, *model.certificates.values(), *model.quality.values()):
+        check_types(part)
+    check_names(model)
+    check_predictions(model)
 
 
 def _read(path: Path) -> tuple[int, dict[str, bytes]]:
     """The format version and every member; checksums are verified before any content is used."""
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_members(archive, path.stat().st_size)
             manifest = _manifest(path, archive)
             members = {name: _member(path, archive, manifest, name) for name in MEMBERS}
             return manifest["format_version"], members
@@ -172,6 +205,21 @@ def _read(path: Path) -> tuple[int, dict[str, bytes]]:
             f"{str(path)!r} is not a complete EDDI model file ({error}). "
             "It may be truncated or of another type; save the model again."
         ) from error
+
+
+def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
+    """Raise an error for a zip file that no version of EDDI wrote."""
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise zipfile.BadZipFile(f"it has {len(members):,} members")
+    names = {member.filename for member in members}
+    if len(names) < len(members):
+        raise zipfile.BadZipFile("it has two members of the same name")
+    methods = {member.compress_type for member in members}
+    if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise zipfile.BadZipFile("it is compressed with an unknown method")
+    if any(member.header_offset + member.compress_size > n_bytes for member in members):
+        raise zipfile.BadZipFile("it is shorter than its members")
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -206,10 +254,12 @@ def _member(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], name
     checksum = checksums.get(name) if isinstance(checksums, dict) else None
     if checksum is None or name not in archive.namelist():
         raise ModelFileError(f"{str(path)!r} has no {name}. Save the model again.")
-    if archive.getinfo(name).file_size > MAX_MEMBER_BYTES:
+    member = archive.getinfo(name)
+    limit = _find_max_bytes(member)
+    if member.file_size > limit:
         raise ModelFileError(
-            f"{name} in {str(path)!r} unpacks to {archive.getinfo(name).file_size:,} bytes, "
-            f"above the limit of {MAX_MEMBER_BYTES:,}. It was not read."
+            f"{name} in {str(path)!r} unpacks to {member.file_size:,} bytes, above the limit of "
+            f"{limit:,}. It was not read."
         )
     content = archive.read(name)
     if _checksum(content) != checksum:
@@ -218,6 +268,12 @@ def _member(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], name
             "Get the original file, or save the model again."
         )
     return content
+
+
+def _find_max_bytes(member: zipfile.ZipInfo) -> int:
+    """Return how large a member may be, given its compressed size."""
+    largest = MAX_MEMBER_BYTES if member.filename.endswith(".safetensors") else MAX_TEXT_BYTES
+    return min(largest, max(MIN_EXPANDED_BYTES, MAX_EXPANSION * member.compress_size))
 
 
 def _checksum(content: bytes) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
 from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
 from eddi.service.web.api_keys import Keys, Role, get_author
@@ -211,6 +212,7 @@ def _add_questionnaires(
             target=version.target,
             rules=version.rules(),
             strategy=version.strategy or "",
+            replace_target=version.replace_target,
             by=get_author(request),
         )
         return schemas.published(published)
@@ -223,3 +225,24 @@ def _add_questionnaires(
     )
     def roll_back(name: str, to: schemas.RollbackIn, request: Request) -> schemas.PublishedOut:
         return schemas.published(workshop.roll_back(name, to.version, by=get_author(request)))
+
+    @routes.put(
+        "/questionnaires/{name}/settings",
+        tags=["questionnaires"],
+        summary="Replace the texts and settings",
+        **write,
+    )
+    def change_settings(name: str, settings: dict[str, Any], request: Request) -> schemas.PublishedOut:
+        parsed = QuestionnaireSettings.from_document(settings)
+        author = get_author(request)
+        return schemas.published(workshop.publisher.change_settings(name, parsed, by=author))
+
+    @routes.delete(
+        "/questionnaires/{name}",
+        status_code=204,
+        tags=["questionnaires"],
+        summary="Delete a questionnaire",
+        **write,
+    )
+    def delete(name: str, request: Request) -> None:
+        workshop.publisher.delete(name, by=get_author(request))

@@ -72,10 +72,16 @@ class VersionIn(_In):
         default=None,
         description="Most informative question, per unit of cost if costs differ, by default.",
     )
+    replace_target: bool = Field(
+        default=False,
+        description="Whether the questionnaire may get another target. Without it, that is 409.",
+    )
 
     def rules(self) -> dict[str, float]:
         """The criteria of the stopping rule that are given."""
-        given = self.model_dump(exclude_none=True, exclude={"model", "target", "strategy"})
+        given = self.model_dump(
+            exclude_none=True, exclude={"model", "target", "strategy", "replace_target"}
+        )
         return cast("dict[str, float]", given)
 
 
@@ -176,10 +182,12 @@ class VersionOut(TypedDict):
 
 
 class PublishedOut(TypedDict):
-    """A questionnaire with all its versions."""
+    """A questionnaire with all its versions and its settings."""
 
     name: str
     version: int
+    open: bool
+    settings: dict[str, Any]
     versions: list[VersionOut]
 
 
@@ -251,6 +259,8 @@ def published(questionnaire: PublishedQuestionnaire) -> PublishedOut:
     return {
         "name": questionnaire.name,
         "version": current,
+        "open": questionnaire.is_open,
+        "settings": questionnaire.settings.to_document(),
         "versions": [
             _version(version, is_current=version.number == current) for version in questionnaire.versions
         ],

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,14 +14,17 @@ from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
 from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
+from eddi.service.analyst.models.model_names import ModelNames
 from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
+from eddi.service.interviews.invitations import Invitations
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
 
 MAX_STEPS = 100_000
 MAX_HELD_OUT = 0.5
+MAX_MODEL_NAME = 80
 RECIPES = ("default", "paper")
 
 
@@ -32,6 +36,13 @@ class JobSpecError(EddiError, ValueError):
     problem_type: ClassVar[str] = "order"  # clients rely on the name of an earlier version
 
 
+class ModelInUseError(EddiError, RuntimeError):
+    """A model cannot be deleted, because a questionnaire uses it."""
+
+    status: ClassVar[int] = 409
+    title: ClassVar[str] = "This model is in use"
+
+
 class Workshop:
     """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
@@ -41,6 +52,8 @@ class Workshop:
         self.tables = Tables(store, self.blobs)
         self.jobs = JobQueue(store, folder / "jobs")
         self.publisher = Publisher(store)
+        self.model_names = ModelNames(store)
+        self.invitations = Invitations(store)
         self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
         self.supervisor = JobSupervisor(self.jobs, self.blobs, max_running=max_running_jobs)
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -183,6 +196,7 @@ class Workshop:
         target: Sequence[str] = (),
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
+        replace_target: bool = True,
         by: str = NO_KEY,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire.
@@ -190,18 +204,59 @@ class Workshop:
         Raises:
             ModelNotFoundError: there is no such model.
             PublishingError: the name is not valid.
+            TargetChangeError: the questionnaire has another target, and ``replace_target`` is false.
             StopError: a condition of the rules is not valid.
         """
         model = self.get_model(digest)
         return self.catalogue.publish(
-            name, digest, list(target) or [model.target], strategy=strategy, rules=rules, by=by
+            name,
+            digest,
+            list(target) or [model.target],
+            strategy=strategy,
+            rules=rules,
+            replace_target=replace_target,
+            by=by,
         )
 
     def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version of a questionnaire current."""
-        questionnaire = self.publisher.roll_back(name, number, by=by)
-        self.catalogue.refresh()
-        return questionnaire
+        return self.publisher.roll_back(name, number, by=by)
+
+    def rename_model(self, digest: str, name: str) -> None:
+        """Give a model another name.
+
+        Raises:
+            ModelNotFoundError: there is no such model.
+            JobSpecError: the name is empty or too long.
+        """
+        self.get_model(digest)
+        cleaned = " ".join(name.split())
+        if not 1 <= len(cleaned) <= MAX_MODEL_NAME:
+            raise JobSpecError(f"the name of a model has 1 to {MAX_MODEL_NAME} characters.")
+        self.model_names.rename(digest, cleaned)
+
+    def delete_model(self, digest: str) -> None:
+        """Delete the file of a model.
+
+        Raises:
+            ModelNotFoundError: there is no such model.
+            ModelInUseError: a questionnaire uses it.
+        """
+        self.get_model(digest)
+        users = [
+            item.name
+            for item in self.publisher.all()
+            if any(version.model == digest for version in item.versions)
+        ]
+        if users:
+            raise ModelInUseError(
+                f"the model belongs to {', '.join(users)}, whose interviews need it. Delete that "
+                "questionnaire first."
+            )
+        job = self._find_training(digest)
+        if job is not None:
+            (self.jobs.job_folder(job.key) / "model.eddi").unlink(missing_ok=True)
+        self.blobs.delete(digest)
 
     def get_model(self, digest: str) -> TrainedModel:
         """The model with this digest.
@@ -224,12 +279,15 @@ class Workshop:
             for job in jobs
             if job.kind is JobKind.FIT and job.state is JobState.FINISHED
         }
-        for questionnaire in self.publisher.all():
+        published = sorted(self.publisher.all(), key=lambda item: item.versions[0].published_at)
+        for questionnaire in published:  # a model is called as it was first published
             for version in questionnaire.versions:
                 name, target = questionnaire.name, version.target[0]
                 imported = TrainedModel(version.model, name, target, trained_at=version.published_at)
                 models.setdefault(version.model, imported)
-        available = (model for model in models.values() if self.blobs.has(model.digest))
+        names = self.model_names.all()
+        named = (replace(m, name=names.get(m.digest) or m.name) for m in models.values())
+        available = (model for model in named if self.blobs.has(model.digest))
         return sorted(available, key=lambda model: model.trained_at, reverse=True)
 
     def _from_training(self, job: Job, jobs: Sequence[Job]) -> TrainedModel:

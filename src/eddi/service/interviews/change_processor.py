@@ -201,16 +201,20 @@ class ChangeProcessor:
         return history
 
     def _count(self, attempt: _Attempt, change: Change, step: NextStep) -> None:
+        key, questionnaire = attempt.history.key, attempt.history.questionnaire
         if change.kind == "opened":
-            self.metrics.interviews.labels("opened").inc()
+            self.metrics.count_interview(questionnaire.name, "opened")
         if step.question is None:
-            self.metrics.interviews.labels("closed").inc()
+            self.metrics.count_interview(questionnaire.name, "closed")
         else:
-            self.metrics.reward.observe(step.rewards[step.question.name])
+            self.metrics.observe_reward(key, step.rewards[step.question.name])
         if change.kind == "told":
-            answer, questionnaire = change.interview.record.answers[-1], attempt.history.questionnaire
             self.metrics.observe_answer(
-                questionnaire, answer, before=attempt.before, after=step.predictions
+                questionnaire,
+                change.interview.record.answers[-1],
+                before=attempt.before,
+                after=step.predictions,
+                interview=key,
             )
 
 

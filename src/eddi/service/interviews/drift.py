@@ -5,7 +5,8 @@ measure is the population stability index, the sum over bins of (p - q) log(p / 
 0.1 nothing has changed, and above 0.25 something has. For questions that only some respondents are
 asked, the index is above zero from the start; watch how it changes.
 
-Only bin numbers are kept, never answers. A variable is reported once fifty respondents have answered.
+Only bin numbers are kept, never answers. A variable is reported once fifty respondents have answered, and
+changes only with every ten further answers, so that no single answer can be seen.
 """
 
 import threading
@@ -30,6 +31,7 @@ N_QUANTILES = 40  # of the predictive distribution of a quantity
 N_BINS = 10  # of a quantity, with equal probabilities
 WINDOW = 500  # last answers that are compared
 MIN_ANSWERS = 50  # with fewer, the index would reflect chance and individual respondents
+ANSWERS_PER_RELEASE = 10  # that change the index together
 MAX_QUESTIONNAIRES = 16  # monitored at once
 MIN_SD = 1e-12  # avoids division by zero for a variable that never varied
 LABELS = ("questionnaire", "version", "variable")
@@ -129,15 +131,23 @@ class _Monitor:
     def __init__(self, model: FittedModel) -> None:
         self.schema, self.reference = model.schema, reference_distributions(model)
         self.bins: dict[str, deque[int]] = {}
+        self.pending: dict[str, list[int]] = {}  # bins that are not reported yet
 
     def observe(self, answer: Answer) -> list[float]:
         distances = []
         for name, value in answer.values.items():
             number, reference = self.schema[name].number(value, confirm=True), self.reference[name]
-            self.bins.setdefault(name, deque(maxlen=WINDOW)).append(reference.bin(number))
+            self._add(name, reference.bin(number))
             if not self.schema[name].kind.has_levels:
                 distances.append(abs(number - reference.mean) / reference.sd)
         return distances
+
+    def _add(self, name: str, number: int) -> None:
+        pending = self.pending.setdefault(name, [])
+        pending.append(number)
+        if len(pending) >= ANSWERS_PER_RELEASE:
+            self.bins.setdefault(name, deque(maxlen=WINDOW)).extend(pending)
+            pending.clear()
 
     def stability_indices(self) -> dict[str, tuple[float, int]]:
         """Return the index of each variable, and the number of answers behind it."""

@@ -16,6 +16,7 @@ from eddi.interview.documents import resume as resume_from_document
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
 from eddi.service.errors import InterviewConflictError
+from eddi.service.interviews.admission import Admission
 from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.change_processor import KEY_REUSED, ChangeProcessor
 from eddi.service.interviews.change_queue import Change, ChangeQueue, PendingChange
@@ -47,6 +48,7 @@ class InterviewService:
     ) -> None:
         self.store = store
         self.catalogue = catalogue
+        self.admission = Admission(store)
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
         self.histories = Histories(store, catalogue)
@@ -60,6 +62,7 @@ class InterviewService:
         *,
         target: str | Sequence[str] | None = None,
         questionnaire: str | None = None,
+        invitation: str = "",
         idempotency_key: str | None = None,
     ) -> InterviewView:
         """Start an interview.
@@ -67,16 +70,21 @@ class InterviewService:
         Args:
             target: the target; by default that of the questionnaire.
             questionnaire: its name; by default the first of the catalogue.
+            invitation: the token of an invitation, if the questionnaire needs one.
             idempotency_key: an unguessable name of this request. If it is repeated, no second interview
                 is started, and the response is the same.
 
         Raises:
             TargetError: the model has no such variable.
             NothingPublishedError: there is no questionnaire.
+            QuestionnaireClosedError: no new interviews can begin.
+            InvitationError: the invitation is missing, not valid, or was used.
             InterviewConflictError: ``idempotency_key`` was used with other parameters.
         """
         if idempotency_key is None:
-            return self.queue_start(target=target, questionnaire=questionnaire).wait()
+            return self.queue_start(
+                target=target, questionnaire=questionnaire, invitation=invitation
+            ).wait()
         parameters = {"target": target, "questionnaire": questionnaire}
         self._resolve_start(target, questionnaire)  # an invalid request claims nothing
         claim = claim_interview_key(self.store, idempotency_key, parameters)
@@ -84,7 +92,9 @@ class InterviewService:
             raise InterviewConflictError(KEY_REUSED)
         if claim.interview_key and not self.store.read(interview_stream(claim.interview_key)):
             with suppress(StoreConflict):  # the same request is being served at the same time
-                return self.queue_start(target=target, questionnaire=questionnaire, claim=claim).wait()
+                return self.queue_start(
+                    target=target, questionnaire=questionnaire, invitation=invitation, claim=claim
+                ).wait()
         return self._first_view(claim.interview_key)
 
     def queue_start(
@@ -92,10 +102,13 @@ class InterviewService:
         *,
         target: str | Sequence[str] | None = None,
         questionnaire: str | None = None,
+        invitation: str = "",
         claim: Claim | None = None,
     ) -> PendingChange:
         """Start an interview without waiting for it. See `start`."""
         current, target_names = self._resolve_start(target, questionnaire)
+        request = claim.stream if claim else secrets.token_hex(16)
+        self.admission.admit(current, invitation=invitation, request=request)
         key = claim.interview_key if claim else secrets.token_hex(16)
         history = History(key, (), current, Record(target_names, (), key))
         facts = {
@@ -105,6 +118,7 @@ class InterviewService:
             "target": list(target_names),
             "rules": stop_to_document(current.stop),
             "strategy": current.strategy_name,
+            **({"key": current.key} if current.key not in ("", current.name) else {}),
             **({"opening": claim.stream} if claim else {}),
         }
         change = PendingChange(
@@ -114,6 +128,11 @@ class InterviewService:
             is_timed=True,
         )
         return self.changes.submit(change)
+
+    def is_limited(self, questionnaire: str | None = None) -> bool:
+        """Whether starting an interview reads the store, to count respondents or check an invitation."""
+        settings = self.catalogue.current(questionnaire).settings
+        return bool(settings.max_respondents or settings.needs_invitation)
 
     def _resolve_start(
         self, target: str | Sequence[str] | None, questionnaire: str | None

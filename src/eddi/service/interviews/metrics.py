@@ -3,9 +3,13 @@
 While respondents resemble the training data, answers give about as much information as expected:
 `eddi_answers_told_nats_total` and `eddi_answers_expected_nats_total` grow at a steady ratio.
 `eddi_answer_drift` (see `drift`) shows which variable is answered differently.
+
+What depends on the content of answers is released in batches of several interviews (see `batch_release`),
+so these metrics lag a little behind.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -15,6 +19,7 @@ from eddi.interview.effects import information
 from eddi.interview.next_step import NextStep
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
+from eddi.service.interviews.batch_release import BatchRelease
 from eddi.service.interviews.drift import Drift
 from eddi.service.interviews.questionnaire import Questionnaire
 
@@ -37,6 +42,7 @@ class Metrics:
         self.collector: Collector = self.registry
         ProcessCollector(registry=self.registry)  # memory, open files and processor time, on Linux
         self.drift = Drift()
+        self._release = BatchRelease()
         self.registry.register(self.drift)
         self._create_interview_metrics()
         self.batch_size = self._histogram("batch_interviews", "Interviews per batch.", BATCH_SIZES)
@@ -48,26 +54,40 @@ class Metrics:
         self.next_question = self._histogram(
             "next_question_seconds", "Time from an answer to the next question.", SECONDS
         )
-        self.reward = self._histogram(
+        self._reward = self._histogram(
             "asked_reward_nats", "Expected information of the questions that were asked.", NATS
         )
-        self.distance = self._histogram(
+        self._distance = self._histogram(
             "answer_distance_sd",
             "Distance of answered quantities from their mean in training, in standard deviations.",
             STANDARD_DEVIATIONS,
         )
-        self.expected_nats = self._counter(
+        self._expected_nats = self._counter(
             "answers_expected_nats", "Expected information about the target of answers with a value."
         )
-        self.actual_nats = self._counter(
+        self._actual_nats = self._counter(
             "answers_told_nats", "Actual information of the same answers: change of the prediction."
         )
         self.interviews = self._counter("interviews", "Interviews opened, closed, forgotten.", "state")
-        self.answers = self._counter("answers", "Answers: value, unknown or declined.", "kind")
+        self._by_questionnaire = self._counter(
+            "questionnaire_interviews",
+            "Interviews opened and closed, by questionnaire.",
+            *("questionnaire", "state"),
+        )
+        self._answers = self._counter("answers", "Answers: value, unknown or declined.", "kind")
         for state in ("opened", "closed", "forgotten"):
             self.interviews.labels(state)
         for kind in ("value", "unknown", "declined"):
-            self.answers.labels(kind)
+            self._answers.labels(kind)
+
+    def count_interview(self, questionnaire: str, state: str) -> None:
+        """Count an interview that was opened or closed, in total and for its questionnaire."""
+        self.interviews.labels(state).inc()
+        self._by_questionnaire.labels(questionnaire, state).inc()
+
+    def observe_reward(self, interview: str, nats: float) -> None:
+        """Observe the expected information of the next question, which depends on the answers so far."""
+        self._release.add(interview, partial(self._reward.observe, nats))
 
     def observe_answer(
         self,
@@ -76,6 +96,7 @@ class Metrics:
         *,
         before: NextStep | None,
         after: Mapping[str, Prediction],
+        interview: str,
     ) -> None:
         """Count an answer, its drift and its information about the target.
 
@@ -84,17 +105,20 @@ class Metrics:
             answer: a value, or the reason why there is none.
             before: the step before the answer, if it is known.
             after: the predictions after the answer.
+            interview: the key of the interview.
         """
         reasons = sorted(str(reason) for reason in answer.without.values())
-        self.answers.labels("value" if answer.values else reasons[0]).inc()
+        kind = "value" if answer.values else reasons[0]
+        self._release.add(interview, self._answers.labels(kind).inc)
         for distance in self.drift.observe(questionnaire, answer):
-            self.distance.observe(distance)
+            self._release.add(interview, partial(self._distance.observe, distance))
         if before is not None and answer.values and answer.question in before.rewards:
             nats = sum(
                 information(prediction, after[name]) for name, prediction in before.predictions.items()
             )
-            self.expected_nats.inc(max(0.0, before.rewards[answer.question]))
-            self.actual_nats.inc(max(0.0, nats))
+            expected = max(0.0, before.rewards[answer.question])
+            self._release.add(interview, partial(self._expected_nats.inc, expected))
+            self._release.add(interview, partial(self._actual_nats.inc, max(0.0, nats)))
 
     def to_prometheus(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""

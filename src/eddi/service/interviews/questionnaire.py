@@ -1,4 +1,4 @@
-"""Questionnaires: a published model with its target, strategy and stopping rule."""
+"""Questionnaires: a published model with its target, strategy, stopping rule and settings."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,12 @@ from eddi.interview.record import Record
 from eddi.model.files.archive import load
 from eddi.model.fitted import FittedModel
 from eddi.service.errors import RespondentError
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
 from eddi.strategy.names import StrategyName, make_strategy, name_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
+from eddi.table.variable import Variable
 
 N_TARGETS_SUGGESTED = 12  # variables named in an error message
 
@@ -31,9 +33,20 @@ class NothingPublishedError(RespondentError, LookupError):
     )
 
 
+class QuestionnaireClosedError(RespondentError, RuntimeError):
+    """No interview can begin: the questionnaire was closed, or its limits are reached."""
+
+    status = 409
+    page_status = 410
+    title = "This questionnaire is closed"
+    explanation = (
+        "No new answers are collected. If you have already begun, your private link still works."
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Questionnaire:
-    """A published model with its target, strategy and stopping rule.
+    """A published model with its target, strategy, stopping rule and settings.
 
     Args:
         name: its public name.
@@ -44,6 +57,8 @@ class Questionnaire:
         version: number of the version published under this name.
         strategy: chooses the questions.
         stop: ends the interviews.
+        settings: its texts, what respondents see, and who may answer.
+        key: identifies it when it is renamed; the name if empty.
     """
 
     name: str
@@ -53,6 +68,8 @@ class Questionnaire:
     version: int = 1
     strategy: Strategy = field(default_factory=Information)
     stop: StoppingRule = field(default_factory=Stop)
+    settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
+    key: str = ""
 
     @classmethod
     def load(
@@ -118,6 +135,11 @@ class Questionnaire:
             self.model, interview_target, strategy=self.strategy, stop=self.stop, record=record
         )
 
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that its interviews predict."""
+        return tuple(self.model.schema[name] for name in self.target)
+
 
 class Catalogue(Protocol):
     """The questionnaires of a server, including earlier versions that interviews still use."""
@@ -125,11 +147,17 @@ class Catalogue(Protocol):
     def current(self, name: str | None = None) -> Questionnaire:
         """Return the questionnaire for new interviews: the one with this name, or the default."""
 
+    def first_page(self) -> Questionnaire | None:
+        """Return the questionnaire at the address of the server; None if it lists all."""
+
     def find(self, name: str, version: int, model_sha256: str, /) -> Questionnaire | None:
         """Return the version that an interview started with; None if its model is not available."""
 
     def all(self) -> tuple[Questionnaire, ...]:
-        """Return the current version of every questionnaire."""
+        """Return the current version of every questionnaire that can be answered."""
+
+    def read_logo(self, digest: str, /) -> bytes | None:
+        """Return the picture with this digest; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +184,14 @@ class FixedCatalogue:
     def all(self) -> tuple[Questionnaire, ...]:
         """Return all questionnaires."""
         return self.questionnaires
+
+    def first_page(self) -> Questionnaire | None:
+        """Return the last questionnaire."""
+        return self.current()
+
+    def read_logo(self, digest: str, /) -> bytes | None:  # noqa: ARG002
+        """Return None: a catalogue that never changes has no pictures."""
+        return None
 
 
 def stop_to_document(stop: StoppingRule) -> dict[str, float]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
-from eddi.service.web.formatting import capitalize, format_level, format_value
+from eddi.service.web.formatting import capitalize, format_value
+from eddi.service.web.texts import PLAIN, Texts
 from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question
 from eddi.table.schema import Schema
@@ -102,7 +103,8 @@ class FormInput:
         """Return the input that gives an earlier answer."""
         typed = {name: _type_value(schema[name], value) for name, value in answer.values.items()}
         unknown = [name for name, reason in answer.without.items() if reason is NoAnswer.UNKNOWN]
-        return cls(answer.values, typed, frozenset(unknown))
+        without = {name: _no_answer_value(reason) for name, reason in answer.without.items()}
+        return cls({**answer.values, **without}, typed, frozenset(unknown))
 
 
 def build_fields(
@@ -111,6 +113,7 @@ def build_fields(
     *,
     answered: Collection[str] = (),
     form_input: FormInput | None = None,
+    texts: Texts = PLAIN,
 ) -> list[FormField]:
     """Return a field for each variable of a question; a multi-select question has a single field.
 
@@ -119,21 +122,24 @@ def build_fields(
         schema: of the model.
         answered: variables that other answers gave; they get no field.
         form_input: the content of the fields; by default they are empty.
+        texts: of the questionnaire.
     """
     form_input = form_input or FormInput({})
+    keys = _field_keys(question, answered)
     if schema.options(question):
-        return [_build_options_field(question, schema, _field_keys(question, answered), form_input)]
+        return [_build_options_field(question, schema, keys, form_input=form_input, texts=texts)]
     is_single = len(question.reveals) == 1
     return [
         _build_field(
             schema[name],
             key,
-            label=question.title if is_single else capitalize(name),
-            note=question.note if is_single else "",
+            label=texts.question(question) if is_single else texts.title(schema[name]),
+            note=texts.note(question) if is_single else texts.help(name),
             is_single=is_single,
             form_input=form_input,
+            texts=texts,
         )
-        for name, key in _field_keys(question, answered).items()
+        for name, key in keys.items()
     ]
 
 
@@ -228,7 +234,14 @@ def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]
 
 
 def _build_field(
-    variable: Variable, key: str, *, label: str, note: str, is_single: bool, form_input: FormInput
+    variable: Variable,
+    key: str,
+    *,
+    label: str,
+    note: str,
+    is_single: bool,
+    form_input: FormInput,
+    texts: Texts,
 ) -> FormField:
     expected = "" if variable.kind.has_levels else capitalize(describe_expected_number(variable)) + "."
     return FormField(
@@ -236,7 +249,7 @@ def _build_field(
         label=label,
         control=_choose_control(variable, is_single=is_single),
         hint=" ".join(filter(None, (expected, note))),
-        options=_list_options(variable),
+        options=_list_options(variable, texts),
         low=variable.low,
         high=variable.high,
         step=_slider_step(variable),
@@ -250,7 +263,12 @@ def _build_field(
 
 
 def _build_options_field(
-    question: Question, schema: Schema, keys: Mapping[str, str], form_input: FormInput
+    question: Question,
+    schema: Schema,
+    keys: Mapping[str, str],
+    *,
+    form_input: FormInput,
+    texts: Texts,
 ) -> FormField:
     """Return the field of a multi-select question: one checkbox per option, and one for none of them."""
     options, typed = schema.options(question), form_input.typed
@@ -259,18 +277,21 @@ def _build_options_field(
         checked = {NONE}
     return FormField(
         key=next(iter(keys.values())),
-        label=question.title,
+        label=texts.question(question),
         control="options",
-        hint=f"Choose all that apply. {question.note}".rstrip(),
-        options=(*((key, options[name]) for name, key in keys.items()), (NONE, "None of these")),
+        hint=f"Choose all that apply. {texts.note(question)}".rstrip(),
+        options=(
+            *((key, texts.option(schema[name], options[name])) for name, key in keys.items()),
+            (NONE, "None of these"),
+        ),
         error=next(iter(form_input.errors.values()), ""),
         checked=frozenset(checked),
     )
 
 
-def _list_options(variable: Variable) -> tuple[tuple[str, str], ...]:
+def _list_options(variable: Variable, texts: Texts) -> tuple[tuple[str, str], ...]:
     """Return the levels in their order, except that "yes" comes before "no"."""
-    options = [(str(level), format_level(level)) for level in variable.levels]
+    options = [(str(level), texts.level(variable, level)) for level in variable.levels]
     if [label.lower() for _, label in options] == ["no", "yes"]:
         options.reverse()
     return tuple(options)

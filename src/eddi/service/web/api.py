@@ -127,11 +127,13 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
         start = start or schemas.StartIn()
         target, name = start.target, start.questionnaire
         scoped_key = _scope_to_api_key(idempotency_key, request)
-        if scoped_key is None:
+        if scoped_key is None and not service.is_limited(name):
             view = await _wait(service.queue_start(target=target, questionnaire=name))
         else:
             begin_once = partial(service.start, target=target, questionnaire=name)
-            view = await run_in_threadpool(begin_once, idempotency_key=scoped_key)
+            view = await run_in_threadpool(
+                begin_once, invitation=start.invitation or "", idempotency_key=scoped_key
+            )
         headers = {"Location": f"/interviews/{view.key}", "ETag": _etag(view)}
         return JSONResponse(schemas.describe_start(view), 201, headers)
 

@@ -5,11 +5,13 @@ Responses without such an error, for example to an unknown address, are explaine
 """
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from eddi.errors import AnswerError, EddiError
 from eddi.service.errors import InterviewNotFoundError, RespondentError
 from eddi.service.interviews.batcher import BusyError
 from eddi.service.web import page_context
+from eddi.service.web.formatting import format_bytes
 from eddi.service.web.rendering import Renderer
 
 FINAL_STATUSES = (404, 410)  # the interview cannot be continued
@@ -100,8 +102,19 @@ def find_error_page(error: EddiError) -> ErrorPage | None:
     return FALLBACK_PAGES.get(error.status)
 
 
-def render_status_page(renderer: Renderer, status: int, request_id: str) -> bytes:
-    """Return the page for a browser whose request failed with this HTTP status."""
+def render_status_page(
+    renderer: Renderer, status: int, request_id: str, *, upload_limit: int | None = None
+) -> bytes:
+    """Return the page for a browser whose request failed with this HTTP status.
+
+    Args:
+        renderer: renders the page.
+        status: of the response.
+        request_id: names the request in the log.
+        upload_limit: maximum size of a table in bytes, if the request uploads one.
+    """
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and upload_limit is not None:
+        return _render_upload_page(renderer, upload_limit)
     page = STATUS_PAGES.get(status, BAD_REQUEST)
     paragraphs = [page.explanation]
     if status >= 500:
@@ -109,4 +122,17 @@ def render_status_page(renderer: Renderer, status: int, request_id: str) -> byte
             f"If you contact us about this error, please include this number: {request_id}."
         )
     context = page_context.message_page(page.title, paragraphs)
+    return bytes(renderer.render("message.html", context).body)
+
+
+def _render_upload_page(renderer: Renderer, limit: int) -> bytes:
+    """Return the page for a table that is too large."""
+    paragraphs = [
+        f"This server accepts tables of up to {format_bytes(limit)}. Nothing of the file was saved.",
+        "A Parquet file is often ten times smaller than a CSV file. You can also upload fewer rows or "
+        "columns. The operator of the server can raise the limit (EDDI_MAX_UPLOAD).",
+    ]
+    context = page_context.message_page(
+        "The file is too large", paragraphs, link="/analyst/tables", link_text="Choose another file"
+    )
     return bytes(renderer.render("message.html", context).body)

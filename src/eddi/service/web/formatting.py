@@ -48,3 +48,8 @@ def format_level(level: Level) -> str:
 def capitalize(text: str) -> str:
     """Return the text with a capital first letter; the rest stays, unlike in `str.capitalize`."""
     return text[:1].upper() + text[1:]
+
+
+def format_bytes(n_bytes: int) -> str:
+    """Return a size in MB, or in kB if it is smaller than one MB."""
+    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 1_000_000 else f"{n_bytes / 1e3:,.0f} kB"

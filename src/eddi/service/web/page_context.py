@@ -1,22 +1,28 @@
 """The context of each respondent page: what its template shows of an interview."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
-from eddi.interview.effects import measure_effects, predictions_over_time
+from eddi.interview.effects import predictions_over_time
 from eddi.interview.explanation import explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews import interview_analytics
 from eddi.service.interviews.interview_view import InterviewView
+from eddi.service.interviews.questionnaire import Questionnaire
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import prediction_charts, wording
 from eddi.service.web.answer_form import FormField, FormInput, build_fields
-from eddi.service.web.formatting import capitalize, format_information, format_level
+from eddi.service.web.formatting import capitalize
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
+from eddi.service.web.texts import PLAIN, Texts
 from eddi.strategy.per_cost import PerCost
 from eddi.table.question import Question
+from eddi.table.variable import Variable
 
 DEFERRED_NOTICE = "You put this question off until now. No other question is left."
 MAX_ALTERNATIVES = 5  # questions whose expected information is compared
@@ -33,58 +39,78 @@ class PredictionView:
     bars: list[Bar]
 
 
-@dataclass(frozen=True)
-class EffectView:
-    """The effect of one answer.
-
-    Args:
-        answer: in words.
-        percent: the shift relative to the largest one, from -50 to 50.
-        shift: of the prediction.
-        information: of the answer when it was given.
-    """
-
-    answer: wording.AnswerText
-    percent: float
-    shift: str
-    information: str
-
-
 def base_context(view: InterviewView, active_page: str) -> Context:
     """Return the context of the header and footer of every page of an interview."""
     return {
-        "name": site_name(view.interview.target),
+        "name": questionnaire_title(view.questionnaire),
         "key": view.key,
         "active_page": active_page,
         "n_answers": len(view.interview.record.answers),
         "version": view.version,
+        "may_see_result": may_see_result(view),
     }
 
 
-def site_name(target: tuple[str, ...]) -> str:
+def design(questionnaire: Questionnaire | None) -> Context:
+    """Return the context that every page needs: the logo and the colour of a questionnaire."""
+    settings = QuestionnaireSettings() if questionnaire is None else questionnaire.settings
+    return {
+        "key": "",
+        "home": f"/q/{quote(questionnaire.name)}" if questionnaire is not None else "/",
+        "theme": f"/theme/{settings.colour.removeprefix('#')}.css" if settings.colour else "",
+        "logo": f"/logo/{settings.logo}" if settings.logo else "",
+    }
+
+
+def texts_of(view: InterviewView) -> Texts:
+    """Return the texts of an interview's questionnaire."""
+    return Texts(view.questionnaire.settings)
+
+
+def may_see_result(view: InterviewView) -> bool:
+    """Whether the respondent may see the result now; at the end, also if it is hidden before."""
+    settings = view.questionnaire.settings
+    return view.question is None or (settings.show_estimate and settings.show_result)
+
+
+def questionnaire_title(questionnaire: Questionnaire) -> str:
+    """Return the title of a questionnaire, or what it is about."""
+    settings = questionnaire.settings
+    return settings.title or site_name(questionnaire.variables, Texts(settings))
+
+
+def site_name(target: Iterable[Variable], texts: Texts = PLAIN) -> str:
     """Return the name of a questionnaire about these targets, for the header."""
-    return capitalize(" and ".join(target))
+    return capitalize(texts.join_names(target))
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text that a publisher wrote."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def question_page(
     view: InterviewView, question: Question, form_input: FormInput | None, *, deferred: set[str]
 ) -> Context:
     """Return the context of the page that asks a question."""
-    interview = view.interview
-    n_answers = len(interview.record.answers)
+    interview, texts = view.interview, texts_of(view)
+    answers, schema = interview.record.answers, interview.model.schema
+    n_answers = len(answers)
     fields = build_fields(
         question,
-        interview.model.schema,
+        schema,
         answered=interview.record.answered_variables(),
         form_input=form_input,
+        texts=texts,
     )
     return {
         **base_context(view, "question"),
-        **_prediction_panel(interview),
-        **_form_context(question, fields),
-        "title": f"Question {n_answers + 1}: {question.title}",
+        **_prediction_panel(view),
+        **_form_context(view, question, fields),
+        "title": f"Question {n_answers + 1}: {texts.question(question)}",
         "eyebrow": f"Question {n_answers + 1}",
-        "action": f"/i/{view.key}",
+        "action": f"/i/{view.key}/question/{n_answers + 1}",
+        "safety": texts.safety(answers[-1:], schema),
         "is_change": False,
         # At the end of the interview, only questions that were put off are left.
         "can_defer": bool((deferred if view.question is None else set(view.rewards)) - {question.name}),
@@ -95,7 +121,7 @@ def question_page(
 
 def change_page(view: InterviewView, place: int, form_input: FormInput | None = None) -> Context:
     """Return the context of the page that changes an answer; ``place`` counts from 1."""
-    interview = view.interview
+    interview, texts = view.interview, texts_of(view)
     schema, answers = interview.model.schema, interview.record.answers
     answer = answers[place - 1]
     question = find_question(interview, answer)
@@ -104,13 +130,15 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         schema,
         answered=variables_of_other_answers(interview, answer),
         form_input=form_input or FormInput.from_answer(answer, schema),
+        texts=texts,
     )
-    given = wording.describe_answer(answer, schema)
+    given = wording.describe_answer(answer, schema, texts)
     return {
         **base_context(view, "answers"),
-        **_prediction_panel(interview),
-        **_form_context(question, fields),
-        "title": f"Change: {question.title}",
+        **_prediction_panel(view),
+        **_form_context(view, question, fields),
+        "safety": [],
+        "title": f"Change: {texts.question(question)}",
         "eyebrow": f"Your answer {place} of {len(answers)}",
         "action": f"/i/{view.key}/change/{place}",
         "is_change": True,
@@ -123,7 +151,7 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
 
 def why_page(view: InterviewView, question: Question) -> Context:
     """Return the context of the page that explains why a question is asked."""
-    interview = view.interview
+    interview, texts = view.interview, texts_of(view)
     explanation = explain(
         interview.model,
         interview.evidence(),
@@ -136,18 +164,18 @@ def why_page(view: InterviewView, question: Question) -> Context:
     decimals = wording.count_decimals([view.prediction])
     return {
         **base_context(view, "question"),
-        "title": f"Why: {question.title}",
-        "question": question,
-        "sentences": wording.explain_question(explanation, interview.model.schema, decimals),
+        "title": f"Why: {texts.question(question)}",
+        "question_title": texts.question(question),
+        "sentences": wording.explain_question(explanation, interview.model.schema, decimals, texts),
         "alternatives": _compare_questions(view, question),
     }
 
 
 def answers_page(view: InterviewView) -> Context:
     """Return the context of the page that lists all answers."""
-    schema = view.interview.model.schema
+    schema, texts = view.interview.model.schema, texts_of(view)
     answers = [
-        {"text": wording.describe_answer(answer, schema), "link": f"/i/{view.key}/change/{place}"}
+        {"text": wording.describe_answer(answer, schema, texts), "link": f"/i/{view.key}/change/{place}"}
         for place, answer in enumerate(view.interview.record.answers, start=1)
     ]
     return {
@@ -155,31 +183,6 @@ def answers_page(view: InterviewView) -> Context:
         "title": "Your answers so far",
         "answers": answers,
         "is_over": view.question is None,
-    }
-
-
-def result_page(view: InterviewView, *, link: str, today: str) -> Context:
-    """Return the context of the page with the result."""
-    interview = view.interview
-    over_time = _predictions_by_target(interview)
-    first_target = over_time[interview.target[0]]
-    decimals = wording.count_decimals(first_target)
-    is_over = view.question is None
-    cause = "Your answer" if len(first_target) == 2 else "Your answers"
-    return {
-        **base_context(view, "result"),
-        "title": f"Result: {site_name(interview.target)}",
-        "eyebrow": "That is enough, thank you" if is_over else "The result so far",
-        "heading": "Our estimate now",
-        "predictions": _prediction_views(interview, over_time),
-        "change": wording.describe_change(first_target[0], first_target[-1], decimals, cause=cause),
-        "effects": _effect_views(interview, first_target, decimals),
-        "shifted": _describe_shifted(first_target[-1]),
-        "history": prediction_charts.history_chart(first_target, decimals=decimals),
-        "link": link,
-        "is_over": is_over,
-        "today": today,
-        "answers_text": wording.count_answers(len(interview.record.answers)),
     }
 
 
@@ -197,8 +200,9 @@ def message_page(
 ) -> Context:
     """Return the context of a page with a message and a link."""
     return {
+        **design(None),
         "name": "Questionnaire",
-        "key": "",
+        "private_link": "",
         "title": heading,
         "heading": heading,
         "paragraphs": paragraphs,
@@ -222,56 +226,73 @@ def variables_of_other_answers(interview: Interview, answer: Answer) -> set[str]
     return names - set(answer.values) - set(answer.without)
 
 
-def _predictions_by_target(interview: Interview) -> dict[str, list[Prediction]]:
+def predictions_by_target(interview: Interview) -> dict[str, list[Prediction]]:
     return {name: predictions_over_time(interview, name) for name in interview.target}
 
 
-def _prediction_panel(interview: Interview) -> Context:
-    """Return the context of the panel with the present predictions."""
-    over_time = _predictions_by_target(interview)
+def _prediction_panel(view: InterviewView) -> Context:
+    """Return the context of the panel with the present predictions; empty if they are hidden."""
+    if not view.questionnaire.settings.show_estimate:
+        return {"predictions": [], "history": None, "last_change": ""}
+    interview, texts = view.interview, texts_of(view)
+    over_time = predictions_by_target(interview)
     first_target = over_time[interview.target[0]]
     decimals = wording.count_decimals(first_target)
     last_change = ""
     if len(first_target) > 1:
         last_change = wording.describe_change(
-            first_target[-2], first_target[-1], decimals, cause="Your last answer"
+            first_target[-2], first_target[-1], decimals, cause="Your last answer", texts=texts
         )
     return {
-        "predictions": _prediction_views(interview, over_time),
-        "history": prediction_charts.history_chart(first_target, decimals=decimals),
+        "predictions": prediction_views(interview, over_time, texts),
+        "history": prediction_charts.history_chart(first_target, decimals=decimals, texts=texts),
         "last_change": last_change,
     }
 
 
-def _prediction_views(
-    interview: Interview, over_time: dict[str, list[Prediction]]
+def prediction_views(
+    interview: Interview, over_time: dict[str, list[Prediction]], texts: Texts
 ) -> list[PredictionView]:
-    return [_prediction_view(interview, name, predictions) for name, predictions in over_time.items()]
+    return [
+        _prediction_view(interview, name, predictions, texts=texts)
+        for name, predictions in over_time.items()
+    ]
 
 
-def _prediction_view(interview: Interview, name: str, over_time: list[Prediction]) -> PredictionView:
+def _prediction_view(
+    interview: Interview, name: str, over_time: list[Prediction], *, texts: Texts
+) -> PredictionView:
     prediction, decimals = over_time[-1], wording.count_decimals(over_time)
-    text = wording.describe_prediction(prediction, decimals)
+    text = wording.describe_prediction(prediction, decimals, texts)
     if prediction.probabilities is not None:
-        return PredictionView(text, None, prediction_charts.level_bars(prediction))
+        return PredictionView(text, None, prediction_charts.level_bars(prediction, texts))
     density = prediction_charts.density_chart(
         interview_analytics.draw_values(interview, name),
         prediction,
         over_time[0],
         domain=prediction_charts.value_domain(over_time),
         decimals=decimals,
+        texts=texts,
     )
     return PredictionView(text, density, [])
 
 
-def _form_context(question: Question, fields: list[FormField]) -> Context:
-    n_errors = sum(bool(field.error) for field in fields)
-    return {"question": question, "fields": fields, "n_errors": n_errors}
+def _form_context(view: InterviewView, question: Question, fields: list[FormField]) -> Context:
+    texts = texts_of(view)
+    return {
+        "question": question,
+        "question_title": texts.question(question),
+        "question_note": texts.note(question),
+        "fields": fields,
+        "n_errors": sum(bool(field.error) for field in fields),
+        "submits_on_choice": view.questionnaire.settings.submit_on_choice,
+    }
 
 
 def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
-    """Return the expected information of the best open questions, with ``question`` among them."""
+    """Return what the best open questions are expected to tell, with ``question`` among them."""
     questions = {other.name: other for other in view.interview.model.schema.questions}
+    texts = texts_of(view)
     per_cost = isinstance(view.interview.rules.strategy, PerCost)
     best = list(view.rewards.items())[:MAX_ALTERNATIVES]
     if question.name not in dict(best):
@@ -280,34 +301,11 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     largest = max((nats for _, nats in best), default=0.0)
     return [
         Bar(
-            questions.get(name, question).title,
+            texts.question(questions.get(name, question)),
             round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
-            format_information(nats)
+            wording.format_share(nats, largest)
             + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
             name == question.name,
         )
         for name, nats in best
     ]
-
-
-def _effect_views(interview: Interview, over_time: list[Prediction], decimals: int) -> list[EffectView]:
-    """Return the effect of each answer, largest first."""
-    effects = measure_effects(interview, over_time)
-    largest = max((abs(effect.shift) for effect in effects), default=0.0) or 1.0
-    return [
-        EffectView(
-            wording.describe_answer(effect.answer, interview.model.schema),
-            round(50 * effect.shift / largest, 2),
-            wording.describe_shift(effect.shift, over_time[-1], decimals),
-            format_information(effect.nats),
-        )
-        for effect in effects
-    ]
-
-
-def _describe_shifted(prediction: Prediction) -> str:
-    """Return what the shifts of the answers refer to."""
-    if prediction.probabilities is None:
-        return f"the estimate of {prediction.variable.name}"
-    level = format_level(prediction.variable.levels[int(prediction.probabilities.argmax())])
-    return f"the probability of “{level}”"

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from eddi.model.prediction import Prediction
 from eddi.service.web import svg, wording
-from eddi.service.web.formatting import format_level, format_number, format_probability
+from eddi.service.web.formatting import format_number, format_probability
 from eddi.service.web.svg import Bar, Label, Point, Scale
+from eddi.service.web.texts import PLAIN, Texts
 
 WIDTH = 320.0  # of every chart, in units of its viewBox; the page scales it
 DENSITY_HEIGHT = 46.0  # above the axis
@@ -100,6 +101,7 @@ def density_chart(
     *,
     domain: tuple[float, float],
     decimals: int,
+    texts: Texts = PLAIN,
 ) -> DensityChart:
     """Return the chart of a quantity, from draws of its predictive distribution.
 
@@ -109,6 +111,7 @@ def density_chart(
         before: the prediction before any answer.
         domain: the range of values; see `value_domain`.
         decimals: of the labels.
+        texts: of the questionnaire.
     """
     baseline = DENSITY_TOP + DENSITY_HEIGHT
     axes = svg.Axes(Scale(domain, (MARGIN, WIDTH - MARGIN)), Scale((0.0, 1.0), (baseline, DENSITY_TOP)))
@@ -126,11 +129,11 @@ def density_chart(
         mean=axes.x(float(prediction.mean)),
         before=(axes.x(float(before.interval[0])), axes.x(float(before.interval[1]))),
         labels=_interval_labels(axes.x, low, high, decimals),
-        description=str(wording.describe_prediction(prediction, decimals)),
+        description=str(wording.describe_prediction(prediction, decimals, texts)),
     )
 
 
-def level_bars(prediction: Prediction) -> list[Bar]:
+def level_bars(prediction: Prediction, texts: Texts = PLAIN) -> list[Bar]:
     """Return a bar for each level, in order; if there are many, for the most likely levels."""
     if prediction.probabilities is None:
         return []
@@ -141,7 +144,7 @@ def level_bars(prediction: Prediction) -> list[Bar]:
         levels = sorted(levels, key=lambda level: -probabilities[level])[:MAX_LEVELS]
     return [
         Bar(
-            format_level(prediction.variable.levels[level]),
+            texts.level(prediction.variable, prediction.variable.levels[level]),
             round(100 * probabilities[level], 2),
             format_probability(probabilities[level]),
             level == most_likely,
@@ -150,13 +153,15 @@ def level_bars(prediction: Prediction) -> list[Bar]:
     ]
 
 
-def history_chart(predictions: Sequence[Prediction], *, decimals: int) -> HistoryChart | None:
+def history_chart(
+    predictions: Sequence[Prediction], *, decimals: int, texts: Texts = PLAIN
+) -> HistoryChart | None:
     """Return the chart of predictions before any answer and after each; None before the first."""
     if len(predictions) < 2:
         return None
     ticks = [float(x) for x in np.linspace(AXIS_WIDTH, WIDTH - MARGIN, len(predictions)).round(2)]
     if predictions[0].probabilities is not None:
-        return _level_history(predictions, ticks)
+        return _level_history(predictions, ticks, texts)
     return _quantity_history(predictions, ticks, decimals)
 
 
@@ -182,7 +187,9 @@ def _quantity_history(
     )
 
 
-def _level_history(predictions: Sequence[Prediction], ticks: Sequence[float]) -> HistoryChart:
+def _level_history(
+    predictions: Sequence[Prediction], ticks: Sequence[float], texts: Texts
+) -> HistoryChart:
     probabilities = np.array([p.probabilities for p in predictions], dtype=float)  # [steps, levels]
     most_likely = int(probabilities[-1].argmax())
     n_levels = probabilities.shape[1]
@@ -191,7 +198,8 @@ def _level_history(predictions: Sequence[Prediction], ticks: Sequence[float]) ->
     for level in sorted(levels, key=lambda level: level == most_likely):  # the main line on top
         path = _path(ticks, probabilities[:, level], (0.0, 1.0))
         lines.append(HistoryLine(svg.format_points(path), level == most_likely, path[-1]))
-    name = format_level(predictions[-1].variable.levels[most_likely])
+    variable = predictions[-1].variable
+    name = texts.level(variable, variable.levels[most_likely])
     first, last = (format_probability(float(probabilities[step, most_likely])) for step in (0, -1))
     return HistoryChart(
         band="",

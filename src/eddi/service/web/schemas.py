@@ -40,6 +40,9 @@ class StartIn(_StrictModel):
         description="Name of the questionnaire; by default the first of the server.",
         examples=["people"],
     )
+    invitation: Name | None = Field(
+        default=None, description="The token of an invitation, if the questionnaire needs one."
+    )
 
 
 class AnswerIn(_StrictModel):
@@ -79,6 +82,8 @@ class VariableOut(TypedDict):
     low: NotRequired[float]
     high: NotRequired[float]
     unit: NotRequired[str]
+    title: NotRequired[str]
+    labels: NotRequired[list[str]]
 
 
 class QuestionOut(TypedDict):

@@ -13,14 +13,12 @@ from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
 from eddi.reward.units import to_bits
 from eddi.service.web.formatting import (
-    capitalize,
-    format_information,
-    format_level,
     format_number,
     format_probability,
     format_signed,
     format_value,
 )
+from eddi.service.web.texts import PLAIN, Texts
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable
 
@@ -29,7 +27,11 @@ Numbers = NDArray[np.float64]
 COVERAGE_PERCENT = f"{COVERAGE:.0%}"
 NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "Not known", NoAnswer.DECLINED: "Preferred not to say"}
 MIN_CHANGE = 0.005  # of a relative width or a probability; a smaller change is not mentioned
-MIN_BITS = 0.0005  # less information would be shown as 0.000 bits
+LIKELIHOODS = (  # the lowest probability that a word stands for
+    *((0.9, "very likely"), (0.66, "likely"), (0.33, "possible"), (0.1, "unlikely")),
+    (0.0, "very unlikely"),
+)
+MIN_BITS = 0.0005  # an answer with less information is said to tell little
 
 
 @dataclass(frozen=True)
@@ -65,22 +67,31 @@ class AnswerText:
         return ", ".join(f"{name} {value}" for name, value in self.parts)
 
 
-def describe_answer(answer: Answer, schema: Schema) -> AnswerText:
+def describe_answer(answer: Answer, schema: Schema, texts: Texts = PLAIN) -> AnswerText:
     """Return an answer in words."""
-    texts = {question.name: question.title for question in schema.questions}
-    if (selected := selected_options(answer, schema)) is not None:
-        listed = ", ".join(selected) or "None of these"
-        return AnswerText(texts[answer.question], ((answer.question, listed),))
-    values = {name: _describe_value(schema[name], value) for name, value in answer.values.items()}
+    titles = {question.name: texts.question(question) for question in schema.questions}
+    if selected_options(answer, schema) is not None:
+        return AnswerText(
+            titles[answer.question], ((answer.question, _list_options(answer, schema, texts)),)
+        )
+    values = {name: _describe_value(schema[name], v, texts) for name, v in answer.values.items()}
     values |= {name: NO_ANSWER_TEXTS[reason] for name, reason in answer.without.items()}
-    parts = [(capitalize(name), values[name]) for name in sorted(values, key=schema.position)]
+    parts = [(texts.title(schema[n]), values[n]) for n in sorted(values, key=schema.position)]
     if not answer.values and len(set(values.values())) == 1:
         parts = parts[:1]  # the same reason for all variables is given once
-    return AnswerText(texts.get(answer.question, answer.question), tuple(parts))
+    return AnswerText(titles.get(answer.question, answer.question), tuple(parts))
 
 
-def _describe_value(variable: Variable, value: Level) -> str:
-    text = format_level(value) if variable.kind.has_levels else format_value(value)
+def _list_options(answer: Answer, schema: Schema, texts: Texts) -> str:
+    """Return the selected options of a multi-select question."""
+    options = next(schema.options(q) for q in schema.questions if q.name == answer.question)
+    selected = set(selected_options(answer, schema) or ())
+    labels = [texts.option(schema[n], label) for n, label in options.items() if label in selected]
+    return ", ".join(labels) or "None of these"
+
+
+def _describe_value(variable: Variable, value: Level, texts: Texts) -> str:
+    text = texts.level(variable, value) if variable.kind.has_levels else format_value(value)
     return f"{text} {variable.unit}".strip()
 
 
@@ -99,10 +110,12 @@ def describe_expected_number(variable: Variable) -> str:
     return ("a whole number" if is_count else "a number") + bounds + unit
 
 
-def describe_prediction(prediction: Prediction, decimals: int = 0) -> PredictionText:
+def describe_prediction(
+    prediction: Prediction, decimals: int = 0, texts: Texts = PLAIN
+) -> PredictionText:
     """Return a prediction in words."""
     variable = prediction.variable
-    name = capitalize(variable.name)
+    name = texts.title(variable)
     if prediction.probabilities is not None:
         most_likely = int(prediction.probabilities.argmax())
         probability = format_probability(float(prediction.probabilities[most_likely]))
@@ -112,7 +125,8 @@ def describe_prediction(prediction: Prediction, decimals: int = 0) -> Prediction
             else f"The most likely of {variable.n_levels}"
         )
         certainty = f"{rank}, with a probability of {probability}."
-        return PredictionText(name, format_level(variable.levels[most_likely]), "", certainty)
+        level = texts.level(variable, variable.levels[most_likely])
+        return PredictionText(name, level, "", certainty)
     low, high = (format_number(float(end), decimals) for end in prediction.interval)
     certainty = f"We are {COVERAGE_PERCENT} sure that it is between {low} and {high}."
     estimate = format_number(float(prediction.mean), decimals)
@@ -133,10 +147,12 @@ def count_decimals(predictions: Sequence[Prediction]) -> int:
     return max(0, 2 - math.floor(math.log10(max(widest, 1e-12))))
 
 
-def describe_change(before: Prediction, after: Prediction, decimals: int = 0, *, cause: str) -> str:
-    """Return how the uncertainty changed; ``cause`` is the subject, such as "Your answer"."""
+def describe_change(
+    before: Prediction, after: Prediction, decimals: int = 0, *, cause: str, texts: Texts = PLAIN
+) -> str:
+    """Return how a prediction changed; ``cause`` is the subject, such as "Your answer"."""
     if before.probabilities is not None and after.probabilities is not None:
-        return _describe_level_change(before.probabilities, after.probabilities, after.variable, cause)
+        return _describe_level_change(before.probabilities, after.probabilities, after, cause, texts)
     old, new = uncertainty(before), uncertainty(after)
     if abs(new - old) < MIN_CHANGE * old:
         return f"{cause} did not change the width of the {COVERAGE_PERCENT} range."
@@ -148,18 +164,30 @@ def describe_change(before: Prediction, after: Prediction, decimals: int = 0, *,
     )
 
 
-def _describe_level_change(before: Numbers, after: Numbers, variable: Variable, cause: str) -> str:
+def describe_likelihood(probability: float) -> str:
+    """Return a probability in words, such as "unlikely"."""
+    return next(word for bound, word in LIKELIHOODS if probability >= bound)
+
+
+def _describe_level_change(
+    before: Numbers, after: Numbers, prediction: Prediction, cause: str, texts: Texts
+) -> str:
     """Return how the probability of the level that is most likely now has changed."""
-    most_likely = int(after.argmax())
+    most_likely, earlier = int(after.argmax()), int(before.argmax())
     old, new = float(before[most_likely]), float(after[most_likely])
-    level = format_level(variable.levels[most_likely])
+    variable = prediction.variable
+    level, earlier_level = (texts.level(variable, variable.levels[n]) for n in (most_likely, earlier))
     if abs(new - old) < MIN_CHANGE:
         return f"{cause} did not change the probability of “{level}”."
     effect = "raised" if new > old else "lowered"
-    return (
-        f"{cause} {effect} the probability of “{level}” from {format_probability(old)} to "
-        f"{format_probability(new)}."
-    )
+    change = f"from {format_probability(old)} to {format_probability(new)}"
+    words = describe_likelihood(old), describe_likelihood(new)
+    if words[0] != words[1]:
+        change = f"from {words[0]} ({format_probability(old)}) to {words[1]} ({format_probability(new)})"
+    sentence = f"{cause} {effect} the probability of “{level}” {change}."
+    if earlier != most_likely:
+        sentence += f" Our best guess changed from “{earlier_level}” to “{level}”."
+    return sentence
 
 
 def describe_shift(shift: float, prediction: Prediction, decimals: int = 0) -> str:
@@ -193,28 +221,37 @@ def count_answers(n_answers: int) -> str:
     return {0: "no answers", 1: "one answer"}.get(n_answers, f"{n_answers} answers")
 
 
-def explain_question(explanation: Explanation, schema: Schema, decimals: int = 0) -> list[str]:
+def format_share(part: float, whole: float) -> str:
+    """Return a part of a whole in percent."""
+    return format_probability(max(0.0, part) / whole) if whole > 0 else "0%"
+
+
+def explain_question(
+    explanation: Explanation, schema: Schema, decimals: int = 0, texts: Texts = PLAIN
+) -> list[str]:
     """Return sentences that tell a respondent why a question is asked."""
-    target = explanation.target
+    targets = (explanation.target, *explanation.other_targets)
+    subject = texts.join_names(schema[name] for name in targets)
     sentences = []
     if explanation.question.always:
         sentences.append("Everyone is asked this question.")
     if to_bits(explanation.nats) > MIN_BITS:
+        is_best = _is_best(explanation)
         sentences.append(
-            f"Your answer is expected to give {format_information(explanation.nats)} of information about "
-            f"{explanation.subject}"
-            + (", more than any other question now." if _is_best(explanation) else ".")
+            f"Of all questions that are left, your answer is expected to tell us most about {subject}."
+            if is_best
+            else f"Your answer is expected to tell us more about {subject}."
         )
         if explanation.per_cost:
             sentences.append(
-                f"Effort counts, too: this question costs {explanation.question.cost:g}. We ask what gives "
-                "the most information for its cost."
+                f"Effort counts, too: this question costs {explanation.question.cost:g}. We ask what tells "
+                "us most for its cost."
             )
     elif explanation.lookahead_gain <= 0:
-        sentences.append(f"Your answer is expected to tell us little more about {explanation.subject}.")
+        sentences.append(f"Your answer is expected to tell us little more about {subject}.")
     if explanation.lookahead_gain > 0:
         sentences.append("Your answer decides which question is most informative next.")
-    sentences.append(_describe_expected_change(explanation, schema[target], decimals))
+    sentences.append(_describe_expected_change(explanation, schema[explanation.target], decimals, texts))
     if explanation.runner_up is None:
         sentences.append("No other question is left.")
     return sentences
@@ -225,16 +262,19 @@ def _is_best(explanation: Explanation) -> bool:
     return explanation.is_most_informative and is_ahead
 
 
-def _describe_expected_change(explanation: Explanation, target: Variable, decimals: int) -> str:
+def _describe_expected_change(
+    explanation: Explanation, target: Variable, decimals: int, texts: Texts
+) -> str:
+    name = texts.name(target)
     if explanation.of_levels:
         now, after = format_probability(explanation.now), format_probability(explanation.after)
-        measure = f"the probability that our best guess of {target.name} is wrong"
+        measure = f"the probability that our best guess of {name} is wrong"
     else:
         now = format_number(explanation.now, decimals)
         after = format_number(explanation.after, decimals)
-        measure = f"the width of the {COVERAGE_PERCENT} range of {target.name}"
+        measure = f"the width of the {COVERAGE_PERCENT} range of {name}"
     if now == after and explanation.of_levels:
-        return f"One answer alone is unlikely to change our best guess of {target.name}."
+        return f"One answer alone is unlikely to change our best guess of {name}."
     if now == after:
         return f"We expect {measure} to stay near {now}."
     direction = "fall" if explanation.after < explanation.now else "rise"

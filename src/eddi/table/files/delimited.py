@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from eddi.errors import EddiWarning, TableError
+from eddi.table.cells.formulas import neutralize, neutralize_column, restore, restore_column
 from eddi.table.cells.missing import MISSING_MARKERS
 from eddi.table.columns import clean, is_text
 from eddi.table.files.limits import DEFAULT_LIMITS, ReadLimits, make_expansion_error
@@ -96,9 +97,9 @@ def _make_long_cell_error(path: Path, text: str) -> TableError:
 
 
 def write(table: pa.Table, path: Path, delimiter: str) -> None:
-    """Write the table as text. A missing value is an empty cell."""
-    columns = [_decode_dictionary(column) for column in table.columns]
-    plain = pa.Table.from_arrays(columns, table.column_names)
+    """Write the table as text. A missing value is an empty cell, and no spreadsheet evaluates a cell."""
+    columns = [neutralize_column(_decode_dictionary(column)) for column in table.columns]
+    plain = pa.Table.from_arrays(columns, [neutralize(name) for name in table.column_names])
     try:
         _write(plain, path, delimiter, quotes="none")
     except pa.ArrowInvalid:  # some text contains a delimiter, a quote or a line break
@@ -175,7 +176,8 @@ def _parse(raw: bytes, delimiter: str, header: Sequence[str]) -> pa.Table:
     ).slice(1)
     if max((_find_longest(column) for column in table.columns), default=0) > csv.field_size_limit():
         raise csv.Error("a cell is too long")
-    return pa.Table.from_arrays([_type_column(column) for column in table.columns], list(header))
+    columns = [_type_column(restore_column(column)) for column in table.columns]
+    return pa.Table.from_arrays(columns, [restore(name) for name in header])
 
 
 def _find_longest(column: pa.ChunkedArray) -> int:

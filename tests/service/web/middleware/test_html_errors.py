@@ -28,6 +28,15 @@ def test_a_refused_browser_gets_a_page(client):
     assert_page(not_json, 415, "That could not be understood")
 
 
+def test_the_page_of_a_table_that_is_too_large_names_the_limit(serving):
+    with serving(max_upload=3_000_000) as client:
+        refused = client.post("/analyst/tables", content=b"x" * 3_000_001, headers=BROWSER)
+        assert refused.status_code == 413
+        assert "<h1>The file is too large</h1>" in refused.text
+        assert "accepts tables of up to 3 MB" in refused.text
+        assert 'href="/analyst/tables"' in refused.text
+
+
 def test_a_browser_that_sends_too_many_requests_gets_a_page(serving):
     with serving(rate=0.5, burst=1) as client:
         client.get("/", headers=BROWSER)

@@ -197,6 +197,8 @@ class _DraftParser:
                 missing=_parse_codes(row.missing),
                 declined=_parse_codes(row.declined),
                 source=None if previous is None else previous.source,
+                title="" if previous is None else previous.title,
+                labels=previous.labels if previous is not None and previous.levels == levels else (),
                 **bounds,
             )
             if variable != previous:

@@ -11,17 +11,23 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eddi.errors import EddiError, TableError
+from eddi.errors import EddiError, TableError, TargetError
 from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.service.analyst.data.tables import read_rows
 from eddi.service.analyst.jobs.folder_lock import hold_lock
 from eddi.service.analyst.jobs.job_queue import JobKind, read_json, write_json
+
+if TYPE_CHECKING:  # the worker starts quickly
+    import pyarrow as pa
+
+    from eddi.model.fitted import FittedModel
 
 NICENESS = 5  # respondents who wait for their next question have priority
 MIN_ROWS = 10  # for training
@@ -73,6 +79,7 @@ def fit(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     ).fit(rows.take(training_rows))
     if len(held_out):
         model.measure_quality(rows.take(held_out))  # `save` would measure it on fewer rows
+        certify_held_out(model.fitted(), rows.take(held_out))
     model.save(folder / "model.eddi")
     last = model.history_[-1]
     return {
@@ -83,6 +90,20 @@ def fit(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": round(last.seconds, 2),
         "score": last.best,
     }
+
+
+def certify_held_out(model: "FittedModel", rows: "pa.Table") -> None:
+    """Certify a model on the rows that training did not use, so that it can be published with a risk.
+
+    Only targets with levels are certified: for a quantity, the tolerated error is not known yet.
+    """
+    from eddi.interview.risk_control import MAX_QUESTIONS, certify
+
+    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
+    if not has_levels or len(model.schema.questions) > MAX_QUESTIONS:
+        return
+    with suppress(TableError, TargetError):  # no held-out row has a value of the target
+        certify(model, rows, model.target)
 
 
 def evaluate(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:

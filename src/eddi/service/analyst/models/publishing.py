@@ -1,22 +1,34 @@
-"""Published questionnaires and their versions.
+"""Published questionnaires: their versions, settings and names.
 
-A questionnaire is the event stream ``questionnaire/<name>``: "published" adds a version, "rolled-back"
-makes another version current. Versions are never removed: an interview stays on the version with which it
-began.
+A questionnaire is the event stream ``questionnaire/<key>``: "published" adds a version, "rolled-back"
+makes another version current, "settings-changed" replaces the settings, "renamed" changes the name, and
+"closed" and "reopened" end and allow new interviews. Each change is one event, so that it happens
+completely or not at all. Versions are never removed: an interview stays on the version with which it
+began. Deleting a questionnaire forgets its stream.
 """
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eddi.errors import EddiError
 from eddi.service.errors import RespondentError
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import NO_KEY
-from eddi.store.base import Event, Store, StoreConflict
+from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.strategy.stopping import Stop
 
 NAME_SHAPE = re.compile(r"\w[\w .()-]{0,79}")
+PREFIX = "questionnaire/"
+SITE = "site/first-page"  # the stream of what the address of the server shows
+BUSY = "others are publishing under this name at the same time. Try again."
+CHANGED_MEANWHILE = (
+    "somebody else changed this questionnaire since the page was loaded. Load it again; your changes were "
+    "not saved."
+)
 MAX_ATTEMPTS = 8  # to publish under a name under which others publish at the same time
 
 
@@ -33,6 +45,13 @@ class PublishingError(EddiError, ValueError):
 
     status: ClassVar[int] = 422
     title: ClassVar[str] = "This cannot be published"
+
+
+class TargetChangeError(PublishingError):
+    """A model has another target than the questionnaire under whose name it is published."""
+
+    status: ClassVar[int] = 409
+    title: ClassVar[str] = "The questionnaire is about something else"
 
 
 @dataclass(frozen=True)
@@ -66,11 +85,27 @@ class Version:
 
 @dataclass(frozen=True)
 class PublishedQuestionnaire:
-    """All versions of a questionnaire, and the current one, which new interviews use."""
+    """A questionnaire with all its versions.
 
+    Args:
+        key: identifies it; its first name, with a number if that was taken.
+        name: its present name.
+        versions: all that were published.
+        current: the version that new interviews use.
+        settings: its texts, what respondents see, and who may answer.
+        is_open: whether new interviews can begin.
+        former_names: the names that it had before.
+        n_events: how many changes led to this state.
+    """
+
+    key: str
     name: str
     versions: tuple[Version, ...]
     current: Version
+    settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
+    is_open: bool = True
+    former_names: tuple[str, ...] = ()
+    n_events: int = 0
 
     def find(self, number: int) -> Version | None:
         """The version with this number; None if there is none."""
@@ -78,28 +113,35 @@ class PublishedQuestionnaire:
 
 
 class Publisher:
-    """The published questionnaires of a store."""
+    """The published questionnaires of a store.
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    Args:
+        store: keeps their events.
+        on_change: is called after each change, so that a catalogue reads them again.
+    """
+
+    def __init__(self, store: Store, on_change: Callable[[], None] = lambda: None) -> None:
+        self.store, self.on_change = store, on_change
 
     def all(self) -> list[PublishedQuestionnaire]:
-        """All questionnaires, by name."""
-        prefix = "questionnaire/"
-        return [self.get(stream.removeprefix(prefix)) for stream in self.store.streams(prefix)]
+        """All questionnaires, by name; those that were deleted are not among them."""
+        keys = (stream.removeprefix(PREFIX) for stream in self.store.streams(PREFIX))
+        found = (self._read(key) for key in keys)
+        return sorted((item for item in found if item is not None), key=lambda item: item.name)
 
     def get(self, name: str) -> PublishedQuestionnaire:
-        """The questionnaire with this name.
+        """The questionnaire with this name, or with this former name.
 
         Raises:
             QuestionnaireNotFoundError: there is none.
         """
-        events = self.store.read(_stream(name)) if NAME_SHAPE.fullmatch(name) else []
-        if not events:
+        found = self._find(name) if NAME_SHAPE.fullmatch(name) else None
+        found = found or next((item for item in self.all() if name in item.former_names), None)
+        if found is None:
             raise QuestionnaireNotFoundError(
                 f"nothing is published as {name[:80]!r}. `GET /questionnaires` lists what is published."
             )
-        return _replay(name, events)
+        return found
 
     def publish(
         self,
@@ -110,17 +152,15 @@ class Publisher:
         rules: Mapping[str, float] | None = None,
         strategy: str = "",
         by: str = NO_KEY,
+        replace_target: bool = True,
     ) -> PublishedQuestionnaire:
-        """Publish a model as the new current version of a questionnaire.
+        """Publish a model as the new current version of a questionnaire, and open it.
 
         Raises:
             PublishingError: the name is not valid.
+            TargetChangeError: the questionnaire has another target, and ``replace_target`` is false.
         """
-        if not NAME_SHAPE.fullmatch(name):
-            raise PublishingError(
-                f"{name[:80]!r} is not a valid name of a questionnaire. Use up to 80 letters, digits, "
-                "spaces and the characters . ( ) - _ and begin with a letter or digit."
-            )
+        check_name(name)
         facts = {
             "model": model,
             "target": list(target),
@@ -128,7 +168,19 @@ class Publisher:
             "strategy": strategy,
             "by": by,
         }
-        return self._append(name, "published", facts)
+        for _ in range(MAX_ATTEMPTS):
+            existing = self._find(name)
+            if existing is not None and not replace_target:
+                _check_target(existing, tuple(target))
+            key = self._unused_key(name) if existing is None else existing.key
+            after = 0 if existing is None else existing.n_events
+            try:
+                self.store.append(_stream(key), "published", facts, after=after)
+            except StoreConflict:
+                continue
+            self.on_change()
+            return self.get(name)
+        raise PublishingError(BUSY)
 
     def roll_back(self, name: str, number: int, *, by: str = NO_KEY) -> PublishedQuestionnaire:
         """Make another version current.
@@ -145,15 +197,119 @@ class Publisher:
             raise PublishingError(f"version {number} of {name!r} is current already.")
         return self._append(name, "rolled-back", {"version": number, "by": by})
 
-    def _append(self, name: str, kind: str, facts: Mapping[str, Any]) -> PublishedQuestionnaire:
+    def change_settings(
+        self,
+        name: str,
+        settings: QuestionnaireSettings,
+        *,
+        after: int | None = None,
+        by: str = NO_KEY,
+    ) -> PublishedQuestionnaire:
+        """Replace the settings of a questionnaire.
+
+        Args:
+            name: of the questionnaire.
+            settings: the new ones.
+            after: `PublishedQuestionnaire.n_events` when they were edited; by default any.
+            by: the name of the key of who changes them.
+
+        Raises:
+            PublishingError: somebody else changed the questionnaire since then.
+        """
+        facts = {"settings": settings.to_document(), "by": by}
+        return self._append(name, "settings-changed", facts, after=after)
+
+    def close(self, name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
+        """Unpublish a questionnaire: no new interviews can begin. Those that have begun can end."""
+        return self._append(name, "closed", {"by": by})
+
+    def reopen(self, name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
+        """Let interviews begin again."""
+        return self._append(name, "reopened", {"by": by})
+
+    def rename(self, name: str, new_name: str, *, by: str = NO_KEY) -> PublishedQuestionnaire:
+        """Give a questionnaire another name. Its former address leads to the new one.
+
+        Raises:
+            PublishingError: the name is not valid, or another questionnaire has it.
+        """
+        check_name(new_name)
+        key = self.get(name).key
+        holder = self._find(new_name)
+        if holder is not None and holder.key != key:
+            raise PublishingError(f"there is already a questionnaire {new_name!r}. Choose another name.")
+        return self._append(name, "renamed", {"name": new_name, "by": by})
+
+    def delete(self, name: str, *, by: str = NO_KEY) -> None:
+        """Delete a questionnaire with its texts. Interviews that have begun can no longer continue."""
+        self.store.forget(_stream(self.get(name).key), by=by)
+        self.on_change()
+
+    def choose_first_page(self, name: str, *, by: str = NO_KEY) -> None:
+        """Show a questionnaire at the address of the server; an empty name lists all of them."""
+        key = self.get(name).key if name else ""
         for _ in range(MAX_ATTEMPTS):
-            after = len(self.store.read(_stream(name)))
+            with suppress(StoreConflict):
+                after = len(self.store.read(SITE))
+                facts = {"questionnaire": key, "by": by}
+                self.store.append(SITE, "first-page-chosen", facts, after=after)
+                self.on_change()
+                return
+        raise PublishingError(BUSY)
+
+    def first_page(self) -> str | None:
+        """The key of the questionnaire at the address of the server.
+
+        It is empty if all are listed, and None if nobody has chosen.
+        """
+        events = self.store.read(SITE)
+        return str(events[-1].facts["questionnaire"]) if events else None
+
+    def _append(
+        self, name: str, kind: str, facts: Mapping[str, Any], *, after: int | None = None
+    ) -> PublishedQuestionnaire:
+        key = self.get(name).key
+        for _ in range(MAX_ATTEMPTS):
+            n_events = len(self.store.read(_stream(key)))
+            if after is not None and after != n_events:
+                raise PublishingError(CHANGED_MEANWHILE)
             try:
-                self.store.append(_stream(name), kind, facts, after=after)
+                self.store.append(_stream(key), kind, facts, after=n_events)
             except StoreConflict:
                 continue
-            return self.get(name)
-        raise PublishingError("others are publishing under this name at the same time. Try again.")
+            self.on_change()
+            if (changed := self._read(key)) is not None:
+                return changed
+        raise PublishingError(BUSY)
+
+    def _find(self, name: str) -> PublishedQuestionnaire | None:
+        """The questionnaire that has this name now."""
+        found = self._read(name)
+        if found is not None and found.name == name:
+            return found
+        return next((item for item in self.all() if item.name == name), None)
+
+    def _read(self, key: str) -> PublishedQuestionnaire | None:
+        """The questionnaire with this key; None if there is none, or it was deleted."""
+        events = self.store.read(_stream(key))
+        if not events or events[-1].kind == FORGOTTEN:
+            return None
+        return _replay(key, events)
+
+    def _unused_key(self, name: str) -> str:
+        """The name, with a number if a questionnaire that was renamed or deleted had it."""
+        numbered = (f"{name}~{number}" for number in itertools.count(2))  # a name has no "~"
+        candidates = itertools.chain([name], numbered)
+        return next(key for key in candidates if not self.store.read(_stream(key)))
+
+
+def check_name(name: str) -> None:
+    """Raise a `PublishingError` if the name cannot be part of an address."""
+    if not NAME_SHAPE.fullmatch(name):
+        raise PublishingError(
+            f"{name[:80]!r} is not a valid name of a questionnaire. Use up to 80 letters, digits, "
+            "spaces and the characters . ( ) - _ and begin with a letter or digit."
+        )
 
 
 def make_valid_name(text: str) -> str:
@@ -162,27 +318,57 @@ def make_valid_name(text: str) -> str:
     return name or "questionnaire"
 
 
-def _replay(name: str, events: Sequence[Event]) -> PublishedQuestionnaire:
+def _check_target(existing: PublishedQuestionnaire, target: tuple[str, ...]) -> None:
+    if existing.current.target != target:
+        raise TargetChangeError(
+            f"{existing.name!r} asks about {', '.join(existing.current.target)}, and this model is about "
+            f"{', '.join(target)}. Confirm that its address shall lead to another subject, or choose "
+            "another name."
+        )
+
+
+def _replay(key: str, events: Sequence[Event]) -> PublishedQuestionnaire:
     versions: list[Version] = []
-    current = 1
+    current, name, former_names = 1, key.partition("~")[0], []
+    is_open, settings = True, QuestionnaireSettings()
     for event in events:
         facts = event.facts
         if event.kind == "published":
-            current = len(versions) + 1
-            version = Version(
-                current,
-                facts["model"],
-                tuple(facts["target"]),
-                facts["rules"],
-                facts["by"],
-                event.at,
-                facts.get("strategy", "information"),  # before strategies could be chosen
-            )
-            versions.append(version)
-        else:
+            versions.append(_read_version(len(versions) + 1, event))
+            current, is_open = len(versions), True
+        elif event.kind == "rolled-back":
             current = facts["version"]
-    return PublishedQuestionnaire(name, tuple(versions), versions[current - 1])
+        elif event.kind == "settings-changed":
+            settings = QuestionnaireSettings.from_document(facts["settings"])
+        elif event.kind == "renamed":
+            former_names.append(name)
+            name = facts["name"]
+        elif event.kind in ("closed", "reopened"):
+            is_open = event.kind == "reopened"
+    return PublishedQuestionnaire(
+        key,
+        name,
+        tuple(versions),
+        versions[current - 1],
+        settings,
+        is_open,
+        tuple(former for former in former_names if former != name),
+        len(events),
+    )
 
 
-def _stream(name: str) -> str:
-    return f"questionnaire/{name}"
+def _read_version(number: int, event: Event) -> Version:
+    facts = event.facts
+    return Version(
+        number,
+        facts["model"],
+        tuple(facts["target"]),
+        facts["rules"],
+        facts["by"],
+        event.at,
+        facts.get("strategy", "information"),  # before strategies could be chosen
+    )
+
+
+def _stream(key: str) -> str:
+    return f"{PREFIX}{key}"

@@ -36,10 +36,10 @@ class EvaluationPages:
 
     def card(self, request: Request, digest: str) -> Response:
         """The model card."""
-        loaded = self.viewer.load(digest)
-        model = loaded.origin
+        model, loaded = self.models.get_model(digest), self.viewer.load(digest)
         context = {
             **model_context(model, "card"),
+            "model_name": model.name,
             **model_card.build_context(loaded, self.viewer.evaluation(model)),
             "title": f"Model card: {model.name}",
             "alternatives": self._alternatives(model),

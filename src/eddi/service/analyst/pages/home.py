@@ -10,7 +10,13 @@ from eddi.errors import TableError, TargetError
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
-from eddi.service.analyst.pages import evaluation_pages, job_page, publish_page, schema_page
+from eddi.service.analyst.pages import (
+    evaluation_pages,
+    job_page,
+    model_page,
+    publish_page,
+    schema_page,
+)
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import (
     Context,
@@ -20,18 +26,22 @@ from eddi.service.analyst.pages.page_context import (
     model_item,
     preview_rows,
 )
+from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
 from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
+from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys, get_author
-from eddi.service.web.formatting import capitalize
+from eddi.service.web.formatting import capitalize, format_bytes
 
 N_JOBS_SHOWN = 6
 MAX_SEED = 2**31 - 1
 HELD_OUT_SHARES = ("0.1", "0.2", "0.3", "0")
 
 
-def router(workshop: Workshop, keys: Keys | None, settings: Settings) -> APIRouter:
+def router(
+    workshop: Workshop, keys: Keys | None, settings: Settings, service: InterviewService
+) -> APIRouter:
     """The routes of all analyst's pages. If there are ``keys``, analysts sign in with one."""
     layout = Layout(settings, SignIn(keys, settings))
     pages = WorkshopPages(layout, workshop, settings)
@@ -49,7 +59,11 @@ def router(workshop: Workshop, keys: Keys | None, settings: Settings) -> APIRout
     routes.add_api_route("/tables/{key}/fit", pages.fit, methods=["POST"])
     schema_page.add(routes, layout, workshop)
     job_page.add(routes, layout, workshop)
+    model_page.add(routes, layout, workshop)
     publish_page.add(routes, layout, workshop)
+    questionnaire_page.add(routes, layout, workshop)
+    settings_page.add(routes, layout, workshop)
+    answers_page.add(routes, layout, workshop, service)
     evaluation_pages.add(routes, layout, workshop)
     return routes
 
@@ -71,7 +85,7 @@ class WorkshopPages:
         context = {
             "section": "home",
             "title": "Workshop",
-            "questionnaires": [publish_page.questionnaire_item(item) for item in questionnaires],
+            "questionnaires": [questionnaire_page.questionnaire_item(item) for item in questionnaires],
             "models": [model_item(model, published_as) for model in self.workshop.models()],
             "jobs": [job_item(job, self.workshop.jobs.progress(job.key)) for job in jobs[:N_JOBS_SHOWN]],
             "has_more_jobs": len(jobs) > N_JOBS_SHOWN,
@@ -192,7 +206,8 @@ class WorkshopPages:
             "title": "Upload a table",
             "error": error,
             "extensions": ",".join(EXTENSIONS),
-            "max_size": f"{self.settings.max_upload / 1e6:,.0f} MB",
+            "max_size": format_bytes(self.settings.max_upload),
+            "max_bytes": self.settings.max_upload,
             "tables": self._table_items(),
         }
         return self.layout.page(request, "tables.html", context, status=422 if error else 200)

@@ -16,6 +16,7 @@ from eddi.service.analyst.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
 from eddi.service.web.form_tokens import FormTokens
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.page_context import design
 from eddi.service.web.problem_details import get_request_id, public_text
 from eddi.service.web.rendering import Renderer
 
@@ -47,6 +48,7 @@ class Layout:
         """A page whose forms contain a token against cross-site requests."""
         session_id = self.forms.session_id(request)
         complete = {
+            **design(None),
             "section": "",
             "name": "Workshop",
             "error": "",

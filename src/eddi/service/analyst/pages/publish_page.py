@@ -1,25 +1,30 @@
-"""The pages that publish a model as a questionnaire, list its versions, and roll back to one of them."""
+"""The page that publishes a model as a questionnaire."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
-from eddi.errors import StopError, TargetError
+from eddi.errors import EddiError, StopError, TargetError
+from eddi.model.files.archive import load
 from eddi.service.analyst.models.publishing import (
     PublishedQuestionnaire,
     PublishingError,
-    Version,
+    TargetChangeError,
     make_valid_name,
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_time, model_item
+from eddi.service.analyst.pages.page_context import model_item
+from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.workshop import JobSpecError, Workshop
-from eddi.service.web.api_keys import NO_KEY, get_author
+from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.texts import PLAIN, Texts
 from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
 
+DEFAULT_CONFIDENCE = 0.95  # of a guaranteed error rate
 DEFAULT_STRATEGY = "most informative question, per unit of cost if costs differ"
 
 # The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
@@ -49,12 +54,10 @@ def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
     pages = PublishPages(layout, workshop)
     routes.add_api_route("/models/{digest}/publish", pages.publish_form, methods=["GET"])
     routes.add_api_route("/models/{digest}/publish", pages.publish, methods=["POST"])
-    routes.add_api_route("/questionnaires/{name}", pages.show, methods=["GET"])
-    routes.add_api_route("/questionnaires/{name}/rollback", pages.roll_back, methods=["POST"])
 
 
 class PublishPages:
-    """Publishes models, shows questionnaires, and rolls them back."""
+    """Publishes models."""
 
     def __init__(self, layout: Layout, workshop: Workshop) -> None:
         self.layout, self.workshop = layout, workshop
@@ -80,92 +83,62 @@ class PublishPages:
                 target=[model.target],
                 rules=rules,
                 strategy=strategy,
+                replace_target=bool(form.get("replace_target")),
                 by=get_author(request),
             )
         except (PublishingError, TargetError, StopError, JobSpecError) as error:
-            return self._form_page(request, model, form, error=capitalize(str(error)))
-        return redirect(f"/analyst/questionnaires/{name}")
-
-    def show(self, request: Request, name: str) -> Response:
-        """A questionnaire with its versions, newest first."""
-        questionnaire = self.workshop.publisher.get(name)
-        current = questionnaire.current.number
-        context = {
-            "section": "home",
-            "title": questionnaire.name,
-            "questionnaire": questionnaire_item(questionnaire),
-            "versions": [
-                _version_item(version, is_current=version.number == current)
-                for version in reversed(questionnaire.versions)
-            ],
-        }
-        return self.layout.page(request, "questionnaire.html", context)
-
-    def roll_back(self, request: Request, name: str, form: Form) -> Response:
-        """Make another version current."""
-        self.layout.forms.check(request, form)
-        text = form.get("version", "")
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-        self.workshop.roll_back(name, number, by=get_author(request))
-        return redirect(f"/analyst/questionnaires/{name}")
+            return self._form_page(request, model, form, error=error)
+        return redirect(f"/analyst/questionnaires/{quote(name)}")
 
     def _form_page(
-        self, request: Request, model: TrainedModel, form: Mapping[str, str], *, error: str = ""
+        self,
+        request: Request,
+        model: TrainedModel,
+        form: Mapping[str, str],
+        *,
+        error: EddiError | None = None,
     ) -> Response:
+        published = self.workshop.publisher.all()
+        name = form.get("name") or make_valid_name(model.name)
         context = {
             "section": "home",
             "title": f"Publish {model.name}",
             "model": model_item(model, {}),
-            "existing_names": [item.name for item in self.workshop.publisher.all()],
-            "questionnaire_name": form.get("name") or make_valid_name(model.name),
+            "existing_names": [item.name for item in published],
+            "questionnaire_name": name,
+            "raw_names": self._find_raw_names(model, name, published),
+            "asks_to_confirm": isinstance(error, TargetChangeError),
             "rules": [
                 {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
                 for name, (label, hint, _) in RULES.items()
             ],
             "strategies": [("", DEFAULT_STRATEGY), *DESCRIPTIONS.items()],
             "strategy": form.get("strategy", ""),
-            "error": error,
+            "certificate": self._describe_certificate(model),
+            "error": capitalize(str(error)) if error else "",
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
 
+    def _find_raw_names(
+        self, model: TrainedModel, name: str, published: Sequence[PublishedQuestionnaire]
+    ) -> list[str]:
+        """What respondents would read as the name of a column, with the texts of an existing name."""
+        settings = next((item.settings for item in published if item.name == name), None)
+        texts = PLAIN if settings is None else Texts(settings)
+        schema = load(self.workshop.blobs.path(model.digest)).schema
+        return find_raw_names(schema, [model.target], texts)
 
-def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
-    """A questionnaire in a list."""
-    current = questionnaire.current
-    return {
-        "name": questionnaire.name,
-        "version": current.number,
-        "n_versions": len(questionnaire.versions),
-        "target": ", ".join(current.target),
-        "model": current.model,
-        "when": format_time(current.published_at),
-        "rules": _describe_rules(current),
-    }
-
-
-def _version_item(version: Version, *, is_current: bool) -> Context:
-    return {
-        "number": version.number,
-        "is_current": is_current,
-        "model": version.model,
-        "short": version.model[:8],
-        "target": ", ".join(version.target),
-        "when": format_time(version.published_at),
-        "by": _describe_author(version.by),
-        "rules": _describe_rules(version),
-    }
-
-
-def _describe_author(by: str) -> str:
-    if by == "server":
-        return "when the server started"
-    return "by an analyst" if by == NO_KEY else f"with the key {by}"
-
-
-def _describe_rules(version: Version) -> str:
-    """When interviews of a version end, and in which order it asks, as text."""
-    order = DESCRIPTIONS.get(version.strategy, DEFAULT_STRATEGY)
-    return f"{Stop.from_document(version.rules).summarize()}; order: {order}"
+    def _describe_certificate(self, model: TrainedModel) -> str:
+        """Which error rates can be guaranteed, as text."""
+        certificates = load(self.workshop.blobs.path(model.digest)).certificates.values()
+        certificate = next((item for item in certificates if item.target == (model.target,)), None)
+        if certificate is None:
+            return "This model has no certificate, so no error rate can be guaranteed."
+        smallest = certificate.smallest_risk(DEFAULT_CONFIDENCE)
+        return (
+            f"Error rates from {smallest:.0%} up can be guaranteed with a confidence of "
+            f"{DEFAULT_CONFIDENCE:.0%}, from {certificate.n_rows:,} rows that training did not use."
+        )
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:

@@ -7,9 +7,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
+LIMIT_KEY = "eddi.body_limit"  # in the scope of a request: the maximum size of its body in bytes
 UPLOAD_PATHS = ("/tables", "/analyst/tables")
-LARGE_FORMS = "/analyst/tables/"  # the schema of a table, for analysts who have signed in
-MAX_LARGE_FORM = 4_000_000  # bytes: a schema form with a hundred columns and long texts
+# The schema of a table, and the texts of a questionnaire, for analysts who have signed in.
+LARGE_FORMS = ("/analyst/tables/", "/analyst/questionnaires/")
+MAX_LARGE_FORM = 4_000_000  # bytes: a form with a hundred columns and long texts
 
 
 class BodyLimit:
@@ -28,6 +30,7 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         limit = self._limit(scope["path"])
+        scope[LIMIT_KEY] = limit  # the error page names it
         if _declared_length(Headers(scope=scope)) > limit:
             refusal = problem_response(scope[SCOPE_KEY], 413, _explain(limit))
             return await refusal(scope, receive, send)

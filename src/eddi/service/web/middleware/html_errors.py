@@ -5,6 +5,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.web import problem_details
 from eddi.service.web.error_pages import render_status_page
+from eddi.service.web.middleware.body_limit import LIMIT_KEY, UPLOAD_PATHS
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.rendering import Renderer
 
@@ -27,7 +28,12 @@ class HtmlErrors:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if headers.get("content-type") == problem_details.CONTENT_TYPE:
-                    page = render_status_page(self.renderer, message["status"], scope[SCOPE_KEY])
+                    page = render_status_page(
+                        self.renderer,
+                        message["status"],
+                        scope[SCOPE_KEY],
+                        upload_limit=_find_upload_limit(scope),
+                    )
                     headers["Content-Type"] = "text/html; charset=utf-8"
                     headers["Content-Length"] = f"{len(page)}"
             elif page is not None:  # problem details are sent as one body message
@@ -35,3 +41,8 @@ class HtmlErrors:
             await send(message)
 
         return await self.app(scope, receive, send_html)
+
+
+def _find_upload_limit(scope: Scope) -> int | None:
+    """The maximum size of a table in bytes, if the request uploads one."""
+    return scope.get(LIMIT_KEY) if scope["path"] in UPLOAD_PATHS else None

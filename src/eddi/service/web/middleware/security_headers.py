@@ -1,14 +1,23 @@
 """Adds security headers to every response."""
 
+from collections.abc import Sequence
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HEADERS = {
-    "Content-Security-Policy": (
+
+def content_security_policy(*, embed_on: Sequence[str] = ()) -> str:
+    """Return the policy of a page that these sites may embed."""
+    sites = " ".join(embed_on) or "'none'"
+    return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+        f"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors {sites}; "
         "base-uri 'none'"
-    ),
+    )
+
+
+HEADERS = {
+    "Content-Security-Policy": content_security_policy(),
     "Referrer-Policy": "same-origin",  # the address of an interview is secret
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

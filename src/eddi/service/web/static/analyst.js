@@ -6,6 +6,7 @@ const POLL_SECONDS = 1; // between requests while a job runs
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("[data-poll]").forEach(poll);
   document.querySelectorAll(".drop").forEach(acceptDrop);
+  document.querySelectorAll("form[data-max-bytes]").forEach(checkSize);
 });
 
 // Update the status of a running job; elements that have not changed keep their focus.
@@ -39,4 +40,20 @@ function acceptDrop(form) {
       if (type === "drop" && event.dataTransfer.files.length) input.files = event.dataTransfer.files;
     });
   }
+}
+
+// A file that is too large is refused before it is sent.
+function checkSize(form) {
+  const input = form.querySelector("input[type=file]");
+  const message = form.querySelector("[data-upload-error]");
+  form.addEventListener("submit", (event) => {
+    const file = input.files[0];
+    const isTooLarge = Boolean(file) && file.size > Number(form.dataset.maxBytes);
+    message.hidden = !isTooLarge;
+    message.textContent = isTooLarge ? form.dataset.tooLarge : "";
+    if (isTooLarge) {
+      event.preventDefault();
+      event.stopImmediatePropagation(); // the form can be sent again with another file
+    }
+  }, true);
 }

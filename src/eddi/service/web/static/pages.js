@@ -10,10 +10,35 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("[data-copy]").forEach(enableCopy);
   document.querySelectorAll(".part").forEach(uncheckUnknown);
   document.querySelectorAll("[data-options]").forEach(excludeNone);
+  document.querySelectorAll("form[data-choose]").forEach(submitOnChoice);
+  document.querySelectorAll("[data-print]").forEach((button) => button.addEventListener("click", () => window.print()));
+  document.querySelectorAll("a[data-redirect]").forEach((link) => link.click());
   history.replaceState(null, "", location.href); // going back to a form with errors must not submit it again
   const invalid = document.querySelector(".problems, [aria-invalid='true'], fieldset[aria-describedby] input");
   if (invalid) invalid.focus();
+  else focusInput();
 });
+
+// The first field of a question has the focus, so that one can type at once. Enter sends the form.
+function focusInput() {
+  const field = document.querySelector("form.question :is(input[type=text], select)");
+  if (field) field.focus({ preventScroll: true });
+}
+
+// Choosing an option with the mouse or a finger sends it. With the keyboard, Enter does.
+function submitOnChoice(form) {
+  form.addEventListener("click", (event) => {
+    const isPointer = event.detail > 0; // the arrow keys choose with a click of detail 0
+    const option = event.target.closest("label.choice");
+    if (isPointer && option && event.target.tagName !== "INPUT") {
+      option.querySelector("input").checked = true;
+      event.preventDefault();
+      form.requestSubmit(form.querySelector(".next"));
+    } else if (isPointer && option) {
+      form.requestSubmit(form.querySelector(".next"));
+    }
+  });
+}
 
 // Keep a slider and its text box in sync.
 function linkSlider(slider) {

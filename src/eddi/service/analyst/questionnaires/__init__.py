@@ -1,0 +1,1 @@
+"""The analyst's pages of a questionnaire: versions, sharing, settings, preview and collected answers."""

@@ -1,0 +1,242 @@
+"""The settings of a questionnaire: its texts, what respondents see, and who may answer.
+
+A questionnaire is a published model with a target, a strategy, a stopping rule, and these settings. The
+model and its schema are fixed when it is trained. The settings belong to the name of the questionnaire,
+not to one of its versions: they are stored as an event of its stream, can be edited at any time, and take
+effect at once, also in interviews that have already begun. Pages read them through `Texts` alone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from eddi.errors import EddiError
+
+MAX_LINE = 200  # characters of a title, a name or a label
+MAX_TEXT = 5_000  # characters of a paragraph
+MAX_ENTRIES = 20_000  # texts by variable, level or question
+MAX_SITES = 20  # that may embed the pages
+MAX_RESPONDENTS = 10**9
+MIN_CONTRAST = 4.5  # of white text on the colour, WCAG 2.2 success criterion 1.4.3
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+TextsByName = Mapping[str, str]
+TextsByLevel = Mapping[str, Mapping[str, str]]
+
+
+class QuestionnaireSettingsError(EddiError, ValueError):
+    """A setting of a questionnaire is not valid."""
+
+    status: ClassVar[int] = 422
+    title: ClassVar[str] = "This setting is not valid"
+
+
+@dataclass(frozen=True)
+class QuestionnaireSettings:
+    """What the publisher decides about a questionnaire, apart from its model.
+
+    Args:
+        title: heading of the start page; it names the target if empty.
+        introduction: who asks, and why.
+        consent: a text that respondents must agree to before the first question.
+        contact: whom to ask about the questionnaire.
+        logo: digest of a picture for the header.
+        colour: of buttons and links, such as "#0b6b60".
+        show_estimate: whether respondents see the estimate while they answer.
+        show_result: whether they see it at the end.
+        submit_on_choice: whether choosing an option answers the question.
+        names: of variables, as respondents read them.
+        questions: the texts of questions, by name.
+        help: texts below a question or a part of it, by name of the question or variable.
+        labels: of levels, by variable and level.
+        safety: texts that are shown after an answer, by variable and level. For a quantity, the level is
+            a comparison such as ">= 180".
+        closing: texts at the end, by level of the first target or comparison; "" is for every result.
+        is_listed: whether the first page of the server lists it.
+        closes_on: the last day on which interviews can begin (ISO 8601, UTC); empty for no limit.
+        max_respondents: how many interviews can begin; 0 for no limit.
+        needs_invitation: whether only people with an invitation can begin.
+        redirect: the page to go to at the end (https).
+        embed_on: sites whose pages may contain the questionnaire, such as "https://example.org".
+    """
+
+    title: str = ""
+    introduction: str = ""
+    consent: str = ""
+    contact: str = ""
+    logo: str = ""
+    colour: str = ""
+    show_estimate: bool = True
+    show_result: bool = True
+    submit_on_choice: bool = True
+    names: TextsByName = field(default_factory=dict)
+    questions: TextsByName = field(default_factory=dict)
+    help: TextsByName = field(default_factory=dict)
+    labels: TextsByLevel = field(default_factory=dict)
+    safety: TextsByLevel = field(default_factory=dict)
+    closing: TextsByName = field(default_factory=dict)
+    is_listed: bool = True
+    closes_on: str = ""
+    max_respondents: int = 0
+    needs_invitation: bool = False
+    redirect: str = ""
+    embed_on: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.embed_on, list):  # as in JSON
+            object.__setattr__(self, "embed_on", tuple(self.embed_on))
+        _check_types(self)
+        for name in ("title", "contact"):
+            _check_length(name, getattr(self, name), MAX_LINE)
+        for name in ("introduction", "consent"):
+            _check_length(name, getattr(self, name), MAX_TEXT)
+        _check_texts(self)
+        _check_colour(self.colour)
+        if self.logo and not DIGEST.fullmatch(self.logo):
+            raise QuestionnaireSettingsError(
+                f"logo must be the digest of a file, got {self.logo[:64]!r}."
+            )
+        _check_date(self.closes_on)
+        if not 0 <= self.max_respondents <= MAX_RESPONDENTS:
+            raise QuestionnaireSettingsError(
+                f"the maximum number of respondents must be between 0 and {MAX_RESPONDENTS:,}, got "
+                f"{self.max_respondents:,}."
+            )
+        if self.redirect:
+            check_https_url("the page to go to at the end", self.redirect)
+        if len(self.embed_on) > MAX_SITES:
+            raise QuestionnaireSettingsError(f"at most {MAX_SITES} sites can embed a questionnaire.")
+        for site in self.embed_on:
+            _check_site(site)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "QuestionnaireSettings":
+        """Return the settings that `to_document` describes.
+
+        Raises:
+            QuestionnaireSettingsError: a key is unknown, or a value is not valid.
+        """
+        known = {item.name for item in fields(cls)}
+        for name in document:
+            if name not in known:
+                raise QuestionnaireSettingsError(
+                    f"there is no setting {str(name)[:40]!r}. Settings are: {', '.join(sorted(known))}."
+                )
+        return cls(**document)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the settings that differ from the defaults, as plain JSON."""
+        default = QuestionnaireSettings()
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        changed = {name: value for name, value in values.items() if value != getattr(default, name)}
+        return {name: _to_plain(value) for name, value in changed.items()}
+
+
+def contrast(colour: str, other: str) -> float:
+    """Return the contrast ratio of two colours such as "#0b6b60", from 1 to 21 (WCAG 2.2)."""
+    light, dark = sorted((_luminance(colour), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def check_https_url(name: str, url: str) -> None:
+    """Raise a `QuestionnaireSettingsError` unless ``url`` is a complete https address."""
+    _check_length(name, url, MAX_LINE * 5)
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme == "https" and bool(parts.hostname) and parts.username is None
+        is_valid = is_valid and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid or any(character.isspace() or character in "<>\"'\\" for character in url):
+        raise QuestionnaireSettingsError(
+            f"{name} must be an address such as https://example.org/thanks, got {url[:100]!r}."
+        )
+
+
+def _check_types(settings: QuestionnaireSettings) -> None:
+    defaults = QuestionnaireSettings.__dataclass_fields__
+    for name, item in defaults.items():
+        value = getattr(settings, name)
+        expected = dict if item.default_factory is dict else type(item.default)
+        is_valid = isinstance(value, Mapping if expected is dict else expected)
+        if not is_valid or (expected is int and isinstance(value, bool)):
+            raise QuestionnaireSettingsError(
+                f"the setting {name!r} must be of the type {expected.__name__}, got {value!r:.80}."
+            )
+
+
+def _check_texts(settings: QuestionnaireSettings) -> None:
+    by_name = {"names": MAX_LINE, "questions": MAX_TEXT, "help": MAX_TEXT, "closing": MAX_TEXT}
+    by_level = {"labels": MAX_LINE, "safety": MAX_TEXT}
+    groups = [(name, getattr(settings, name), limit) for name, limit in by_name.items()]
+    for name, limit in by_level.items():
+        for key, texts in getattr(settings, name).items():
+            if not isinstance(texts, Mapping):
+                raise QuestionnaireSettingsError(f"{name} of {str(key)[:40]!r} must be texts by level.")
+            groups.append((name, texts, limit))
+    if sum(len(texts) for _, texts, _ in groups) > MAX_ENTRIES:
+        raise QuestionnaireSettingsError(f"there are more than {MAX_ENTRIES:,} texts.")
+    for name, texts, limit in groups:
+        for key, text in texts.items():
+            if not isinstance(key, str) or not isinstance(text, str):
+                raise QuestionnaireSettingsError(f"{name} must be texts, got {text!r:.80}.")
+            _check_length(f"{name} of {key[:40]!r}", text, limit)
+
+
+def _check_length(name: str, text: str, limit: int) -> None:
+    if len(text) > limit:
+        raise QuestionnaireSettingsError(
+            f"{name} has {len(text):,} characters; at most {limit:,} are allowed."
+        )
+
+
+def _check_colour(colour: str) -> None:
+    if not colour:
+        return
+    if not COLOUR.fullmatch(colour):
+        raise QuestionnaireSettingsError(f"the colour must be such as #0b6b60, got {colour[:40]!r}.")
+    ratio = contrast(colour, "#ffffff")
+    if ratio < MIN_CONTRAST:
+        raise QuestionnaireSettingsError(
+            f"white text on {colour} has a contrast of {ratio:.1f} to 1, which many people cannot read. "
+            f"Choose a darker colour, with at least {MIN_CONTRAST} to 1."
+        )
+
+
+def _check_date(text: str) -> None:
+    try:
+        date.fromisoformat(text or "2000-01-01")
+    except ValueError:
+        raise QuestionnaireSettingsError(
+            f"the closing date must be such as 2030-12-31, got {text[:40]!r}."
+        ) from None
+
+
+def _check_site(site: object) -> None:
+    if not isinstance(site, str):
+        raise QuestionnaireSettingsError(f"a site must be a text, got {site!r:.80}.")
+    check_https_url("a site that embeds the questionnaire", site)
+    parts = urlsplit(site)
+    if parts.path or parts.query or parts.fragment or ";" in site or "," in site or "*" in site:
+        raise QuestionnaireSettingsError(
+            f"a site is written without a path, such as https://example.org, got {site[:100]!r}."
+        )
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour."""
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _to_plain(item) for key, item in value.items()}
+    return list(value) if isinstance(value, tuple) else value

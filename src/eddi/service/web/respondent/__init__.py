@@ -1,0 +1,3 @@
+"""The pages of respondents. They need no scripts."""
+
+from eddi.service.web.respondent.routes import router as router

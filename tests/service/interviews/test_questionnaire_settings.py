@@ -1,0 +1,55 @@
+"""Settings of a questionnaire are plain values with limits."""
+
+import pytest
+
+from eddi.service.interviews.questionnaire_settings import (
+    QuestionnaireSettings,
+    QuestionnaireSettingsError,
+    contrast,
+)
+
+
+def test_settings_survive_a_round_trip_as_plain_json():
+    settings = QuestionnaireSettings(
+        title="Sleep",
+        labels={"sex": {"1": "Male"}},
+        show_estimate=False,
+        closes_on="2030-01-31",
+        embed_on=("https://example.org",),
+    )
+    document = settings.to_document()
+    assert document["embed_on"] == ["https://example.org"]
+    assert "consent" not in document
+    assert QuestionnaireSettings.from_document(document) == settings
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"heading": "x"}, "there is no setting 'heading'"),
+        ({"title": 3}, "'title' must be of the type str"),
+        ({"title": "x" * 201}, "title has 201 characters; at most 200"),
+        ({"show_result": "yes"}, "'show_result' must be of the type bool"),
+        ({"max_respondents": True}, "'max_respondents' must be of the type int"),
+        ({"max_respondents": -1}, "must be between 0 and"),
+        ({"names": {"age": 3}}, "names must be texts"),
+        ({"labels": {"sex": "Male"}}, "labels of 'sex' must be texts by level"),
+        ({"colour": "green"}, "must be such as #0b6b60"),
+        ({"colour": "#ffee00"}, "has a contrast of 1.2 to 1"),
+        ({"closes_on": "soon"}, "must be such as 2030-12-31"),
+        ({"redirect": "http://example.org"}, "must be an address such as https"),
+        ({"redirect": "javascript:alert(1)"}, "must be an address such as https"),
+        ({"redirect": "https://user@example.org"}, "must be an address such as https"),
+        ({"embed_on": ("https://example.org/page",)}, "is written without a path"),
+        ({"embed_on": ("https://a.org; script-src *",)}, "must be an address"),
+        ({"embed_on": ("https://*.org",)}, "without a path"),
+        ({"logo": "../../etc"}, "must be the digest of a file"),
+    ],
+)
+def test_a_setting_that_is_not_valid_is_refused(document, message):
+    with pytest.raises(QuestionnaireSettingsError, match=message):
+        QuestionnaireSettings.from_document(document)
+
+
+def test_the_contrast_of_black_and_white_is_21():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
