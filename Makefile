@@ -32,8 +32,8 @@ quick: $(VENV)/.dev  ## The fast tests of the library, in about a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
 lint: $(VENV)/.dev  ## Lint only
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs deploy
+	$(BIN)/ruff format --check src tests benchmarks docs deploy
 
 check: lint  ## Lint and types only
 	$(BIN)/mypy

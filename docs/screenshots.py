@@ -81,7 +81,7 @@ def answer(page: Page, answers: Mapping[str, str]) -> None:
         control = page.get_by_role("button", name=value, exact=True)
     else:
         control = page.locator("button.next")
-        page.locator(".box input").fill(value)
+        page.locator("form.question .box input").fill(value)
     with page.expect_navigation():
         control.click()
 

@@ -8,9 +8,11 @@ from eddi.errors import SchemaError
 from eddi.model.recipe import (
     DEFAULT,
     MAX_STEPS_FACTOR,
+    MIN_HOLD_OUT_ROWS,
     MIN_STEPS_DIVISOR,
     PAPER,
     ROWS_PER_KNOT,
+    SMALL_PATIENCE,
     adapt_to_rows,
     check_set_encoder,
     resolve,
@@ -75,3 +77,8 @@ def test_small_tables_have_fewer_knots():
 
 def test_the_recipe_of_the_paper_is_the_same_for_every_table():
     assert adapt_to_rows(PAPER, 20) == adapt_to_rows(PAPER, 10**6) == PAPER
+
+
+def test_cross_validation_of_a_small_table_stops_soon_after_the_best_round():
+    assert adapt_to_rows(DEFAULT, 242).patience == SMALL_PATIENCE
+    assert adapt_to_rows(DEFAULT, MIN_HOLD_OUT_ROWS).patience == DEFAULT.patience

@@ -175,6 +175,16 @@ def test_a_zip_that_eddi_does_not_write_is_refused(tmp_path, method, names, mess
         eddi.load(tmp_path / "m.eddi")
 
 
+def test_a_member_that_claims_to_be_larger_than_the_file_is_refused(tmp_path, contents):
+    path = pack(tmp_path / "m.eddi", contents)
+    content = bytearray(path.read_bytes())
+    directory = content.index(b"PK\x01\x02")
+    content[directory + 20 : directory + 24] = b"\xff\xff\xff\x7f"  # the compressed size
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="it is shorter than its members"):
+        eddi.load(path)
+
+
 def test_two_members_of_the_same_name_are_refused(tmp_path, contents):
     path = pack(tmp_path / "m.eddi", contents)
     with zipfile.ZipFile(path, "a") as file, pytest.warns(UserWarning, match="Duplicate name"):

@@ -22,7 +22,7 @@ def test_a_long_text_repeated_in_every_row_is_refused(tmp_path):
     repeat_text(path, 62_000, 100_000)
     assert path.stat().st_size < 2000
     with pytest.raises(
-        TableError, match=r"'t.parquet' has \d+ bytes but unpacks to more than 2,147,483,648"
+        TableError, match=r"'t.parquet' has \d+ bytes but unpacks to more than 1,073,741,824"
     ):
         formats.read(path)
 

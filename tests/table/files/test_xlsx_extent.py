@@ -58,6 +58,26 @@ def test_a_declared_size_that_is_too_small_is_not_believed(xlsx):
         formats.read(path, limits=ReadLimits(max_bytes=1 << 20))
 
 
+def share_text(xlsx, n_rows, n_long, n_characters):
+    """A sheet whose first rows share one long text, and the others a short one."""
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}.5</v></c><c r="B{n}" t="s"><v>{int(n <= n_long)}</v></c></row>'
+        for n in range(1, n_rows + 1)
+    )
+    strings = f"<sst><si><t>a</t></si><si><t>{'x' * n_characters}</t></si></sst>"
+    return xlsx(rows, **{"xl/sharedStrings.xml": strings})
+
+
+def test_a_long_text_shared_by_many_cells_is_refused(xlsx):
+    with pytest.raises(TableError, match="unpacks to more than 1,048,576"):
+        formats.read(share_text(xlsx, 400, 200, 10_000), limits=ReadLimits(max_bytes=1 << 20))
+
+
+def test_a_long_text_shared_by_few_cells_is_read(xlsx):
+    path = share_text(xlsx, 400, 9, 10_000)
+    assert formats.read(path, limits=ReadLimits(max_bytes=1 << 20)).num_rows == 399
+
+
 def test_merged_cells_that_overlap_are_refused(xlsx):
     rows = "".join(f'<row r="{n}">{cell(f"A{n}", n)}{cell(f"B{n}", n)}</row>' for n in range(1, 40))
     merged = "<mergeCells>" + '<mergeCell ref="A1:B39"/>' * 2000 + "</mergeCells>"

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 
-class AllocationLimit(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class AllocationLimit(TorchFunctionMode):
     """Inside this context, an error is raised before more numbers are created than allowed.
 
     A recipe from a file may describe a network of any size. Its weights are in the file, too, so their
@@ -19,11 +19,11 @@ class AllocationLimit(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, max_numbers: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.max_numbers = max_numbers
         self.n_numbers = 0
 
-    def __torch_dispatch__(
+    def __torch_function__(
         self,
         function: Callable[..., Any],
         _types: Sequence[type],
@@ -46,7 +46,10 @@ class AllocationLimit(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _count_requested(args: Sequence[Any]) -> int:
-    """Return the number of elements of a shape among the arguments of a function."""
-    shapes = [arg for arg in args[:2] if isinstance(arg, list | tuple | torch.Size)]
-    whole = [shape for shape in shapes if shape and all(isinstance(size, int) for size in shape)]
-    return max((math.prod(abs(size) for size in shape) for shape in whole), default=0)
+    """Return the number of elements of the shape that is the first argument of a function.
+
+    It is a sequence, as in ``torch.full((3, 4), 1.0)``, or single numbers, as in ``torch.zeros(3, 4)``.
+    """
+    shape = args[0] if args and isinstance(args[0], list | tuple | torch.Size) else args
+    is_shape = len(shape) > 0 and all(isinstance(size, int) for size in shape)
+    return math.prod(map(abs, shape)) if is_shape else 0

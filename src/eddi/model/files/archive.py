@@ -194,7 +194,7 @@ def _read(path: Path) -> tuple[int, dict[str, bytes]]:
     """The format version and every member; checksums are verified before any content is used."""
     try:
         with zipfile.ZipFile(path) as archive:
-            _check_members(archive)
+            _check_members(archive, path.stat().st_size)
             manifest = _manifest(path, archive)
             members = {name: _member(path, archive, manifest, name) for name in MEMBERS}
             return manifest["format_version"], members
@@ -207,7 +207,7 @@ def _read(path: Path) -> tuple[int, dict[str, bytes]]:
         ) from error
 
 
-def _check_members(archive: zipfile.ZipFile) -> None:
+def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
     """Raise an error for a zip file that no version of EDDI wrote."""
     members = archive.infolist()
     if len(members) > MAX_MEMBERS:
@@ -218,6 +218,8 @@ def _check_members(archive: zipfile.ZipFile) -> None:
     methods = {member.compress_type for member in members}
     if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise zipfile.BadZipFile("it is compressed with an unknown method")
+    if any(member.header_offset + member.compress_size > n_bytes for member in members):
+        raise zipfile.BadZipFile("it is shorter than its members")
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:

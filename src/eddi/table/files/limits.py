@@ -5,7 +5,7 @@ from pathlib import Path
 
 from eddi.errors import TableError
 
-MIN_DECODED_BYTES = 2 * 1024**3  # a file may always decode to this much
+MIN_DECODED_BYTES = 1024**3  # a file may always decode to this much
 MAX_EXPANSION = 100  # decoded size over file size; real tables compress 3 to 30 times
 MAX_SHEET_CELLS = 50_000_000  # of an Excel sheet, whose empty cells take memory, too: about 3 GB
 

@@ -16,11 +16,12 @@ from eddi.table.files.limits import ReadLimits, make_expansion_error
 CHUNK_BYTES = 1 << 20
 MAX_COLUMN_LETTERS, MAX_ROW_DIGITS = 3, 7  # XFD1048576 is the last cell
 
-# Elements of a sheet, and the attribute r, such as r="7" of a row and r="C7" of a cell. Matching too much
-# is harmless: a text that looks like an element can only make the sheet appear larger.
-TOKEN = re.compile(rb"<(?:[^\s<>/:]+:)?(row|c|v|is|f)(?=[\s/>])|\sr\s*=\s*[\"']\s*([A-Za-z]*)([0-9]*)")
-Extent = tuple[int, int]
-"""Row and column of the last cell with a value, counted from 1."""
+# Elements of a sheet or of shared strings, and the attribute r, such as r="7" of a row and r="C7" of a cell.
+# Matching too much is harmless: a text that looks like an element can only make a sheet appear larger.
+TOKEN = re.compile(
+    rb"<(?:[^\s<>/:]+:)?(row|c|v|is|f|si)(?=[\s/>])|\sr\s*=\s*[\"']\s*([A-Za-z]*)([0-9]*)"
+)
+INDEX = re.compile(rb"<(?:[^\s<>/:]+:)?v[^<>]*>\s*([0-9]{1,9})\s*<")  # of a shared string, or a number
 
 
 def check_workbook(path: Path, limits: ReadLimits) -> None:
@@ -31,27 +32,52 @@ def check_workbook(path: Path, limits: ReadLimits) -> None:
         zipfile.BadZipFile: the file is damaged.
     """
     max_bytes = limits.find_max_bytes(path)
+    n_bytes = 0
     with zipfile.ZipFile(path) as archive:
+        contents = []
         for member in archive.infolist():
-            n_bytes, (n_rows, n_columns) = _measure(archive, member, max_bytes)
-            max_bytes -= n_bytes
-            if max_bytes < 0:
-                raise make_expansion_error(path, limits.find_max_bytes(path))
-            limits.check_sheet(n_rows, n_columns)
+            content = _measure(archive, member, max_bytes - n_bytes)
+            n_bytes += content.n_bytes
+            if n_bytes > max_bytes:
+                raise make_expansion_error(path, max_bytes)
+            limits.check_sheet(content.last_row, content.last_column)
+            contents.append(content)
+        if _sum_strings(archive, contents, max_bytes) > max_bytes:
+            raise make_expansion_error(path, max_bytes)
 
 
-def _measure(archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int) -> tuple[int, Extent]:
-    """Return the unpacked size of a member, as far as it is within the limit, and its extent."""
+def _measure(archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int) -> "_Content":
+    """Return the size and extent of a member, as far as it is within the limit."""
+    content = _Content()
+    for tags in _read_tags(archive, member, max_bytes):
+        content.update(tags)
+        if content.n_bytes > max_bytes:
+            break
+    content.finish()
+    return content
+
+
+def _read_tags(archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int) -> Iterator[bytes]:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"unknown compression method {member.compress_type}")
-    member.file_size = max_bytes + 2 * CHUNK_BYTES  # the declared size may be a lie
-    extent = _Extent()
+    member.file_size = max_bytes + 4 * CHUNK_BYTES  # the declared size may be a lie
     with archive.open(member) as file:
-        for tags in split_chunks(iter(lambda: file.read(CHUNK_BYTES), b"")):
-            if file.tell() > max_bytes:
-                break
-            extent.update(tags)
-        return file.tell(), (extent.last_row, extent.last_column)
+        yield from split_chunks(iter(lambda: file.read(CHUNK_BYTES), b""))
+
+
+def _sum_strings(archive: zipfile.ZipFile, contents: "list[_Content]", max_bytes: int) -> int:
+    """Return the size of all texts in cells. A shared string counts in every cell that has it."""
+    lengths = max((content.lengths for content in contents), key=lambda item: max(item, default=0))
+    n_values = sum(content.n_values for content in contents)
+    bound = n_values * max(lengths, default=0)
+    if bound <= max_bytes:
+        return bound
+    total = 0
+    for member in archive.infolist():
+        for tags in _read_tags(archive, member, max_bytes):
+            indices = (int(digits) for digits in INDEX.findall(tags))
+            total += sum(lengths[index] for index in indices if index < len(lengths))
+    return total
 
 
 def split_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -70,15 +96,18 @@ def split_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-class _Extent:
-    """The last cell with a value, as far as a sheet has been read."""
+class _Content:
+    """What a member contains, as far as it has been read."""
 
     def __init__(self) -> None:
         self.row, self.column = 0, 0  # the present cell, counted from 1
-        self.last_row, self.last_column = 0, 0
+        self.last_row, self.last_column = 0, 0  # of the last cell with a value
+        self.n_bytes, self.n_values = 0, 0
+        self.lengths: list[int] = []  # of shared strings, in bytes
+        self.start = -1  # of the present shared string
 
     def update(self, tags: bytes) -> None:
-        """Continue with the next part of the sheet."""
+        """Continue with the next part of the member."""
         for match in TOKEN.finditer(tags):
             element = match[1]
             if element is None:
@@ -87,9 +116,22 @@ class _Extent:
                 self.column += 1
             elif element == b"row":
                 self.row, self.column = self.row + 1, 0
+            elif element == b"si":
+                self._add_string(self.n_bytes + match.start())
             else:
+                self.n_values += 1
                 self.last_row = max(self.last_row, self.row)
                 self.last_column = max(self.last_column, self.column)
+        self.n_bytes += len(tags)
+
+    def finish(self) -> None:
+        """End the last shared string."""
+        self._add_string(self.n_bytes)
+
+    def _add_string(self, end: int) -> None:
+        if self.start >= 0:
+            self.lengths.append(end - self.start)
+        self.start = end
 
     def _move(self, letters: bytes, digits: bytes) -> None:
         if len(letters) > MAX_COLUMN_LETTERS or len(digits.lstrip(b"0")) > MAX_ROW_DIGITS:

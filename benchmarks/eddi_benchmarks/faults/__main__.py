@@ -1,0 +1,45 @@
+"""Inject faults and print what happened: ``python -m eddi_benchmarks.faults model-files --count 2500``."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+from eddi_benchmarks.faults import model_files, tables
+from eddi_benchmarks.faults.outcomes import Outcomes
+
+Run = Callable[[int, int], Outcomes]
+RUNS: dict[str, tuple[Run, int]] = {"model-files": (model_files.run, 2500), "tables": (tables.run, 400)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one harness. The exit code is 1 if a fault was not handled."""
+    parser = argparse.ArgumentParser(prog="python -m eddi_benchmarks.faults", description=__doc__)
+    parser.add_argument("name", choices=RUNS)
+    parser.add_argument("--count", type=int, help="number of faults")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, help="JSON file to write")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)  # processes are forked, which threads do not survive
+    run, count = RUNS[options.name]
+    start = time.monotonic()
+    outcomes = run(options.count or count, options.seed)
+    print(_report(outcomes, time.monotonic() - start))
+    if options.results is not None:
+        options.results.write_text(json.dumps(outcomes.to_document(), indent=1), encoding="utf-8")
+    return 1 if outcomes.failures else 0
+
+
+def _report(outcomes: Outcomes, seconds: float) -> str:
+    lines = [outcomes.to_markdown(), ""]
+    lines.append(f"{seconds:.0f} s; at most {outcomes.peak_megabytes:,.0f} MB more than before a file.")
+    lines += [json.dumps(failure) for failure in outcomes.failures]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
