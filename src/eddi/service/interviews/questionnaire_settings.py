@@ -23,7 +23,10 @@ MAX_RESPONDENTS = 10**9
 MIN_CONTRAST = 4.5  # of white text on the colour, WCAG 2.2 success criterion 1.4.3
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
-LANGUAGE_CODES = ("en", "de")  # with a catalogue of interface texts in `eddi.service.web.languages`
+LANGUAGE_CODES = (
+    "en",
+    "de",
+)  # with a catalogue of interface texts in `eddi.service.web.languages.language`
 TRANSLATED = (  # the settings that `in_language` replaces
     *("title", "introduction", "consent", "names", "questions", "help", "labels", "safety", "closing"),
 )

@@ -10,7 +10,7 @@ from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
 from eddi.service.errors import N_
 from eddi.service.web.formatting import capitalize, format_value
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question

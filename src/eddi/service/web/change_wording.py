@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from eddi.model.prediction import Prediction
 from eddi.service.errors import N_
 from eddi.service.web.formatting import format_number, format_probability
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.service.web.wording import coverage_percent, uncertainty
 

@@ -12,7 +12,7 @@ from eddi.service.errors import N_, InterviewNotFoundError, RespondentError
 from eddi.service.interviews.batcher import BusyError
 from eddi.service.web import page_context
 from eddi.service.web.formatting import format_bytes
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.rendering import Renderer
 
 ANSWER_TITLES = (N_("That answer does not fit"), N_("Please check this value"))  # of `AnswerError`

@@ -1,7 +1,7 @@
 """Formats numbers, probabilities and values for people to read."""
 
 from eddi.reward.units import format_bits, to_bits
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.table.variable import Level
 
 MINUS = "\u2212"  # the typographic minus sign

@@ -19,7 +19,7 @@ from eddi.service.web import prediction_charts, wording
 from eddi.service.web.answer_form import FormField, FormInput, build_fields
 from eddi.service.web.change_wording import Cause, describe_change
 from eddi.service.web.formatting import capitalize, format_value
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
 from eddi.service.web.texts import PLAIN, Texts

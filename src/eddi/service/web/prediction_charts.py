@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from eddi.model.prediction import Prediction
 from eddi.service.web import svg, wording
 from eddi.service.web.formatting import format_number, format_probability
-from eddi.service.web.languages import Language
+from eddi.service.web.languages.language import Language
 from eddi.service.web.svg import Bar, Label, Point, Scale
 from eddi.service.web.texts import PLAIN, Texts
 

@@ -10,7 +10,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from eddi.service.web.languages import ENGLISH, LANGUAGES, Language
+from eddi.service.web.languages.language import ENGLISH, LANGUAGES, Language
 
 PACKAGE = "eddi.service.web"
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -52,7 +52,8 @@ class Renderer:
         )
         environment.policies["ext.i18n.trimmed"] = True
         catalogue = LANGUAGES[code].catalogue
-        environment.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
+        install = vars(environment)["install_gettext_translations"]  # the extension adds it
+        install(catalogue, newstyle=True)
         environment.globals["static"] = self.static_url
         environment.globals["language"] = LANGUAGES[code]
         return environment

@@ -12,7 +12,7 @@ from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.formatting import capitalize, format_level
-from eddi.service.web.languages import LANGUAGES, Language
+from eddi.service.web.languages.language import LANGUAGES, Language
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Comparison, Question, Requirement, is_met, parse_requires
 from eddi.table.schema import Schema

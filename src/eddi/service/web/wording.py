@@ -17,7 +17,7 @@ from eddi.service.web.formatting import (
     format_signed,
     format_value,
 )
-from eddi.service.web.languages import ENGLISH, Language
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable

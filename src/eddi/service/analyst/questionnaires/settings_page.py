@@ -28,8 +28,8 @@ from eddi.service.web import page_context
 from eddi.service.web.answer_form import FormField, build_fields
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
-from eddi.service.web.language_choice import choose_language, switch_links
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.choice import choose_language, switch_links
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.schema import Schema

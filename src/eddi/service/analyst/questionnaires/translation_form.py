@@ -9,7 +9,7 @@ from typing import Any
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.analyst.questionnaires.settings_form import MAX_LEVELS
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Question

@@ -17,7 +17,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettingsError
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
-from eddi.service.web.languages import LANGUAGES, Language
+from eddi.service.web.languages.language import LANGUAGES, Language
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:

@@ -6,8 +6,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.web import problem_details
 from eddi.service.web.error_pages import render_status_page
-from eddi.service.web.language_choice import choose_language
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.choice import choose_language
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.middleware.body_limit import LIMIT_KEY, UPLOAD_PATHS
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.rendering import Renderer

@@ -22,7 +22,7 @@ from eddi.service.web.cookies import (
     read_deferred,
     set_cookie,
 )
-from eddi.service.web.language_choice import translate
+from eddi.service.web.languages.choice import translate
 from eddi.service.web.respondent.page_frame import (
     Form,
     PageFrame,

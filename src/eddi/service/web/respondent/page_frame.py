@@ -15,8 +15,8 @@ from eddi.service.settings import Settings
 from eddi.service.web import page_context
 from eddi.service.web.error_pages import find_error_page
 from eddi.service.web.form_tokens import FormTokens
-from eddi.service.web.language_choice import choose_language, remember_language, switch_links
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.choice import choose_language, remember_language, switch_links
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.middleware.security_headers import content_security_policy
 from eddi.service.web.rendering import Renderer
 

@@ -11,7 +11,7 @@ from eddi.service.errors import N_
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import prediction_charts, wording
 from eddi.service.web.change_wording import Cause, describe_change
-from eddi.service.web.languages import Language
+from eddi.service.web.languages.language import Language
 from eddi.service.web.page_context import (
     Context,
     base_context,

@@ -13,8 +13,8 @@ from eddi.service.interviews.questionnaire_settings import COLOUR
 from eddi.service.settings import Settings
 from eddi.service.web import page_context, wording
 from eddi.service.web.cookies import INTERVIEW_COOKIE, set_cookie
-from eddi.service.web.language_choice import choose_language, translate
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.choice import choose_language, translate
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.respondent.page_frame import (
     Form,
     PageFrame,

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.web.cookies import set_cookie
-from eddi.service.web.languages import LANGUAGES
+from eddi.service.web.languages.language import LANGUAGES
 
 LANGUAGE_COOKIE = "eddi_language"
 PARAMETER = "lang"  # of the address, such as /q/heart?lang=de

@@ -11,9 +11,11 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 import eddi
-from eddi.service.web.languages import ENGLISH, LANGUAGES
+import eddi.service.app  # defines all errors
+from eddi.service.errors import RespondentError
+from eddi.service.web.languages.language import ENGLISH, LANGUAGES
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SERVICE = Path(eddi.__file__).parent / "service"
 TEMPLATES = SERVICE / "web" / "templates"
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%%")
@@ -110,3 +112,9 @@ def test_plurals_follow_the_language(n_answers, text):
 @pytest.mark.parametrize(("code", "text"), [("en", "1 March 2030"), ("de", "1. März 2030")])
 def test_dates_are_written_as_in_the_language(code, text):
     assert LANGUAGES[code].format_date(date(2030, 3, 1)) == text
+
+
+def test_every_error_page_is_in_the_catalogue(messages):
+    errors = RespondentError.__subclasses__()
+    assert len(errors) > 5
+    assert {text for error in errors for text in (error.title, error.explanation)} <= messages

@@ -3,7 +3,7 @@
 import pytest
 from fastapi import Request
 
-from eddi.service.web.language_choice import choose_language, parse_accept_language, switch_links
+from eddi.service.web.languages.choice import choose_language, parse_accept_language, switch_links
 
 
 def make_request(query="", method="GET", **headers):
