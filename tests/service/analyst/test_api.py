@@ -73,7 +73,10 @@ def test_a_model_is_trained_and_published(site, table):
         job = site.get(address).json()
     assert (job["state"], job["done"], job["words"]) == ("finished", 1.0, "")
     assert [entry["step"] for entry in job["history"]] == [100, 200]
-    [evaluation] = [item for item in site.get("/jobs").json() if item["kind"] == "evaluate"]
+    evaluations = []
+    while not evaluations and time.monotonic() < end:  # it is submitted just after the job has finished
+        evaluations = [item for item in site.get("/jobs").json() if item["kind"] == "evaluate"]
+    [evaluation] = evaluations
     site.delete(f"/jobs/{evaluation['id']}")
     digest = job["model"]
     model = site.get(f"/models/{digest}").json()

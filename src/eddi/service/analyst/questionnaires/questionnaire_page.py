@@ -14,7 +14,7 @@ from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.interviews.invitations import InvitationCountError
+from eddi.service.interviews.limits.invitations import InvitationCountError
 from eddi.service.web.api_keys import NO_KEY, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import Texts
