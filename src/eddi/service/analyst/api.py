@@ -17,10 +17,9 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
 from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
-from eddi.service.web.api_keys import Keys, Role, get_author
+from eddi.service.web.api_keys import PUBLISHERS, Keys, get_author
 from eddi.table.schema import Schema
 
-WRITERS = frozenset({Role.ANALYST})
 UPLOAD_BODY = {
     "requestBody": {
         "required": True,
@@ -46,7 +45,7 @@ RouteOptions = dict[str, Any]
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     """The routes for analysts. If there are ``keys``, a request needs one with the right role."""
     read: RouteOptions = {"dependencies": require_role(keys, ANALYSTS), "responses": ERROR_RESPONSES}
-    write: RouteOptions = {"dependencies": require_role(keys, WRITERS), "responses": ERROR_RESPONSES}
+    write: RouteOptions = {"dependencies": require_role(keys, PUBLISHERS), "responses": ERROR_RESPONSES}
     routes = APIRouter(route_class=JsonRoute)
     _add_tables(routes, workshop, read=read, write=write)
     _add_jobs(routes, workshop, read=read, write=write)

@@ -7,6 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
+from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
@@ -27,7 +28,6 @@ from eddi.service.analyst.pages.page_context import (
     preview_rows,
 )
 from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
-from eddi.service.analyst.sign_in import SignIn
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings

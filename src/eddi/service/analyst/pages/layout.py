@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 
 from eddi.errors import EddiError
-from eddi.service.analyst.sign_in import NotSignedInError, SignIn
+from eddi.service.analyst.accounts.sign_in import NotSignedInError, SignIn
 from eddi.service.settings import Settings
 from eddi.service.web.form_tokens import FormTokens
 from eddi.service.web.formatting import capitalize

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from eddi.service.analyst import sign_in as signing
+from eddi.service.analyst.accounts import sign_in as signing
 from eddi.service.web.api_keys import Keys, Role
 
 
@@ -74,6 +74,21 @@ def test_a_revoked_key_signs_its_owner_out(browser, server, key):
     assert browser.get("/analyst").status_code == 200
     Keys(server.app.state.service.store).revoke(text.split("_")[1])
     assert browser.get("/analyst").status_code == 303
+
+
+def test_rotating_a_key_ends_all_its_sessions(browser, server, key):
+    text = key(Role.ANALYST)
+    sign_in(browser, text)
+    new = Keys(server.app.state.service.store).rotate(text.split("_")[1])
+    assert browser.get("/analyst").status_code == 303
+    assert sign_in(browser, text).status_code == 401
+    assert sign_in(browser, new).status_code == 303
+    assert browser.get("/analyst").status_code == 200
+
+
+def test_an_administrator_signs_in_like_an_analyst(browser, key):
+    sign_in(browser, key(Role.ADMINISTRATOR))
+    assert browser.get("/analyst").status_code == 200
 
 
 def test_a_forged_or_expired_cookie_is_refused(browser, key, monkeypatch):
