@@ -173,12 +173,21 @@ class Keys:
         Raises:
             KeyNotFoundError: there is no key with this name.
         """
-        if self.find(name) is None:
-            raise KeyNotFoundError(f"there is no key {name!r}. `eddi keys list` lists them.")
+        self.get(name)
         self._append(_stream(name), "revoked", {})
 
+    def get(self, name: str) -> Key:
+        """Return the key with this name.
+
+        Raises:
+            KeyNotFoundError: there is none.
+        """
+        if (key := self.find(name)) is None:
+            raise KeyNotFoundError(f"there is no key {name!r}. `eddi keys list` lists them.")
+        return key
+
     def find(self, name: str) -> Key | None:
-        """Return the key with this name."""
+        """Return the key with this name; None if there is none."""
         events = self.store.read(_stream(name))
         if not events or events[0].is_forgotten:
             return None
