@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eddi.store.base import Event, StoreConflict, StoreError
+from eddi.store.base import Event, PendingAppend, StoreConflict, StoreError
 from eddi.store.chain import EMPTY_HEAD, create_event
-from eddi.store.group_commit import GroupCommit, PendingAppend
+from eddi.store.group_commit import GroupCommit
 
 
 def make_request(number: int) -> PendingAppend:
@@ -39,8 +39,10 @@ def append_concurrently(disk: Disk, n_requests: int) -> list[Event | BaseExcepti
     group_commit = GroupCommit(disk.write)
 
     def append(number: int) -> Event | BaseException:
+        request = make_request(number)
         try:
-            return group_commit.append(make_request(number))
+            group_commit.append([request])
+            return request.result()
         except BaseException as error:
             return error
 
@@ -88,5 +90,7 @@ def test_an_interruption_is_raised_in_one_thread_and_the_others_can_retry() -> N
 
 
 def test_an_append_that_was_not_written_is_an_error() -> None:
+    request = make_request(0)
+    GroupCommit(lambda _: None).append([request])
     with pytest.raises(StoreError, match="did not write"):
-        GroupCommit(lambda _: None).append(make_request(0))
+        request.result()

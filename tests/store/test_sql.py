@@ -234,3 +234,11 @@ def test_a_store_that_must_not_be_written_is_reported(tmp_path: Path) -> None:
         with pytest.raises(StoreDiskError, match=r"cannot be read or written.*Check its disk"):
             write()
     store.close()
+
+
+def test_a_disk_that_is_almost_full_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqlStore(f"sqlite:///{tmp_path / 'answers.db'}")
+    monkeypatch.setattr("eddi.store.connection.MIN_FREE_BYTES", 10**18)
+    with pytest.raises(StoreFullError, match=r"has only .* bytes left on its disk"):
+        store.check_write()
+    store.close()

@@ -1,7 +1,10 @@
 """Servers that are killed, restarted with other options, or share a database."""
 
+import os
 import signal
 import threading
+import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,42 @@ def test_two_servers_on_one_database_agree_and_either_may_be_killed(
     check_log(second, respondents)
     verified = invoke("store", "verify", postgres_url)
     assert verified.exit_code == 0, verified.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_workers_agree_and_lose_nothing_when_one_is_killed(
+    fitted: Path, tmp_path: Path, request: pytest.FixtureRequest, invoke: Invoke, database: str
+) -> None:
+    """Each connection of a client stays at one worker; new connections reach both."""
+    url = LOCAL_STORE if database == "sqlite" else request.getfixturevalue("postgres_url")
+    if database == "postgresql":
+        assert invoke("store", "upgrade", url).exit_code == 0
+    with run_server(fitted, tmp_path, url, "--workers", "2") as server, ExitStack() as stack:
+        clients = [
+            stack.enter_context(httpx.Client(base_url=server.address, timeout=30)) for _ in range(8)
+        ]
+        for first, second in zip(clients[::2], clients[1::2], strict=True):
+            check_agreement([first, second])
+        workers = worker_pids(server)
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        with httpx.Client(base_url=server.address, timeout=30) as client:
+            interview = client.post("/interviews").json()
+            assert count_questions(client, interview) > 0
+        deadline = time.monotonic() + 60
+        while len(worker_pids(server)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert workers[0] not in worker_pids(server)
+        assert server.end(signal.SIGTERM) == 0
+    verified = invoke("store", "verify", url)
+    assert verified.exit_code == 0, verified.stderr
+
+
+def worker_pids(server: Server) -> list[int]:
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    return [int(child) for child in children.split()]
 
 
 def check_agreement(clients: list[httpx.Client]) -> None:

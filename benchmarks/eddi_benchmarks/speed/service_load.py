@@ -1,222 +1,139 @@
-"""How long people wait for their next question when many are interviewed at the same time.
+"""How many people a server can interview at the same time, and how long they wait.
 
-``python -m eddi_benchmarks.speed.service_load MODEL`` starts three real servers with one model, and
-lets 1, 16 and 64 people at a time answer questions of each server in turn:
+``python -m eddi_benchmarks.speed.service_load MODEL`` starts real servers with one model: one process,
+and two workers. With ``--before SRC`` also the version of eddi in another source folder. Each is measured
+with 1 to 2,500 people at a time, in turn, so that other programs on the machine affect all of them alike.
 
-- threads: every request computes its own next question in its own thread, without batching;
-- serial: one thread has the model and handles one request after another;
-- batched: one thread has the model and handles all waiting requests at once.
-
-If other programs run on the machine, the CPU time per answer is the most reliable number.
+Simulated people answer immediately. A request that the server refuses as busy is repeated after the time
+that the server says. The response time is that of accepted answers, which are on disk by then.
 """
 
 import argparse
 import asyncio
-import json
-import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from eddi.errors import EddiError
-from eddi.service.settings import Settings
+from eddi_benchmarks.harness.files import write_json
+from eddi_benchmarks.service.person import Observations, simulate_people
+from eddi_benchmarks.service.server import ServerProcess, run_server
 
-N_PEOPLE = (1, 16, 64)
-MODES = {"threads": 0, "serial": 1, "batched": Settings().batch}  # values of EDDI_BATCH
-CPU_METRIC = "process_cpu_seconds_total "  # in /metrics, on Linux only
-N_ROUNDS = 2  # the modes alternate, so that other programs affect all of them
+N_PEOPLE = (1, 16, 64, 250, 1000, 2500)
+WARM_UP_S = 1.0  # not measured: connections are opened, and caches are filled
+COLUMNS = "people  server      answers/s  cpu ms  p50 ms  p99 ms    shed  memory MB  errors"
 
 
-@dataclass
-class ResponseTimes:
-    """The times from sending an answer until the next question arrives."""
+@dataclass(frozen=True)
+class LoadResult:
+    """The load of one server by a number of people."""
 
-    seconds: list[float] = field(default_factory=list)
-    n_in_time: int = 0  # answers handled before the end of the measurement
-    measured_seconds: float = 0.0  # duration of the measurement
-    cpu_seconds: float = 0.0  # of the server
-    n_errors: int = 0
+    server: str
+    n_people: int
+    answers_per_s: float
+    cpu_ms: float  # of all processes of the server, per answer, including the start of interviews
+    p50_ms: float
+    p99_ms: float
+    share_shed: float  # of all requests
+    memory_mb: float
+    n_errors: int
 
-    def combine(self, other: "ResponseTimes") -> "ResponseTimes":
-        return ResponseTimes(
-            self.seconds + other.seconds,
-            self.n_in_time + other.n_in_time,
-            self.measured_seconds + other.measured_seconds,
-            self.cpu_seconds + other.cpu_seconds,
-            self.n_errors + other.n_errors,
+    def __str__(self) -> str:
+        return (
+            f"{self.n_people:6}  {self.server:10} {self.answers_per_s:10.1f} {self.cpu_ms:7.2f} "
+            f"{self.p50_ms:7.0f} {self.p99_ms:7.0f} {self.share_shed:7.1%} {self.memory_mb:10.0f} "
+            f"{self.n_errors:7}"
         )
 
-    @property
-    def answers_per_second(self) -> float:
-        return self.n_in_time / self.measured_seconds
 
-    @property
-    def cpu_ms_per_answer(self) -> float:
-        """The CPU time per answer, including the start of interviews."""
-        return self.cpu_seconds / len(self.seconds) * 1000
-
-    def percentile_ms(self, percent: float) -> float:
-        return float(np.percentile(self.seconds, percent)) * 1000
-
-
-class HttpConnection:
-    """A minimal, fast HTTP client on one connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    @classmethod
-    async def open(cls, port: int) -> "HttpConnection":
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
-
-    def close(self) -> None:
-        self.writer.close()
-
-    async def get(self, path: str) -> tuple[int, bytes]:
-        """The status and body of the response to a GET request."""
-        return await self._send(f"GET {path} HTTP/1.1")
-
-    async def post(self, path: str, document: Any) -> tuple[int, Any]:
-        """The status and JSON document of the response to a POST request."""
-        body = json.dumps(document).encode()
-        head = f"POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        status, content = await self._send(head, body)
-        return status, json.loads(content)
-
-    async def _send(self, head: str, body: bytes = b"") -> tuple[int, bytes]:
-        self.writer.write(f"{head}\r\nHost: 127.0.0.1\r\n\r\n".encode() + body)
-        await self.writer.drain()
-        response = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(response.partition("content-length: ")[2].partition("\r\n")[0])
-        return int(response.split(" ", 2)[1]), await self.reader.readexactly(length)
+def measure(server: ServerProcess, name: str, *, n_people: int, seconds: float) -> LoadResult:
+    """Measure one server with a number of people."""
+    started, cpu_before = time.perf_counter(), server.cpu_seconds()
+    seen = run_people(server.port, n_people, WARM_UP_S + seconds)
+    cpu_ms = (server.cpu_seconds() - cpu_before) / max(len(seen.seconds), 1) * 1000
+    is_measured = np.array(seen.finished_at) >= started + WARM_UP_S
+    response_s = np.array(seen.seconds)[is_measured] if is_measured.any() else np.array([np.nan])
+    n_requests = len(seen.seconds) + len(seen.acknowledged) + seen.n_shed
+    return LoadResult(
+        name,
+        n_people,
+        answers_per_s=int(is_measured.sum()) / seconds,
+        cpu_ms=cpu_ms,
+        p50_ms=float(np.percentile(response_s, 50)) * 1000,
+        p99_ms=float(np.percentile(response_s, 99)) * 1000,
+        share_shed=seen.n_shed / max(n_requests, 1),
+        memory_mb=server.memory_mb(),
+        n_errors=seen.n_errors + seen.n_lost,
+    )
 
 
-async def server_cpu_seconds(port: int) -> float:
-    """The CPU time that the server has used so far; 0 if it does not report it."""
-    connection = await HttpConnection.open(port)
-    _, content = await connection.get("/metrics")
-    connection.close()
-    lines = content.decode().splitlines()
-    return next((float(line.split()[1]) for line in lines if line.startswith(CPU_METRIC)), 0.0)
+def run_people(port: int, n_people: int, seconds: float) -> Observations:
+    """Let people take interviews, with the event loop that the server uses if there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(simulate_people(port, n_people, seconds))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(simulate_people(port, n_people, seconds))
 
 
-async def simulate_person(port: int, end: float, times: ResponseTimes) -> None:
-    """Take one interview after another until ``end``, answering immediately."""
-    connection = await HttpConnection.open(port)
-    random = np.random.default_rng()  # new answers, which no cache of the server contains
-    while time.perf_counter() < end:
-        _, state = await connection.post("/interviews", {})
-        path = f"/interviews/{state['id']}/answers"
-        while state["question"] is not None and time.perf_counter() < end:
-            question = state["question"]
-            values = {v["name"]: _random_value(v, random) for v in question["reveals"]}
-            answer = {"question": question["name"], "values": values}
-            sent = time.perf_counter()
-            status, state = await connection.post(path, answer)
-            received = time.perf_counter()
-            times.seconds.append(received - sent)
-            times.n_in_time += received <= end
-            if status != 200:
-                times.n_errors += 1
-                break
-    connection.close()
-
-
-def _random_value(variable: dict[str, Any], random: np.random.Generator) -> Any:
-    """A random valid value of a variable."""
-    if "levels" in variable:
-        return variable["levels"][random.integers(len(variable["levels"]))]
-    low = variable.get("low", 0.0)
-    value = random.uniform(low, variable.get("high", low + 100.0))
-    return round(value) if variable["kind"] == "count" else value
-
-
-async def simulate_people(port: int, n_people: int, seconds: float) -> ResponseTimes:
-    """Let several people answer at the same time."""
-    times = ResponseTimes(measured_seconds=seconds)
-    before = await server_cpu_seconds(port)
-    end = time.perf_counter() + seconds
-    await asyncio.gather(*(simulate_person(port, end, times) for _ in range(n_people)))
-    times.cpu_seconds = await server_cpu_seconds(port) - before
-    return times
-
-
-@contextmanager
-def run_server(model: Path, *, batch: int, store: str) -> Iterator[int]:
-    """Run a real server in a process of its own; yields its port."""
-    environment = {"EDDI_BATCH": f"{batch}", "EDDI_RATE": "0", "EDDI_LOG": "warning"}
-    arguments = ["-m", "eddi", "serve", str(model), "--port", "0", "--store", store]
-    with subprocess.Popen(  # noqa: S603  # our own command
-        [sys.executable, *arguments],
-        env={**os.environ, **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield _wait_for_port(process)
-        finally:
-            process.terminate()
-            process.communicate()
-
-
-def _wait_for_port(process: "subprocess.Popen[str]") -> int:
-    assert process.stderr is not None  # noqa: S101  # a pipe
-    output = ""
-    for line in process.stderr:
-        output += line
-        if match := re.search(r"http://localhost:(\d+)", line):
-            return int(match[1])
-    raise EddiError(f"the server did not start. Its output: {output.strip()}")
-
-
-def measure(model: Path, *, seconds: float, store: str) -> dict[tuple[str, int], ResponseTimes]:
-    """The response times of each mode and number of people."""
-    results: dict[tuple[str, int], ResponseTimes] = {}
+def measure_all(
+    model: Path,
+    servers: Mapping[str, tuple[Sequence[str], Path | None]],
+    *,
+    store: str,
+    seconds: float,
+    n_people: Sequence[int],
+) -> list[LoadResult]:
+    """Measure all servers, each with its options and the source folder of its version."""
+    results = []
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        ports = {}
-        for mode, batch in MODES.items():
-            url = store.format(folder=folder, mode=mode)
-            ports[mode] = stack.enter_context(run_server(model, batch=batch, store=url))
-        for _ in range(N_ROUNDS):
-            for n_people in N_PEOPLE:
-                for mode, port in ports.items():
-                    times = asyncio.run(simulate_people(port, n_people, seconds / N_ROUNDS))
-                    earlier = results.get((mode, n_people), ResponseTimes())
-                    results[mode, n_people] = earlier.combine(times)
+        for number in n_people:
+            for name, (options, source) in servers.items():
+                url = store.format(folder=folder, name=name.replace(" ", "-"))
+                with run_server(model, store=url, options=options, source=source) as server:
+                    result = measure(server, name, n_people=number, seconds=seconds)
+                results.append(result)
+                sys.stdout.write(f"{result}\n")
+                sys.stdout.flush()
     return results
 
 
 def main() -> None:
-    """Measure, and print a line for each mode and number of people."""
+    """Measure, and print a line for each server and number of people."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path, help="a model written by `eddi fit`")
-    parser.add_argument("--seconds", type=float, default=10.0, help="for each mode and number of people")
-    parser.add_argument("--store", default="sqlite:///{folder}/{mode}.db")
+    parser.add_argument(
+        "--seconds", type=float, default=8.0, help="for each server and number of people"
+    )
+    parser.add_argument("--people", type=int, nargs="+", default=list(N_PEOPLE))
+    parser.add_argument("--store", default="sqlite:///{folder}/{name}.db")
+    parser.add_argument("--before", type=Path, help="source folder of another version")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--results", type=Path, help="JSON file for the results")
     options = parser.parse_args()
-    results = measure(options.model, seconds=options.seconds, store=options.store)
-    lines = ["people  mode      answers/s   p50 ms   p99 ms   cpu ms  errors"]
-    for (mode, n_people), times in sorted(results.items(), key=lambda item: item[0][1]):
-        numbers = (
-            f"{times.answers_per_second:10.1f} {times.percentile_ms(50):8.1f} "
-            f"{times.percentile_ms(99):8.1f} {times.cpu_ms_per_answer:8.1f}"
-        )
-        lines.append(f"{n_people:6}  {mode:8} {numbers} {times.n_errors:7}")
-    most_people = N_PEOPLE[-1]
-    batched = results["batched", most_people].answers_per_second
-    for mode in ("threads", "serial"):
-        gain = batched / results[mode, most_people].answers_per_second
-        lines.append(f"{most_people} people, batched: {gain:.1f} times the answers of {mode}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    servers: dict[str, tuple[Sequence[str], Path | None]] = {}
+    if options.before is not None:
+        servers["before"] = ((), options.before)
+    servers["1 process"] = ((), None)
+    if options.workers > 1:
+        servers[f"{options.workers} workers"] = (("--workers", f"{options.workers}"), None)
+    sys.stdout.write(f"{COLUMNS}\n")
+    results = measure_all(
+        options.model,
+        servers,
+        store=options.store,
+        seconds=options.seconds,
+        n_people=options.people,
+    )
+    if options.results is not None:
+        write_json(options.results, {"load": [asdict(result) for result in results]})
 
 
 if __name__ == "__main__":

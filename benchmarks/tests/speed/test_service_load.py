@@ -1,12 +1,11 @@
-"""Response times of a real server."""
-
-import asyncio
+"""The load of a real server by simulated people."""
 
 import numpy as np
 import pytest
 
 import eddi
-from eddi_benchmarks.speed.service_load import ResponseTimes, run_server, simulate_people
+from eddi_benchmarks.service.server import run_server
+from eddi_benchmarks.speed.service_load import measure
 
 pytestmark = pytest.mark.slow
 
@@ -21,18 +20,13 @@ def model_file(tmp_path):
     return tmp_path / "model.eddi"
 
 
-def test_several_people_are_interviewed_without_errors(model_file):
-    with run_server(model_file, batch=8, store="memory:") as port:
-        times = asyncio.run(simulate_people(port, 4, 1.0))
-    assert times.n_errors == 0
-    assert len(times.seconds) > 10
-    assert 0 < times.percentile_ms(50) <= times.percentile_ms(99)
-    assert times.cpu_ms_per_answer > 0
-
-
-def test_response_times_of_two_measurements_are_combined():
-    first = ResponseTimes([0.1, 0.3], 2, 1.0, 0.2)
-    both = first.combine(ResponseTimes([0.2], 1, 2.0, 0.1, n_errors=1))
-    assert both.percentile_ms(50) == pytest.approx(200)
-    assert (both.answers_per_second, both.n_errors) == (1.0, 1)
-    assert both.cpu_ms_per_answer == pytest.approx(100)
+@pytest.mark.parametrize("options", [[], ["--workers", "2"]])
+def test_several_people_are_interviewed_without_errors(model_file, tmp_path, options):
+    store = f"sqlite:///{tmp_path}/answers.db"
+    with run_server(model_file, store=store, options=options) as server:
+        result = measure(server, "this", n_people=4, seconds=1.0)
+    assert result.n_errors == 0
+    assert result.answers_per_s > 5
+    assert 0 < result.p50_ms <= result.p99_ms
+    assert result.cpu_ms > 0
+    assert result.memory_mb > 10

@@ -5,7 +5,7 @@ interview follows from replaying its events. Every event carries the hash of the
 `Store.verify` detects events that were edited, deleted or moved.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -63,6 +63,10 @@ class StoreFullError(StoreError, OSError):
 
     status = 507
     title = "This server has no space left"
+    public_message = (
+        "the store of answers has no space left. Nothing of this request was saved. Try again later; the "
+        "operator has to free space."
+    )
 
 
 class StoreDiskError(StoreError, OSError):
@@ -70,6 +74,10 @@ class StoreDiskError(StoreError, OSError):
 
     status = 503
     title = "This server cannot save answers just now"
+    public_message = (
+        "the disk of the store cannot be read or written. Nothing of this request was saved. Try again "
+        "later."
+    )
 
 
 class StoreNotFoundError(StoreError, LookupError):
@@ -126,6 +134,29 @@ class Fault:
         return f"{location}: {self.message}"
 
 
+@dataclass(eq=False)
+class PendingAppend:
+    """A requested append and, once processed, its event or its error."""
+
+    stream: str
+    kind: str
+    facts: Mapping[str, Any]
+    after: int
+    event: Event | None = None
+    error: StoreError | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the append succeeded or failed."""
+        return self.event is not None or self.error is not None
+
+    def result(self) -> Event:
+        """Return the event, or raise the error."""
+        if self.event is None:
+            raise self.error or StoreError("the store did not write an event. Try again.")
+        return self.event
+
+
 class Store(Protocol):
     """An append-only event store, safe to use from many threads and many processes."""
 
@@ -138,11 +169,23 @@ class Store(Protocol):
             FactsError: the facts are not plain JSON, or ``stream`` or ``kind`` is not a valid name.
         """
 
+    def append_all(self, requests: Sequence[PendingAppend]) -> None:
+        """Append events to many streams at once, and set the event or the error of each request.
+
+        A request that fails does not affect other streams; later ones for the same stream fail, too.
+
+        Raises:
+            StoreError: nothing was written, for example because the store does not respond.
+        """
+
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
         """Return the events of a stream in order, starting with number ``after + 1``.
 
         An unknown stream has no events.
         """
+
+    def read_all(self, streams: Sequence[str]) -> dict[str, list[Event]]:
+        """Return the events of several streams in order."""
 
     def streams(self, prefix: str = "") -> Iterator[str]:
         """Yield the names of all streams that start with ``prefix``, sorted by code point."""

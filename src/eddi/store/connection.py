@@ -1,6 +1,7 @@
 """Database connections that make acknowledged writes durable, and readable database errors."""
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ CONNECT_SECONDS = 10
 N_CONNECTIONS = 10  # kept open; up to twice as many more are opened under load
 OWNER_ONLY = 0o600  # other users of the machine must not read answers
 LOCK_MESSAGES = ("locked", "busy", "lock timeout")  # parts of database errors about locks
+MIN_FREE_BYTES = 1_000_000  # on the disk of a SQLite store; with less, it is about to be full
 FULL_MESSAGES = ("disk is full", "no space left", "disk quota exceeded")
 DISK_MESSAGES = ("disk i/o error", "readonly database", "unable to open database file")
 
@@ -167,6 +169,21 @@ def _to_store_error(error: DBAPIError, url: str) -> StoreError:
             "check the host, user, password and database in the URL."
         )
     return StoreError(f"the store {url} failed: {reason}. Check the URL and the server's log.")
+
+
+def check_free_space(engine: Engine) -> None:
+    """Check that the disk of a SQLite store has space for more than a few events.
+
+    Raises:
+        StoreFullError: it has not.
+    """
+    folder = Path(engine.url.database or "").absolute().parent
+    n_free = shutil.disk_usage(folder).free
+    if n_free < MIN_FREE_BYTES:
+        raise StoreFullError(
+            f"the store {redact_url(engine.url)} has only {n_free:,} bytes left on its disk. "
+            "Free space on it."
+        )
 
 
 def create_private_file(path: Path) -> None:

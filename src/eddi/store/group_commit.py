@@ -2,28 +2,19 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from eddi.store.base import Event, StoreError
+from eddi.store.base import PendingAppend, StoreError
+from eddi.store.chain import check_names
 
 
-@dataclass(eq=False)
-class PendingAppend:
-    """A requested append and, once processed, its event or its error."""
-
-    stream: str
-    kind: str
-    facts: Mapping[str, Any]
-    after: int
-    event: Event | None = None
-    error: StoreError | None = None
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the append succeeded or failed."""
-        return self.event is not None or self.error is not None
+def check_request(request: PendingAppend) -> bool:
+    """Whether the names of an append are valid; if not, its error is set."""
+    try:
+        check_names(request.stream, request.kind)
+    except StoreError as error:
+        request.error = error
+    return request.error is None
 
 
 class GroupCommit:
@@ -42,15 +33,12 @@ class GroupCommit:
         self._pending: deque[PendingAppend] = deque()
         self._lock = threading.Lock()
 
-    def append(self, request: PendingAppend) -> Event:
-        """Write ``request``, alone or in a batch with others, and return its event."""
-        self._pending.append(request)
+    def append(self, requests: Sequence[PendingAppend]) -> None:
+        """Write ``requests``, alone or in a batch with others, and set the event or error of each."""
+        self._pending.extend(requests)
         with self._lock:
-            if not request.is_done:
+            if not all(request.is_done for request in requests):
                 self._write_pending()
-        if request.event is None:
-            raise request.error or StoreError("the store did not write an event. Try again.")
-        return request.event
 
     def _write_pending(self) -> None:
         batch = [self._pending.popleft() for _ in range(len(self._pending))]

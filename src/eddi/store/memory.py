@@ -2,11 +2,18 @@
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eddi.store.base import FORGOTTEN, Event, Fault, StreamNotFoundError
+from eddi.store.base import (
+    FORGOTTEN,
+    Event,
+    Fault,
+    PendingAppend,
+    StoreError,
+    StreamNotFoundError,
+)
 from eddi.store.chain import (
     EMPTY_HEAD,
     Head,
@@ -35,6 +42,19 @@ class MemoryStore:
             self._streams.setdefault(stream, []).append(stored)
         return event
 
+    def append_all(self, requests: Sequence[PendingAppend]) -> None:
+        """Append events to many streams; each has its event or its error then."""
+        failed: dict[str, StoreError] = {}
+        for request in requests:
+            try:
+                if request.stream in failed:
+                    raise failed[request.stream]
+                request.event = self.append(
+                    request.stream, request.kind, request.facts, after=request.after
+                )
+            except StoreError as error:
+                request.error = failed[request.stream] = error
+
     def _head(self, stream: str) -> Head:
         if stream not in self._streams:
             return EMPTY_HEAD
@@ -47,6 +67,10 @@ class MemoryStore:
             stored = self._streams.get(stream, [])[max(after, 0) :]
         # New objects for the facts: callers who change them must not change the store.
         return [replace(item.event, facts=json.loads(item.text or "{}")) for item in stored]
+
+    def read_all(self, streams: Sequence[str]) -> dict[str, list[Event]]:
+        """Return the events of several streams."""
+        return {stream: self.read(stream) for stream in streams}
 
     def streams(self, prefix: str = "") -> Iterator[str]:
         """Yield the names of all streams that start with ``prefix``, sorted."""

@@ -1,36 +1,41 @@
 """A durable store in SQLite or PostgreSQL, shared by threads and processes."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, exists, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from eddi.store import scrubbing
 from eddi.store.backup import copy_sqlite
-from eddi.store.base import FORGOTTEN, Event, Fault, StoreError, StreamNotFoundError
+from eddi.store.base import (
+    FORGOTTEN,
+    Event,
+    Fault,
+    PendingAppend,
+    StoreError,
+    StreamNotFoundError,
+)
+from eddi.store.batch_append import MAX_STREAMS, append_batch
 from eddi.store.chain import (
     EMPTY_HEAD,
     Head,
     StoredEvent,
     canonical_json,
-    check_names,
-    conflict_error,
-    create_event,
     create_tombstone,
     find_faults,
     is_valid_name,
 )
 from eddi.store.connection import (
+    check_free_space,
     open_engine,
     read_transaction,
     translate_errors,
     write_transaction,
 )
-from eddi.store.group_commit import GroupCommit, PendingAppend
+from eddi.store.group_commit import GroupCommit, check_request
 from eddi.store.tables import events, heads, scrubs
 from eddi.store.upgrade import prepare_tables
 from eddi.store.url import SQLITE, parse_url, redact_url
@@ -59,20 +64,21 @@ class SqlStore:
 
     def append(self, stream: str, kind: str, facts: Mapping[str, Any], *, after: int) -> Event:
         """Append an event with number ``after + 1``. On return the event is on disk."""
-        check_names(stream, kind)
         request = PendingAppend(stream, kind, facts, after)
-        if self.dialect == SQLITE:  # allows one writer at a time; PostgreSQL has its own group commit
-            return self._group_commit.append(request)
-        with write_transaction(self._engine) as connection:
-            return _append(connection, request)
+        self.append_all([request])
+        return request.result()
 
-    def _write_batch(self, batch: list[PendingAppend]) -> None:
+    def append_all(self, requests: Sequence[PendingAppend]) -> None:
+        """Append events to many streams in one transaction; each has its event or its error then."""
+        valid = [request for request in requests if check_request(request)]
+        if self.dialect == SQLITE:  # allows one writer at a time; PostgreSQL has its own group commit
+            self._group_commit.append(valid)
+        else:
+            self._write_batch(valid)
+
+    def _write_batch(self, batch: Sequence[PendingAppend]) -> None:
         with write_transaction(self._engine) as connection:
-            for request in batch:
-                try:
-                    request.event = _append(connection, request)
-                except StoreError as error:  # raised before anything was written for this request
-                    request.error = error
+            append_batch(connection, batch)
 
     def read(self, stream: str, *, after: int = 0) -> list[Event]:
         """Return the events of a stream, starting with number ``after + 1``."""
@@ -82,6 +88,17 @@ class SqlStore:
         with read_transaction(self._engine) as connection:
             rows = connection.execute(query.order_by(events.c.number)).all()
         return [self._parse_row(row) for row in rows]
+
+    def read_all(self, streams: Sequence[str]) -> dict[str, list[Event]]:
+        """Return the events of several streams, from one consistent snapshot."""
+        found: dict[str, list[Event]] = {stream: [] for stream in streams}
+        names = [stream for stream in found if is_valid_name(stream)]
+        with read_transaction(self._engine) as connection:
+            for start in range(0, len(names), MAX_STREAMS):
+                query = select(events).where(events.c.stream.in_(names[start : start + MAX_STREAMS]))
+                for row in connection.execute(query.order_by(events.c.stream, events.c.number)):
+                    found[row.stream].append(self._parse_row(row))
+        return found
 
     def _parse_row(self, row: Row[Any]) -> Event:
         try:
@@ -177,6 +194,8 @@ class SqlStore:
 
     def check_write(self) -> None:
         """Check that events can be appended, with a durable write that adds none."""
+        if self.dialect == SQLITE:
+            check_free_space(self._engine)
         with write_transaction(self._engine) as connection:
             if self.dialect == SQLITE:  # writes the first page of the file, unchanged
                 version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -209,13 +228,6 @@ class SqlStore:
         self._engine.dispose()
 
 
-def _append(connection: Connection, request: PendingAppend) -> Event:
-    head = _read_head(connection, request.stream)
-    event = create_event(request.stream, request.kind, request.facts, head=head, after=request.after)
-    _insert(connection, event)
-    return event
-
-
 def _read_head(connection: Connection, stream: str) -> Head:
     query = select(heads.c.number, heads.c.hash, heads.c.forgotten).where(heads.c.stream == stream)
     row = connection.execute(query.with_for_update()).one_or_none()  # SQLite holds its lock already
@@ -224,13 +236,7 @@ def _read_head(connection: Connection, stream: str) -> Head:
 
 def _insert(connection: Connection, event: Event) -> None:
     head = {"number": event.number, "hash": event.hash, "forgotten": event.kind == FORGOTTEN}
-    if event.number > 1:
-        connection.execute(update(heads).where(heads.c.stream == event.stream), head)
-    else:
-        try:
-            connection.execute(insert(heads), {"stream": event.stream} | head)
-        except IntegrityError:  # on PostgreSQL, two writers created the same stream at once
-            raise conflict_error(event.stream, "event 1 or later, not at event 0") from None
+    connection.execute(update(heads).where(heads.c.stream == event.stream), head)
     connection.execute(insert(events), vars(event) | {"facts": canonical_json(event.facts)})
 
 

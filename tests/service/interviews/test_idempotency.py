@@ -55,11 +55,11 @@ def test_another_request_with_the_same_key_is_refused(service):
 
 
 def test_an_interrupted_request_continues_with_its_interview(service, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise StoreUnreachableError("the store is away")
 
     with monkeypatch.context() as patch:
-        patch.setattr(service, "_start", interrupt)
+        patch.setattr(service, "queue_start", interrupt)
         with pytest.raises(StoreUnreachableError):
             service.start(idempotency_key=KEY)
     assert interview_streams(service) == []

@@ -314,10 +314,11 @@ def test_a_single_step_is_that_of_the_library_and_stores_nothing(service, questi
 def test_a_request_that_is_never_first_is_told_so(service, monkeypatch):
     key = service.start().key
 
-    def conflict(*_, **__):
-        raise StoreConflict("another request was first")
+    def conflict(requests):
+        for request in requests:
+            request.error = StoreConflict("another request was first")
 
-    monkeypatch.setattr(service.store, "append", conflict)
+    monkeypatch.setattr(service.store, "append_all", conflict)
     with pytest.raises(InterviewMovedError, match="at the same time"):
         service.add_answer(key, "age", 61)
 

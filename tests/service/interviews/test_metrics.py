@@ -42,6 +42,8 @@ def test_interviews_answers_rewards_and_durations_are_counted(metered):
     assert read_metric('eddi_interviews_total{state="opened"}') == MIN_INTERVIEWS
     assert read_metric('eddi_interviews_total{state="closed"}') == 1
     assert read_metric('eddi_interviews_total{state="forgotten"}') == 1
+    opened = 'eddi_questionnaire_interviews_total{questionnaire="people",state="opened"}'
+    assert read_metric(opened) == MIN_INTERVIEWS
     assert read_metric('eddi_answers_total{kind="value"}') == 2
     assert read_metric('eddi_answers_total{kind="unknown"}') == 1
     assert read_metric('eddi_answers_total{kind="declined"}') == 1

@@ -317,7 +317,7 @@ def test_a_busy_server_says_when_to_try_again(serving, monkeypatch):
         raise BusyError("the server is busy.")
 
     with serving() as client:
-        monkeypatch.setattr(client.app.state.service.batcher, "next_step", refuse)
+        monkeypatch.setattr(client.app.state.service.changes, "submit", refuse)
         response = client.post("/interviews")
         assert_problem(response, 503, "the server is busy")
         assert response.headers["retry-after"] == "1"

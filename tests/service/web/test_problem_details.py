@@ -93,7 +93,7 @@ def test_a_full_disk_is_explained_to_programs_and_people(serving, monkeypatch, e
         raise error
 
     with serving() as client:
-        monkeypatch.setattr(client.app.state.service, "start", fail)
+        monkeypatch.setattr(client.app.state.service, "queue_start", fail)
         response = client.post("/interviews")
         assert response.status_code == 507
         assert "no space left" in response.json()["detail"]
@@ -107,5 +107,5 @@ def test_other_errors_of_the_system_are_internal_errors(serving, monkeypatch):
         raise OSError(errno.EACCES, "Permission denied")
 
     with serving() as client:
-        monkeypatch.setattr(client.app.state.service, "start", fail)
+        monkeypatch.setattr(client.app.state.service, "queue_start", fail)
         assert client.post("/interviews").status_code == 500

@@ -4,7 +4,8 @@ A single request is served immediately. If there was more than one a moment ago,
 for others. A row's result does not depend on its batch. Recent results are cached: all interviews begin
 alike, and a page is often loaded again.
 
-Only next steps are computed on this thread. Other uses of the model run on the threads of their requests:
+The next steps after changes are computed on the thread of the changes (`change_processor`), with the same
+cache. Other uses of the model run on the threads of their requests:
 the next step of a respondent who put questions off, explanations, the pages' analytics
 (`interview_analytics`), drift and the workshop. The workshop's jobs run in processes of their own.
 """
@@ -100,6 +101,22 @@ class Batcher:
             step = self._compute(request)
             self._cache.put(request, step)
         return step
+
+    def next_steps(self, interviews: Sequence[Interview]) -> list[NextStep | Exception]:
+        """The next steps of several interviews, or why there is none, computed on the calling thread."""
+        requests = [_Request.from_interview(interview) for interview in interviews]
+        steps: list[NextStep | Exception | None] = [self._cache.get(request) for request in requests]
+        missing = [request for request, step in zip(requests, steps, strict=True) if step is None]
+        for group in _group_by_rules(missing):
+            self._on_batch(len(group))
+            _serve(group)
+        for request in missing:
+            if request.result.exception() is None:
+                self._cache.put(request, request.result.result())
+        return [
+            step or request.result.exception() or request.result.result()  # type: ignore[misc]
+            for request, step in zip(requests, steps, strict=True)
+        ]
 
     def cached_step(self, interview: Interview) -> NextStep | None:
         """The next step of ``interview`` if it was computed recently."""

@@ -5,46 +5,27 @@ whenever the stopping rule is met or no question is left. The view of an intervi
 from its events. Every server on the same store therefore shows the same.
 """
 
-import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from eddi.interview.documents import parse_answer
 from eddi.interview.documents import resume as resume_from_document
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
-from eddi.service.errors import (
-    InterviewConflictError,
-    InterviewMovedError,
-    InterviewNotFoundError,
-    QuestionnaireMissingError,
-)
+from eddi.service.errors import InterviewConflictError
 from eddi.service.interviews.admission import Admission
 from eddi.service.interviews.batcher import Batcher
-from eddi.service.interviews.history import History, replace_answer, replay
-from eddi.service.interviews.idempotency import claim_interview_key
+from eddi.service.interviews.change_processor import KEY_REUSED, ChangeProcessor
+from eddi.service.interviews.change_queue import Change, ChangeQueue, PendingChange
+from eddi.service.interviews.history import Histories, History, interview_stream, replace_answer
+from eddi.service.interviews.idempotency import Claim, claim_interview_key
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Catalogue, Questionnaire, stop_to_document
-from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
-
-KEY_PATTERN = re.compile(r"[0-9a-f]{32}")  # 128 random bits, so that keys cannot be guessed
-KEY_REUSED = "this Idempotency-Key was already used for another request. Use a new key for each request."
-MAX_ATTEMPTS = 8  # to append an event while other requests change the same interview
-
-
-class Change(NamedTuple):
-    """A change of an interview: its new state, and the event that is stored."""
-
-    interview: Interview
-    kind: str
-    facts: dict[str, Any]
-
-
-MakeChange = Callable[[History], Change]
+from eddi.store.base import Store, StoreConflict
 
 
 class InterviewService:
@@ -70,6 +51,11 @@ class InterviewService:
         self.admission = Admission(store)
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
+        self.histories = Histories(store, catalogue)
+        self.processor = ChangeProcessor(
+            store, self.histories, batcher=self.batcher, metrics=self.metrics
+        )
+        self.changes = ChangeQueue(self.processor.apply)
 
     def start(
         self,
@@ -95,22 +81,64 @@ class InterviewService:
             InvitationError: the invitation is missing, not valid, or was used.
             InterviewConflictError: ``idempotency_key`` was used with other parameters.
         """
-        with self.metrics.next_question.time():
-            current = self.catalogue.current(questionnaire)
-            target_names = current.model.schema.target_names(target or current.target)
-            if idempotency_key is None:
-                request = secrets.token_hex(16)
-                self.admission.admit(current, invitation=invitation, request=request)
-                return self._start(secrets.token_hex(16), current, target_names)
-            parameters = {"target": target, "questionnaire": questionnaire}
-            claim = claim_interview_key(self.store, idempotency_key, parameters)
-            if claim.parameters != parameters:
-                raise InterviewConflictError(KEY_REUSED)
-            if claim.interview_key and not self.store.read(_stream(claim.interview_key)):
-                self.admission.admit(current, invitation=invitation, request=idempotency_key)
-                with suppress(StoreConflict):  # the same request is being served at the same time
-                    return self._start(claim.interview_key, current, target_names, claim.stream)
-            return self._first_view(claim.interview_key)
+        if idempotency_key is None:
+            return self.queue_start(
+                target=target, questionnaire=questionnaire, invitation=invitation
+            ).wait()
+        parameters = {"target": target, "questionnaire": questionnaire}
+        self._resolve_start(target, questionnaire)  # an invalid request claims nothing
+        claim = claim_interview_key(self.store, idempotency_key, parameters)
+        if claim.parameters != parameters:
+            raise InterviewConflictError(KEY_REUSED)
+        if claim.interview_key and not self.store.read(interview_stream(claim.interview_key)):
+            with suppress(StoreConflict):  # the same request is being served at the same time
+                return self.queue_start(
+                    target=target, questionnaire=questionnaire, invitation=invitation, claim=claim
+                ).wait()
+        return self._first_view(claim.interview_key)
+
+    def queue_start(
+        self,
+        *,
+        target: str | Sequence[str] | None = None,
+        questionnaire: str | None = None,
+        invitation: str = "",
+        claim: Claim | None = None,
+    ) -> PendingChange:
+        """Start an interview without waiting for it. See `start`."""
+        current, target_names = self._resolve_start(target, questionnaire)
+        request = claim.stream if claim else secrets.token_hex(16)
+        self.admission.admit(current, invitation=invitation, request=request)
+        key = claim.interview_key if claim else secrets.token_hex(16)
+        history = History(key, (), current, Record(target_names, (), key))
+        facts = {
+            "questionnaire": current.name,
+            "version": current.version,
+            "model": current.model_sha256,
+            "target": list(target_names),
+            "rules": stop_to_document(current.stop),
+            "strategy": current.strategy_name,
+            **({"key": current.key} if current.key not in ("", current.name) else {}),
+            **({"opening": claim.stream} if claim else {}),
+        }
+        change = PendingChange(
+            key,
+            lambda history: Change(history.interview(), "opened", facts),
+            start=history,
+            is_timed=True,
+        )
+        return self.changes.submit(change)
+
+    def is_limited(self, questionnaire: str | None = None) -> bool:
+        """Whether starting an interview reads the store, to count respondents or check an invitation."""
+        settings = self.catalogue.current(questionnaire).settings
+        return bool(settings.max_respondents or settings.needs_invitation)
+
+    def _resolve_start(
+        self, target: str | Sequence[str] | None, questionnaire: str | None
+    ) -> tuple[Questionnaire, tuple[str, ...]]:
+        current = self.catalogue.current(questionnaire)
+        return current, current.model.schema.target_names(target or current.target)
 
     def resume(self, key: str) -> InterviewView:
         """Return an interview in its present state.
@@ -119,7 +147,7 @@ class InterviewService:
             InterviewNotFoundError: there is no interview with this key.
             QuestionnaireMissingError: it started with a model that this server does not have.
         """
-        history = self._history(key)
+        history = self.histories.read(key)
         return self._view(history, history.interview())
 
     def ask(self, document: Any) -> InterviewView:
@@ -167,6 +195,26 @@ class InterviewService:
             InterviewMovedError: the interview is no longer at version ``after``.
             InterviewConflictError: the question is already answered.
         """
+        return self.queue_answer(
+            key,
+            question,
+            values,
+            confirm=confirm,
+            after=after,
+            idempotency_key=idempotency_key,
+        ).wait()
+
+    def queue_answer(
+        self,
+        key: str,
+        question: str,
+        values: Any,
+        *,
+        confirm: bool = False,
+        after: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> PendingChange:
+        """Add an answer without waiting for the next step. See `add_answer`."""
         parsed = parse_answer(values)
 
         def add(history: History) -> Change:
@@ -178,11 +226,9 @@ class InterviewService:
             interview.tell(question, parsed, confirm=confirm)
             return Change(interview, "told", interview.record.answers[-1].to_document())
 
-        with self.metrics.next_question.time():
-            view, is_new = self._apply(key, add, after=after, idempotency_key=idempotency_key)
-            if is_new:
-                self._count_answer(view)
-            return view
+        return self.changes.submit(
+            PendingChange(key, add, after, idempotency_key=idempotency_key, is_timed=True)
+        )
 
     def change_answer(
         self,
@@ -212,7 +258,9 @@ class InterviewService:
             interview = history.interview(replace_answer(record, new))
             return Change(interview, "changed", new.to_document())
 
-        return self._apply(key, change, after=after, idempotency_key=idempotency_key)[0]
+        return self.changes.submit(
+            PendingChange(key, change, after, idempotency_key=idempotency_key)
+        ).wait()
 
     def undo(
         self, key: str, *, after: int | None = None, idempotency_key: str | None = None
@@ -222,20 +270,27 @@ class InterviewService:
         Raises:
             InterviewConflictError: there is no answer.
         """
+        return self.queue_undo(key, after=after, idempotency_key=idempotency_key).wait()
+
+    def queue_undo(
+        self, key: str, *, after: int | None = None, idempotency_key: str | None = None
+    ) -> PendingChange:
+        """Remove the last answer without waiting for the next step. See `undo`."""
 
         def remove(history: History) -> Change:
             if not history.record.answers:
                 raise InterviewConflictError("there is no answer to undo.")
             return Change(history.interview(history.record.minus_last()), "undone", {})
 
-        return self._apply(key, remove, after=after, idempotency_key=idempotency_key)[0]
+        return self.changes.submit(PendingChange(key, remove, after, idempotency_key=idempotency_key))
 
     def forget(self, key: str, *, by: str = "") -> None:
         """Erase all answers of an interview permanently; ``by`` says who did, if that is known."""
-        facts = self._events(key)[0].facts
+        facts = self.histories.read_events(key)[0].facts
         if "opening" in facts:
             self.store.forget(facts["opening"], by=by)
-        self.store.forget(_stream(key), by=by)
+        self.store.forget(interview_stream(key), by=by)
+        self.processor.recent.drop(key)
         self.metrics.interviews.labels("forgotten").inc()
 
     def check(self) -> None:
@@ -246,142 +301,22 @@ class InterviewService:
             BusyError: the model does not respond.
         """
         self.store.check_write()
+        self.changes.check()
         self.batcher.check()
 
     def close(self) -> None:
         """Serve all waiting requests, then close the store."""
+        self.changes.close()
         self.batcher.close()
         self.store.close()
 
-    def _start(
-        self,
-        key: str,
-        questionnaire: Questionnaire,
-        target: tuple[str, ...],
-        claim_stream: str | None = None,
-    ) -> InterviewView:
-        history = History(key, (), questionnaire, Record(target, (), key))
-        facts = {
-            "questionnaire": questionnaire.name,
-            "version": questionnaire.version,
-            "model": questionnaire.model_sha256,
-            "target": list(target),
-            "rules": stop_to_document(questionnaire.stop),
-            "strategy": questionnaire.strategy_name,
-            **({"key": questionnaire.key} if questionnaire.key not in ("", questionnaire.name) else {}),
-            **({"opening": claim_stream} if claim_stream else {}),
-        }
-        view = self._save(history, Change(history.interview(), "opened", facts))
-        self.metrics.interviews.labels("opened").inc()
-        return view
-
     def _first_view(self, key: str) -> InterviewView:
         """Return the view that the start of an interview was answered with."""
-        events = self._events(key)
+        events = self.histories.read_events(key)
         is_closed = len(events) > 1 and events[1].kind == "closed"
-        history = self._build_history(key, events[: 1 + is_closed])
+        history = self.histories.build(key, events[: 1 + is_closed])
         return self._view(history, history.interview())
-
-    def _apply(
-        self, key: str, make_change: MakeChange, *, after: int | None, idempotency_key: str | None
-    ) -> tuple[InterviewView, bool]:
-        """Change an interview; return its view, and whether the request is new."""
-        for _ in range(MAX_ATTEMPTS):
-            history = self._history(key)
-            if idempotency_key is not None:
-                earlier = history.up_to_request(idempotency_key)
-                if earlier is not None:
-                    return self._repeat(history, earlier, make_change), False
-            _check_version(history, after)
-            change = make_change(history)
-            if idempotency_key is not None:
-                change.facts["request"] = idempotency_key
-            try:
-                return self._save(history, change), True
-            except StoreConflict:
-                continue  # another request was first; with ``after``, the next attempt reports it
-        raise InterviewMovedError(
-            "other requests are changing this interview at the same time. Load it again."
-        )
-
-    def _save(self, history: History, change: Change) -> InterviewView:
-        """Compute the next step, then store the event: an answer that breaks the model is not stored."""
-        view = self._view(history, change.interview)
-        stream = _stream(history.key)
-        version = self.store.append(stream, change.kind, change.facts, after=history.version).number
-        if view.question is None:
-            version = self._close(history.key, version, "enough" if view.rewards else "nothing left")
-        else:
-            self.metrics.observe_reward(history.key, view.rewards[view.question.name])
-        return replace(view, version=version)
-
-    def _close(self, key: str, version: int, reason: str) -> int:
-        self.metrics.interviews.labels("closed").inc()
-        try:
-            return self.store.append(_stream(key), "closed", {"why": reason}, after=version).number
-        except StoreConflict:  # another request has already continued the interview
-            return version
-
-    def _repeat(self, history: History, earlier: History, make_change: MakeChange) -> InterviewView:
-        """Return the view that a repeated request was answered with the first time."""
-        is_closed = earlier.events[-1].kind == "closed"
-        event = earlier.events[-2] if is_closed else earlier.events[-1]
-        before = self._build_history(history.key, history.events[: event.number - 1])
-        change = make_change(before)
-        stored_facts = {name: fact for name, fact in event.facts.items() if name != "request"}
-        if (change.kind, change.facts) != (event.kind, stored_facts):
-            raise InterviewConflictError(KEY_REUSED)
-        return self._view(earlier, earlier.interview())
-
-    def _count_answer(self, view: InterviewView) -> None:
-        """Count the last answer, with its information if the step before it is still cached."""
-        record = view.interview.record
-        interview_before = view.questionnaire.interview(record=record.minus_last())
-        self.metrics.observe_answer(
-            view.questionnaire,
-            record.answers[-1],
-            before=self.batcher.cached_step(interview_before),
-            after=view.predictions,
-            interview=view.key,
-        )
 
     def _view(self, history: History, interview: Interview) -> InterviewView:
         step = self.batcher.next_step(interview)
         return InterviewView(history.key, history.version, history.questionnaire, interview, step)
-
-    def _history(self, key: str) -> History:
-        return self._build_history(key, self._events(key))
-
-    def _events(self, key: str) -> list[Event]:
-        events = self.store.read(_stream(key)) if KEY_PATTERN.fullmatch(key) else []
-        if not events or events[-1].kind == FORGOTTEN:
-            raise InterviewNotFoundError(
-                "there is no such interview: it was never started, or it was forgotten."
-            )
-        return events
-
-    def _build_history(self, key: str, events: Sequence[Event]) -> History:
-        start = events[0].facts
-        questionnaire = self.catalogue.find(start["questionnaire"], start["version"], start["model"])
-        if questionnaire is None:
-            raise QuestionnaireMissingError(
-                f"this interview started with version {start['version']} of "
-                f"{start['questionnaire']!r}, whose model this server does not have. Serve that model "
-                "file to continue."
-            )
-        if "rules" in start:
-            questionnaire = questionnaire.with_stop(start["rules"])
-        questionnaire = questionnaire.with_strategy(start.get("strategy", "information"))
-        return History(key, tuple(events), questionnaire, replay(key, events))
-
-
-def _check_version(history: History, after: int | None) -> None:
-    if after is not None and after != history.version:
-        raise InterviewMovedError(
-            f"the interview is at version {history.version}, but this request is for version {after}. "
-            "Load the interview again, then repeat the request if it still applies."
-        )
-
-
-def _stream(key: str) -> str:
-    return f"interview/{key}"

@@ -69,11 +69,21 @@ class Metrics:
             "answers_told_nats", "Actual information of the same answers: change of the prediction."
         )
         self.interviews = self._counter("interviews", "Interviews opened, closed, forgotten.", "state")
+        self._by_questionnaire = self._counter(
+            "questionnaire_interviews",
+            "Interviews opened and closed, by questionnaire.",
+            *("questionnaire", "state"),
+        )
         self._answers = self._counter("answers", "Answers: value, unknown or declined.", "kind")
         for state in ("opened", "closed", "forgotten"):
             self.interviews.labels(state)
         for kind in ("value", "unknown", "declined"):
             self._answers.labels(kind)
+
+    def count_interview(self, questionnaire: str, state: str) -> None:
+        """Count an interview that was opened or closed, in total and for its questionnaire."""
+        self.interviews.labels(state).inc()
+        self._by_questionnaire.labels(questionnaire, state).inc()
 
     def observe_reward(self, interview: str, nats: float) -> None:
         """Observe the expected information of the next question, which depends on the answers so far."""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,24 +105,36 @@ class Supervisor:
         self._should_stop = self._should_restart = False
 
     def run(self, on_ready: Callable[[], None]) -> None:
-        """Serve until a signal arrives; ``on_ready`` is called once the first worker is ready.
+        """Serve until a signal arrives; ``on_ready`` is called once all workers are ready.
 
         Raises:
-            WorkerError: the first worker does not start.
+            WorkerError: a worker does not start.
         """
         self.listener.listen(BACKLOG)
         self._handle_signals()
         try:
             # The first worker prepares the store and publishes the model, and the others find both.
-            self.places[0].worker = first = self._start(self.places[0])
-            if not first.wait_until_ready(lambda: self._should_stop):
-                if self._should_stop:
+            for places in (self.places[:1], self.places[1:]):
+                if not self._start_first(places):
                     return
-                raise WorkerError("the server did not start. The message above says why.")
             on_ready()
             self._watch()
         finally:
             self._stop_all()
+
+    def _start_first(self, places: Sequence[_Place]) -> bool:
+        """Start the first workers of some places; return False if the server is to stop meanwhile."""
+        for place in places:
+            place.worker = self._start(place)
+        for place in places:
+            if place.worker is not None and not place.worker.wait_until_ready(self._is_stopping):
+                if self._should_stop:
+                    return False
+                raise WorkerError("the server did not start. The message above says why.")
+        return True
+
+    def _is_stopping(self) -> bool:
+        return self._should_stop
 
     def _handle_signals(self) -> None:
         def stop(*_: object) -> None:
@@ -165,7 +177,7 @@ class Supervisor:
             if self._should_stop or place.worker is None:
                 continue
             old, new = place.worker, self._start(place)
-            if new.wait_until_ready(lambda: self._should_stop):
+            if new.wait_until_ready(self._is_stopping):
                 place.worker = new
                 old.stop()
                 self._note_end(old)

@@ -1,14 +1,18 @@
 """The HTTP API for respondents' programs: interviews, single steps, questionnaires and operation."""
 
+import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from eddi.service.interviews.change_queue import PendingChange
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
@@ -108,28 +112,35 @@ def _interview_options(keys: Keys | None) -> dict[str, Any]:
 def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
     common = _interview_options(keys)
 
-    @routes.post("/interviews", status_code=201, summary="Start an interview", **common)
-    def begin(
+    @routes.post(
+        "/interviews",
+        status_code=201,
+        summary="Start an interview",
+        response_model=schemas.StartedOut,
+        **common,
+    )
+    async def begin(
         request: Request,
-        response: Response,
         start: schemas.StartIn | None = None,
         idempotency_key: StartIdempotencyKey = None,
-    ) -> schemas.StartedOut:
+    ) -> JSONResponse:
         start = start or schemas.StartIn()
-        view = service.start(
-            target=start.target,
-            questionnaire=start.questionnaire,
-            invitation=start.invitation or "",
-            idempotency_key=_scope_to_api_key(idempotency_key, request),
-        )
-        response.headers["Location"] = f"/interviews/{view.key}"
-        _set_etag(response, view)
-        return schemas.describe_start(view)
+        target, name = start.target, start.questionnaire
+        scoped_key = _scope_to_api_key(idempotency_key, request)
+        if scoped_key is None and not service.is_limited(name):
+            view = await _wait(service.queue_start(target=target, questionnaire=name))
+        else:
+            begin_once = partial(service.start, target=target, questionnaire=name)
+            view = await run_in_threadpool(
+                begin_once, invitation=start.invitation or "", idempotency_key=scoped_key
+            )
+        headers = {"Location": f"/interviews/{view.key}", "ETag": _etag(view)}
+        return JSONResponse(schemas.describe_start(view), 201, headers)
 
     @routes.get("/interviews/{key}", summary="Read an interview", **common)
     def read(key: str, response: Response) -> schemas.InterviewOut:
         view = service.resume(key)
-        _set_etag(response, view)
+        response.headers["ETag"] = _etag(view)
         return schemas.describe_interview(view)
 
     @routes.delete("/interviews/{key}", status_code=204, summary="Forget an interview", **common)
@@ -144,15 +155,19 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
 def _add_answer_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
     common = _interview_options(keys)
 
-    @routes.post("/interviews/{key}/answers", summary="Answer a question", **common)
-    def add_answer(
+    @routes.post(
+        "/interviews/{key}/answers",
+        summary="Answer a question",
+        response_model=schemas.NextStepOut,
+        **common,
+    )
+    async def add_answer(
         key: str,
         answer: schemas.AnswerIn,
-        response: Response,
         if_match: IfMatch = None,
         idempotency_key: IdempotencyKey = None,
-    ) -> schemas.NextStepOut:
-        view = service.add_answer(
+    ) -> JSONResponse:
+        change = service.queue_answer(
             key,
             answer.question,
             answer.values,
@@ -160,16 +175,20 @@ def _add_answer_routes(routes: APIRouter, service: InterviewService, keys: Keys 
             after=parse_if_match(if_match),
             idempotency_key=idempotency_key,
         )
-        _set_etag(response, view)
-        return schemas.describe_next_step(view)
+        return _next_step_response(await _wait(change))
 
-    @routes.delete("/interviews/{key}/answers/last", summary="Undo the last answer", **common)
-    def undo(
-        key: str, response: Response, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
-    ) -> schemas.NextStepOut:
-        view = service.undo(key, after=parse_if_match(if_match), idempotency_key=idempotency_key)
-        _set_etag(response, view)
-        return schemas.describe_next_step(view)
+    @routes.delete(
+        "/interviews/{key}/answers/last",
+        summary="Undo the last answer",
+        response_model=schemas.NextStepOut,
+        **common,
+    )
+    async def undo(
+        key: str, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
+    ) -> JSONResponse:
+        after = parse_if_match(if_match)
+        change = service.queue_undo(key, after=after, idempotency_key=idempotency_key)
+        return _next_step_response(await _wait(change))
 
 
 def _add_questionnaire_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
@@ -245,8 +264,17 @@ def parse_if_match(if_match: str | None) -> int | None:
     return int(text)
 
 
-def _set_etag(response: Response, view: InterviewView) -> None:
-    response.headers["ETag"] = f'"{view.version}"'
+async def _wait(change: PendingChange) -> InterviewView:
+    """Wait for a change without occupying a thread."""
+    return await asyncio.wrap_future(change.result)
+
+
+def _next_step_response(view: InterviewView) -> JSONResponse:
+    return JSONResponse(schemas.describe_next_step(view), headers={"ETag": _etag(view)})
+
+
+def _etag(view: InterviewView) -> str:
+    return f'"{view.version}"'
 
 
 def _scope_to_api_key(idempotency_key: str | None, request: Request) -> str | None:

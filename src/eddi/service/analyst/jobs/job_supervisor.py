@@ -76,7 +76,8 @@ class JobSupervisor:
         """Stop the thread and all processes. Their jobs continue when a server starts again."""
         self._stop.set()
         self.wake()
-        self._thread.join()
+        if self._thread.is_alive():  # another worker may run the jobs
+            self._thread.join()
         for running in self._running.values():
             _kill(running.process)
         self._running.clear()

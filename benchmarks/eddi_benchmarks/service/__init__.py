@@ -1,0 +1,1 @@
+"""Real servers in processes of their own, and simulated people who use them over HTTP."""
