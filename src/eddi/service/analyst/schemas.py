@@ -9,7 +9,7 @@ from eddi.interview.documents import variable_document
 from eddi.model.fitted import FittedModel
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.jobs.job_queue import Job
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.workshop import MAX_HELD_OUT, MAX_STEPS
 from eddi.service.web.schemas import MAX_TARGETS, Name, VariableOut

@@ -15,7 +15,8 @@ from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, 
 from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.model_names import ModelNames
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
 from eddi.service.interviews.invitations import Invitations
 from eddi.service.settings import Settings

@@ -13,12 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from eddi.service.analyst.data.blob_store import BlobStore
-from eddi.service.analyst.models.publishing import (
-    PublishedQuestionnaire,
-    Publisher,
-    Version,
-    make_valid_name,
-)
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.publishing import Publisher, make_valid_name
 from eddi.service.interviews.questionnaire import (
     NothingPublishedError,
     Questionnaire,

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.errors import EddiError, StopError, TargetError
 from eddi.model.files.archive import load
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import (
-    PublishedQuestionnaire,
     PublishingError,
     TargetChangeError,
     make_valid_name,

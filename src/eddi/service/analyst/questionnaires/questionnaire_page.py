@@ -8,7 +8,8 @@ from urllib.parse import quote
 import segno
 from fastapi import APIRouter, Request, Response
 
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError, Version
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY

@@ -8,7 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context
 from eddi.service.analyst.questionnaires.raw_names import asked_questions, find_raw_names
