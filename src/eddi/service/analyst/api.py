@@ -10,8 +10,10 @@ from starlette.datastructures import UploadFile
 from eddi.errors import TableError
 from eddi.model.files.archive import load
 from eddi.service.analyst import schemas
+from eddi.service.analyst.accounts.access import Access
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
@@ -51,6 +53,7 @@ def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     _add_jobs(routes, workshop, read=read, write=write)
     _add_models(routes, workshop, read=read)
     _add_questionnaires(routes, workshop, read=read, write=write)
+    _add_accounts(routes, workshop, read=read, write=write)
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
     uploads.include_router(routes)
@@ -188,6 +191,9 @@ def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
 def _add_questionnaires(
     routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
 ) -> None:
+    def describe(questionnaire: PublishedQuestionnaire) -> schemas.PublishedOut:
+        return schemas.published(questionnaire, workshop.publisher.permissions)
+
     @routes.get(
         "/questionnaires/{name}",
         tags=["questionnaires"],
@@ -195,7 +201,7 @@ def _add_questionnaires(
         **read,
     )
     def read_questionnaire(name: str) -> schemas.PublishedOut:
-        return schemas.published(workshop.publisher.get(name))
+        return describe(workshop.publisher.get(name))
 
     @routes.post(
         "/questionnaires/{name}/versions",
@@ -214,7 +220,7 @@ def _add_questionnaires(
             replace_target=version.replace_target,
             by=get_author(request),
         )
-        return schemas.published(published)
+        return describe(published)
 
     @routes.post(
         "/questionnaires/{name}/rollback",
@@ -223,7 +229,7 @@ def _add_questionnaires(
         **write,
     )
     def roll_back(name: str, to: schemas.RollbackIn, request: Request) -> schemas.PublishedOut:
-        return schemas.published(workshop.roll_back(name, to.version, by=get_author(request)))
+        return describe(workshop.roll_back(name, to.version, by=get_author(request)))
 
     @routes.put(
         "/questionnaires/{name}/settings",
@@ -234,7 +240,7 @@ def _add_questionnaires(
     def change_settings(name: str, settings: dict[str, Any], request: Request) -> schemas.PublishedOut:
         parsed = QuestionnaireSettings.from_document(settings)
         author = get_author(request)
-        return schemas.published(workshop.publisher.change_settings(name, parsed, by=author))
+        return describe(workshop.publisher.change_settings(name, parsed, by=author))
 
     @routes.delete(
         "/questionnaires/{name}",
@@ -245,3 +251,29 @@ def _add_questionnaires(
     )
     def delete(name: str, request: Request) -> None:
         workshop.publisher.delete(name, by=get_author(request))
+
+
+def _add_accounts(
+    routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
+) -> None:
+    permissions = workshop.publisher.permissions
+
+    @routes.get(
+        "/accounts",
+        tags=["accounts"],
+        summary="Who may own and edit questionnaires",
+        **read,
+    )
+    def list_accounts() -> list[schemas.AccountOut]:
+        return [schemas.account(key) for key in permissions.holders()]
+
+    @routes.put(
+        "/questionnaires/{name}/access",
+        tags=["accounts"],
+        summary="Share a questionnaire, or give it to another owner",
+        **write,
+    )
+    def change_access(name: str, access: schemas.AccessIn, request: Request) -> schemas.PublishedOut:
+        wanted = Access(access.owner, tuple(access.editors))
+        changed = workshop.publisher.change_access(name, wanted, by=get_author(request))
+        return schemas.published(changed, permissions)

@@ -56,9 +56,9 @@ class Permissions:
 
     def may_edit(self, access: Access, by: str) -> bool:
         """Whether ``by`` may publish versions, change settings, and see the answers."""
-        return by in access.editors or self.is_owner(access, by)
+        return by in access.editors or self.may_manage(access, by)
 
-    def is_owner(self, access: Access, by: str) -> bool:
+    def may_manage(self, access: Access, by: str) -> bool:
         """Whether ``by`` may also delete the questionnaire and change who has access."""
         if access.owner in ("", by) or not NAME_PATTERN.fullmatch(by):
             return True  # without a key: the server itself, or a server that needs none
@@ -75,7 +75,7 @@ class Permissions:
 
     def check_ownership(self, name: str, access: Access, by: str) -> None:
         """Raise an `AccessDeniedError` unless ``by`` owns the questionnaire ``name``."""
-        if not self.is_owner(access, by):
+        if not self.may_manage(access, by):
             raise AccessDeniedError(
                 f"{name!r} belongs to {self.label(access.owner)}. Only they and administrators may delete it "
                 "or change who has access."

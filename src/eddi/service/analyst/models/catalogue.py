@@ -196,6 +196,7 @@ class PublishedCatalogue:
             version=version.number,
             key=item.key,
             settings=item.settings,
+            owner=item.access.owner,
         )
 
     def _load_version(self, key: str, version: Version) -> Questionnaire:

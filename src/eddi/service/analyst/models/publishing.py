@@ -87,6 +87,17 @@ class Publisher:
             )
         return found
 
+    def get_for_editor(self, name: str, by: str) -> PublishedQuestionnaire:
+        """The questionnaire with this name, for somebody who may edit it.
+
+        Raises:
+            QuestionnaireNotFoundError: there is none.
+            AccessDeniedError: it belongs to somebody else.
+        """
+        item = self.get(name)
+        self.permissions.check_edit(item.name, item.access, by)
+        return item
+
     def publish(
         self,
         name: str,
@@ -137,7 +148,7 @@ class Publisher:
         Raises:
             PublishingError: there is no such version, or it is current already.
         """
-        questionnaire = self.get(name)
+        questionnaire = self.get_for_editor(name, by)
         if questionnaire.find(number) is None:
             raise PublishingError(
                 f"{name!r} has no version {number}; it has 1 to {len(questionnaire.versions)}."
@@ -183,7 +194,7 @@ class Publisher:
             PublishingError: the name is not valid, or another questionnaire has it.
         """
         check_name(new_name)
-        key = self.get(name).key
+        key = self.get_for_editor(name, by).key
         holder = self._find(new_name)
         if holder is not None and holder.key != key:
             raise PublishingError(f"there is already a questionnaire {new_name!r}. Choose another name.")
@@ -213,10 +224,7 @@ class Publisher:
 
     def choose_first_page(self, name: str, *, by: str = NO_KEY) -> None:
         """Show a questionnaire at the address of the server; an empty name lists all of them."""
-        item = self.get(name) if name else None
-        if item is not None:
-            self.permissions.check_edit(item.name, item.access, by)
-        key = item.key if item is not None else ""
+        key = self.get_for_editor(name, by).key if name else ""
         for _ in range(MAX_ATTEMPTS):
             with suppress(StoreConflict):
                 after = len(self.store.read(SITE))

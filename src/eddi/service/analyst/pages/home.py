@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
-from eddi.service.analyst.accounts import account_page
+from eddi.service.analyst.accounts import access_page, account_page
 from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
@@ -56,6 +56,7 @@ def router(
     routes.add_api_route("/tables/{key}/fit", pages.fit_form, methods=["GET"])
     routes.add_api_route("/tables/{key}/fit", pages.fit, methods=["POST"])
     account_page.add(routes, layout)
+    access_page.add(routes, layout, workshop)
     schema_page.add(routes, layout, workshop)
     job_page.add(routes, layout, workshop)
     model_page.add(routes, layout, workshop)
@@ -84,7 +85,11 @@ class WorkshopPages:
         context = {
             "section": "home",
             "title": "Workshop",
-            "questionnaires": [questionnaire_page.questionnaire_item(item) for item in questionnaires],
+            "questionnaires": [
+                access_page.owner_context(request, self.workshop.publisher, item)
+                | questionnaire_page.questionnaire_item(item)
+                for item in questionnaires
+            ],
             "models": [model_item(model, published_as) for model in self.workshop.models()],
             "jobs": [job_item(job, self.workshop.jobs.progress(job.key)) for job in jobs[:N_JOBS_SHOWN]],
             "has_more_jobs": len(jobs) > N_JOBS_SHOWN,

@@ -54,7 +54,7 @@ class SettingsPages:
 
     def show(self, request: Request, name: str) -> Response:
         """The settings as a form."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         is_saved = request.query_params.get("saved") == "1"
         return self._form_page(request, item, item.settings, is_saved=is_saved)
 
@@ -116,7 +116,7 @@ class SettingsPages:
         return self.layout.page(request, "preview.html", context)
 
     def _save_logo(self, request: Request, name: str, content: bytes) -> Response:
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         if len(content) > MAX_LOGO_BYTES or (content and find_logo_type(content) is None):
             error = f"The logo must be a PNG, JPEG, GIF or WebP picture of up to {MAX_LOGO_BYTES // 1000} kB."
             return self._form_page(request, item, item.settings, error=error)
