@@ -1,5 +1,6 @@
 """The analyst's part of the HTTP API: tables, jobs, models, and published questionnaires."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -11,9 +12,9 @@ from eddi.errors import TableError
 from eddi.model.files.archive import load
 from eddi.service.analyst import schemas
 from eddi.service.analyst.accounts.access import Access
+from eddi.service.analyst.accounts.activity import MAX_PAGES, PAGE_SIZE
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
-from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
@@ -41,6 +42,11 @@ JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind"
 DeleteModels = Annotated[
     bool, Query(description="Whether to delete also its models that were never published.")
 ]
+AuthorFilter = Annotated[str, Query(max_length=80, description="The name of an API key.")]
+QuestionnaireFilter = Annotated[
+    str, Query(max_length=100, description="The name of a questionnaire, also of one that was deleted.")
+]
+Page = Annotated[int, Query(ge=1, le=MAX_PAGES, description=f"Of {PAGE_SIZE} entries.")]
 RouteOptions = dict[str, Any]
 
 
@@ -53,7 +59,8 @@ def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     _add_jobs(routes, workshop, read=read, write=write)
     _add_models(routes, workshop, read=read)
     _add_questionnaires(routes, workshop, read=read, write=write)
-    _add_accounts(routes, workshop, read=read, write=write)
+    _add_questionnaire_changes(routes, workshop, write=write)
+    _add_accounts(routes, workshop, read=read)
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
     uploads.include_router(routes)
@@ -191,8 +198,7 @@ def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
 def _add_questionnaires(
     routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
 ) -> None:
-    def describe(questionnaire: PublishedQuestionnaire) -> schemas.PublishedOut:
-        return schemas.published(questionnaire, workshop.publisher.permissions)
+    describe = partial(schemas.published, permissions=workshop.publisher.permissions)
 
     @routes.get(
         "/questionnaires/{name}",
@@ -231,6 +237,10 @@ def _add_questionnaires(
     def roll_back(name: str, to: schemas.RollbackIn, request: Request) -> schemas.PublishedOut:
         return describe(workshop.roll_back(name, to.version, by=get_author(request)))
 
+
+def _add_questionnaire_changes(routes: APIRouter, workshop: Workshop, *, write: RouteOptions) -> None:
+    describe = partial(schemas.published, permissions=workshop.publisher.permissions)
+
     @routes.put(
         "/questionnaires/{name}/settings",
         tags=["questionnaires"],
@@ -252,12 +262,19 @@ def _add_questionnaires(
     def delete(name: str, request: Request) -> None:
         workshop.publisher.delete(name, by=get_author(request))
 
+    @routes.put(
+        "/questionnaires/{name}/access",
+        tags=["questionnaires"],
+        summary="Share a questionnaire, or give it to another owner",
+        **write,
+    )
+    def change_access(name: str, access: schemas.AccessIn, request: Request) -> schemas.PublishedOut:
+        wanted = Access(access.owner, tuple(access.editors))
+        changed = workshop.publisher.change_access(name, wanted, by=get_author(request))
+        return describe(changed)
 
-def _add_accounts(
-    routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
-) -> None:
-    permissions = workshop.publisher.permissions
 
+def _add_accounts(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
     @routes.get(
         "/accounts",
         tags=["accounts"],
@@ -265,15 +282,17 @@ def _add_accounts(
         **read,
     )
     def list_accounts() -> list[schemas.AccountOut]:
-        return [schemas.account(key) for key in permissions.holders()]
+        return [schemas.account(key) for key in workshop.publisher.permissions.holders()]
 
-    @routes.put(
-        "/questionnaires/{name}/access",
+    @routes.get(
+        "/activity",
         tags=["accounts"],
-        summary="Share a questionnaire, or give it to another owner",
-        **write,
+        summary="Who did what, newest first, without answers",
+        **read,
     )
-    def change_access(name: str, access: schemas.AccessIn, request: Request) -> schemas.PublishedOut:
-        wanted = Access(access.owner, tuple(access.editors))
-        changed = workshop.publisher.change_access(name, wanted, by=get_author(request))
-        return schemas.published(changed, permissions)
+    def list_activity(
+        person: AuthorFilter = "", questionnaire: QuestionnaireFilter = "", page: Page = 1
+    ) -> schemas.ActivityOut:
+        found = workshop.activity.find(person=person, questionnaire=questionnaire)
+        shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+        return {"total": len(found), "page": page, "entries": [schemas.entry(item) for item in shown]}

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from eddi.interview.documents import variable_document
 from eddi.model.fitted import FittedModel
 from eddi.service.analyst.accounts.access import MAX_EDITORS, Permissions
+from eddi.service.analyst.accounts.activity import Entry
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.jobs.job_queue import Job
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
@@ -204,6 +205,24 @@ class AccountOut(HolderOut):
     expires: str
 
 
+class ActivityEntryOut(TypedDict):
+    """Something that somebody did."""
+
+    at: str
+    by: str  # name of the API key, "analyst" without one, "server", "command line" or "retention"
+    name: str  # of the holder of the key
+    action: str
+    subject: str  # what it was done to; empty if it was deleted
+
+
+class ActivityOut(TypedDict):
+    """A page of the activity log, newest first."""
+
+    total: int
+    page: int
+    entries: list[ActivityEntryOut]
+
+
 class PublishedOut(TypedDict):
     """A questionnaire with all its versions and its settings."""
 
@@ -282,6 +301,17 @@ def account(key: Key) -> AccountOut:
     """The document of an account."""
     expires = key.expires.isoformat()
     return {"key": key.name, "name": key.label, "role": str(key.role), "expires": expires}
+
+
+def entry(item: Entry) -> ActivityEntryOut:
+    """The document of an entry of the activity log."""
+    return {
+        "at": item.at,
+        "by": item.by,
+        "name": item.author,
+        "action": item.action,
+        "subject": item.subject,
+    }
 
 
 def published(questionnaire: PublishedQuestionnaire, permissions: Permissions) -> PublishedOut:

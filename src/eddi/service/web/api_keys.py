@@ -30,6 +30,8 @@ MAX_GUESSES = 10  # wrong secrets of one key ...
 GUESS_PERIOD_S = 60  # ... within this time, after which the key is refused for as long
 SCOPE_KEY = "eddi.key"  # of a request: the name of the API key that it was sent with
 NO_KEY = "analyst"  # the author of changes on a server that needs no keys
+SERVER = "server"  # the author of what the server does by itself
+COMMAND_LINE = "command line"  # the author of what an operator does there
 DUMMY_HASH = "0" * 64  # compared with if there is no such key, so that the response takes as long
 
 
@@ -143,16 +145,18 @@ class Keys:
             "expires": _in_days(days),
             "sha256": _hash(secret),
             "holder": holder,
+            "by": COMMAND_LINE,
         }
         self.store.append(_stream(name), "issued", facts, after=0)
         return f"eddi_{name}_{secret}"
 
-    def rotate(self, name: str, *, days: float | None = None) -> str:
+    def rotate(self, name: str, *, days: float | None = None, by: str = COMMAND_LINE) -> str:
         """Replace the secret of a key and return the new key. The old secret is invalid from now on.
 
         Args:
             name: of the key; it stays the same, and so does everything that the key owns.
             days: until the key expires; by default the date stays the same.
+            by: who does so.
 
         Raises:
             KeyNotFoundError: there is no key with this name, or it is revoked.
@@ -163,7 +167,9 @@ class Keys:
                 f"there is no key {name!r}, or it is revoked. `eddi keys list` lists them."
             )
         secret = secrets.token_urlsafe(32)
-        facts = {"sha256": _hash(secret)} | ({} if days is None else {"expires": _in_days(days)})
+        facts = {"sha256": _hash(secret), "by": by} | (
+            {} if days is None else {"expires": _in_days(days)}
+        )
         self._append(_stream(name), "rotated", facts)
         return f"eddi_{name}_{secret}"
 
@@ -174,7 +180,7 @@ class Keys:
             KeyNotFoundError: there is no key with this name.
         """
         self.get(name)
-        self._append(_stream(name), "revoked", {})
+        self._append(_stream(name), "revoked", {"by": COMMAND_LINE})
 
     def get(self, name: str) -> Key:
         """Return the key with this name.

@@ -75,7 +75,7 @@ class AccountPages:
             is_own = False
         if not is_own:
             return self._account_page(request, keys, error=NOT_YOURS)
-        new_key = keys.rotate(name)
+        new_key = keys.rotate(name, by=name)
         response = self._account_page(request, keys, new_key=new_key)
         sign_in.set_cookie(request, response, keys.check(new_key, PUBLISHERS))
         return response

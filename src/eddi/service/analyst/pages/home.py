@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
-from eddi.service.analyst.accounts import access_page, account_page
+from eddi.service.analyst.accounts import access_page, account_page, activity_page
 from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
@@ -57,6 +57,7 @@ def router(
     routes.add_api_route("/tables/{key}/fit", pages.fit, methods=["POST"])
     account_page.add(routes, layout)
     access_page.add(routes, layout, workshop)
+    activity_page.add(routes, layout, workshop)
     schema_page.add(routes, layout, workshop)
     job_page.add(routes, layout, workshop)
     model_page.add(routes, layout, workshop)

@@ -81,6 +81,9 @@ class AnswersPages:
         """One row per person, without secret links."""
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
         people = collect(self.service.store, item, _read_filters(request))
+        if kind in MEDIA_TYPES:
+            facts = {"file": f"answers.{kind}", "people": len(people)}
+            self.workshop.activity.record(item.key, "exported", facts, by=get_author(request))
         return _make_file(make_table(people, self._schema(name)), "answers", kind)
 
     def codebook(self, name: str, kind: str) -> Response:
@@ -98,6 +101,7 @@ class AnswersPages:
         if key is None or person not in [other.name for other in people]:
             raise PersonNotFoundError(f"nobody called {person[:40]!r} has answered this questionnaire.")
         self.service.forget(key, by=by)
+        self.workshop.activity.record(item.key, "person-deleted", {}, by=by)
         return redirect(f"/analyst/questionnaires/{quote(item.name)}/answers")
 
     def _schema(self, name: str) -> Schema:

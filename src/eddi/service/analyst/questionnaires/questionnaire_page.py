@@ -17,7 +17,7 @@ from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.invitations import InvitationCountError
-from eddi.service.web.api_keys import NO_KEY, get_author
+from eddi.service.web.api_keys import NO_KEY, SERVER, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import Texts
 from eddi.strategy.names import DESCRIPTIONS
@@ -114,7 +114,7 @@ class QuestionnairePages:
         text = form.get("count", "")
         count = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
         try:
-            tokens = self.workshop.invitations.issue(item.key, count)
+            tokens = self.workshop.invitations.issue(item.key, count, by=get_author(request))
         except InvitationCountError as error:
             return self._page(request, item, error=capitalize(str(error)))
         address = _address(request, item.name)
@@ -166,7 +166,7 @@ class QuestionnairePages:
         }
 
     def _describe_author(self, by: str) -> str:
-        if by == "server":
+        if by == SERVER:
             return "when the server started"
         if by == NO_KEY:
             return "by an analyst"
