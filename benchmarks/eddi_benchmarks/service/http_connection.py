@@ -64,6 +64,8 @@ class HttpConnection:
             self._streams = None
 
     async def _exchange(self, request: bytes) -> Response:
+        if self._streams is not None and self._streams[0].at_eof():
+            self.close()  # the server closed a connection that was idle for too long
         if self._streams is None:
             self._streams = await asyncio.open_connection(HOST, self.port)
         reader, writer = self._streams

@@ -44,7 +44,7 @@ def configure(level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level.upper())
-    logging.getLogger("uvicorn.error").setLevel("WARNING")
+    logging.getLogger("uvicorn.error").setLevel("ERROR")  # malformed requests must not fill the log
     logging.getLogger(
         "uvicorn.access"
     ).disabled = True  # its lines contain the secret keys of interviews

@@ -61,16 +61,6 @@ def test_an_upload_that_is_not_a_table_is_refused(site):
     assert "must be multipart/form-data" in detail(site.post("/tables", json={}), 415)
 
 
-def wait_for_evaluations(site):
-    """The evaluations among the jobs; the first is submitted just after the training has finished."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        if found := [item for item in site.get("/jobs").json() if item["kind"] == "evaluate"]:
-            return found
-        time.sleep(0.1)
-    return []
-
-
 def test_a_model_is_trained_and_published(site, table):
     spec = {"kind": "fit", "table": table, "target": ["stage"], "recipe": "paper", "steps": 200}
     response = site.post("/jobs", json=spec)
@@ -83,7 +73,10 @@ def test_a_model_is_trained_and_published(site, table):
         job = site.get(address).json()
     assert (job["state"], job["done"], job["words"]) == ("finished", 1.0, "")
     assert [entry["step"] for entry in job["history"]] == [100, 200]
-    [evaluation] = wait_for_evaluations(site)
+    evaluations = []
+    while not evaluations and time.monotonic() < end:  # it is submitted just after the job has finished
+        evaluations = [item for item in site.get("/jobs").json() if item["kind"] == "evaluate"]
+    [evaluation] = evaluations
     site.delete(f"/jobs/{evaluation['id']}")
     digest = job["model"]
     model = site.get(f"/models/{digest}").json()

@@ -117,3 +117,40 @@ def test_very_many_pipelined_requests_end_the_connection(impatient):
     with connect(impatient) as connection:
         connection.sendall(HEAD * 200)
         assert read_until_closed(connection).count(b"HTTP/1.1 200") < 200
+
+
+def test_malformed_data_after_a_request_is_no_internal_error(serving, monkeypatch, caplog):
+    """The response to the request can no longer be sent."""
+    with serving() as client, connect(client) as connection:
+        proceed = threading.Event()
+        resume = client.app.state.service.resume
+        monkeypatch.setattr(
+            client.app.state.service, "resume", lambda key: proceed.wait(10) and resume(key)
+        )
+        connection.sendall(b"GET /interviews/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.1)
+        connection.sendall(b"\x00 garbage\r\n\r\n")
+        assert read_until_closed(connection).startswith(b"HTTP/1.1 400")
+        proceed.set()
+        assert client.get("/healthz").status_code == 200
+        time.sleep(0.1)
+    assert not any("handler is closed" in str(record.exc_info) for record in caplog.records)
+    assert not any(record.levelname == "ERROR" for record in caplog.records)
+
+
+def test_a_client_that_sends_nothing_more_receives_its_response(client):
+    with connect(client) as connection:
+        connection.sendall(b"GET /interviews/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        assert read_until_closed(connection).startswith(b"HTTP/1.1 404")
+
+
+def test_a_client_that_ends_in_the_middle_of_a_body_is_no_internal_error(client, caplog):
+    with connect(client) as connection:
+        connection.sendall(
+            POST_HEAD.replace(b"/ask", b"/start").replace(b"json", b"x-www-form-urlencoded")
+        )
+        connection.shutdown(socket.SHUT_WR)
+        assert read_until_closed(connection) == b""
+    assert client.get("/healthz").status_code == 200
+    assert not any(record.levelname == "ERROR" for record in caplog.records)

@@ -19,7 +19,7 @@ from eddi.service.analyst.models.model_names import ModelNames
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
-from eddi.service.interviews.invitations import Invitations
+from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store

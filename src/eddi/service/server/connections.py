@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 MAX_HEAD_BYTES = 65_536  # of a request: its first line and all headers
@@ -86,6 +86,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self.waiting, self.limits = waiting, waiting.limits
         self.n_head_bytes = 0
+        self.open_cycles: list[RequestResponseCycle] = []  # requests without a complete response
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -98,6 +99,14 @@ class LimitedConnection(HttpToolsProtocol):
         self.pipeline.clear()
         super().connection_lost(exc)
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection of a client that sends nothing more until it has its responses."""
+        if self._is_idle or self.cycle.more_body:
+            self._give_up_requests()
+            return False
+        self.cycle.keep_alive = False
+        return True
+
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
@@ -108,6 +117,9 @@ class LimitedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
+        if self.cycle is not None:
+            others = [c for c in self.open_cycles if not c.response_complete and c is not self.cycle]
+            self.open_cycles = [*others, self.cycle]
         self._wait_until(self.limits.body_s)
         if len(self.pipeline) > MAX_PIPELINED:
             self.end()
@@ -137,15 +149,27 @@ class LimitedConnection(HttpToolsProtocol):
         if not self._is_idle:
             self.waiting.deadlines.pop(self, None)
 
+    def send_400_response(self, msg: str) -> None:
+        self._give_up_requests()
+        super().send_400_response(msg)
+
     def end(self, response: bytes = b"") -> None:
         """Close the connection, after a last response unless another one has begun."""
         self.waiting.deadlines.pop(self, None)
         has_begun = not self._is_idle and self.cycle.response_started
+        self._give_up_requests()
         if response and not has_begun and not self.transport.get_write_buffer_size():
             self.transport.write(response)
             self.transport.close()
         else:
             self.transport.abort()
+
+    def _give_up_requests(self) -> None:
+        """Let the application know that nobody receives its responses."""
+        for cycle in self.open_cycles:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.open_cycles.clear()
 
     @property
     def _is_idle(self) -> bool:

@@ -7,7 +7,7 @@ from eddi.service.analyst.accounts.activity import ActivityLog
 from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import JobKind
 from eddi.service.analyst.models.publishing import Publisher
-from eddi.service.interviews.invitations import Invitations
+from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import Keys, Role
 from eddi.store.memory import MemoryStore

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from eddi.errors import EddiError
 from eddi.service.analyst.accounts.access import Access, Permissions
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, replay
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import NO_KEY, Keys
 from eddi.store.base import FORGOTTEN, Store, StoreConflict
@@ -37,8 +37,10 @@ class QuestionnaireNotFoundError(RespondentError, LookupError):
     """No questionnaire with this name is published."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no questionnaire of this name"
-    explanation: ClassVar[str] = "The link may be incomplete, or the questionnaire has another name now."
+    title: ClassVar[str] = N_("There is no questionnaire of this name")
+    explanation: ClassVar[str] = N_(
+        "The link may be incomplete, or the questionnaire has another name now."
+    )
 
 
 class PublishingError(EddiError, ValueError):

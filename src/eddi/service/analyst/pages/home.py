@@ -28,7 +28,12 @@ from eddi.service.analyst.pages.page_context import (
     model_item,
     preview_rows,
 )
-from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
+from eddi.service.analyst.questionnaires import (
+    answers_page,
+    questionnaire_page,
+    settings_page,
+    translation_page,
+)
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
@@ -64,6 +69,7 @@ def router(
     publish_page.add(routes, layout, workshop)
     questionnaire_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
+    translation_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     evaluation_pages.add(routes, layout, workshop)
     return routes

@@ -15,8 +15,9 @@ from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
+from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.interviews.invitations import InvitationCountError
+from eddi.service.interviews.limits.invitations import InvitationCountError
 from eddi.service.web.api_keys import NO_KEY, SERVER, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import Texts
@@ -143,6 +144,7 @@ class QuestionnairePages:
             "needs_invitation": item.settings.needs_invitation,
             "invitations": self.workshop.invitations.count(item.key),
             "is_first_page": self.workshop.publisher.first_page() == item.key,
+            "untranslated": find_missing(schema, item.current.target, item.settings),
             "raw_names": find_raw_names(schema, item.current.target, Texts(item.settings)),
             "versions": [
                 self._version_item(version, is_current=version.number == current)

@@ -2,6 +2,7 @@
 
 import logging
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service import logs
@@ -29,6 +30,8 @@ class InternalErrors:
 
         try:
             await self.app(scope, receive, send_and_note_start)
+        except ClientDisconnect:
+            return None  # nobody receives a response
         except Exception as error:  # no other code handles it
             request_id = scope[SCOPE_KEY]
             fields = {"request": request_id, "error": logs.describe_error(error)}

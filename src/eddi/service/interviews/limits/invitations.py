@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 
 from eddi.errors import EddiError
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.store.base import Store, StoreConflict
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")  # 128 random bits
@@ -25,8 +25,8 @@ class InvitationError(RespondentError, PermissionError):
     """An invitation is missing, unknown or was already used."""
 
     status = 403
-    title = "This questionnaire needs an invitation"
-    explanation = (
+    title = N_("This questionnaire needs an invitation")
+    explanation = N_(
         "Open the complete link of your invitation. An invitation can be used once: if you have already "
         "begun, continue with your private link."
     )
