@@ -59,6 +59,7 @@ class Questionnaire:
         stop: ends the interviews.
         settings: its texts, what respondents see, and who may answer.
         key: identifies it when it is renamed; the name if empty.
+        owner: the name of the API key of who owns it; empty if nobody does.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Questionnaire:
     stop: StoppingRule = field(default_factory=Stop)
     settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
     key: str = ""
+    owner: str = ""
 
     @classmethod
     def load(

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.errors import EddiError, StopError, TargetError
 from eddi.model.files.archive import load
+from eddi.service.analyst.accounts.access import AccessDeniedError
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import (
     PublishingError,
     TargetChangeError,
@@ -86,7 +88,7 @@ class PublishPages:
                 replace_target=bool(form.get("replace_target")),
                 by=get_author(request),
             )
-        except (PublishingError, TargetError, StopError, JobSpecError) as error:
+        except (PublishingError, AccessDeniedError, TargetError, StopError, JobSpecError) as error:
             return self._form_page(request, model, form, error=error)
         return redirect(f"/analyst/questionnaires/{quote(name)}")
 

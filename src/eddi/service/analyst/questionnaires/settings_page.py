@@ -8,7 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context
 from eddi.service.analyst.questionnaires.raw_names import asked_questions, find_raw_names
@@ -56,7 +57,7 @@ class SettingsPages:
 
     def show(self, request: Request, name: str) -> Response:
         """The settings as a form."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         is_saved = request.query_params.get("saved") == "1"
         return self._form_page(request, item, item.settings, is_saved=is_saved)
 
@@ -125,7 +126,7 @@ class SettingsPages:
         return self.layout.page(request, "preview.html", context)
 
     def _save_logo(self, request: Request, name: str, content: bytes) -> Response:
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         if len(content) > MAX_LOGO_BYTES or (content and find_logo_type(content) is None):
             error = f"The logo must be a PNG, JPEG, GIF or WebP picture of up to {MAX_LOGO_BYTES // 1000} kB."
             return self._form_page(request, item, item.settings, error=error)

@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.questionnaires.translation_form import (
     TranslationRow,
@@ -36,7 +37,7 @@ class TranslationPages:
 
     def show(self, request: Request, name: str, code: str) -> Response:
         """All texts, each with a field for its translation."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         language = _find_language(item, code)
         is_saved = request.query_params.get("saved") == "1"
         return self._page(request, item, language, self._rows(item, language), is_saved=is_saved)
@@ -44,7 +45,7 @@ class TranslationPages:
     def save(self, request: Request, name: str, code: str, form: Form) -> Response:
         """Save the translation. If a text is not valid, show the form again with the error."""
         self.layout.forms.check(request, form)
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         language = _find_language(item, code)
         rows = self._rows(item, language)
         translations = item.settings.translations

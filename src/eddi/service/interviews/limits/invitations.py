@@ -53,7 +53,7 @@ class Invitations:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def issue(self, questionnaire: str, count: int) -> list[str]:
+    def issue(self, questionnaire: str, count: int, *, by: str = "") -> list[str]:
         """Issue invitations and return their tokens, which are not stored."""
         if not 1 <= count <= MAX_AT_ONCE:
             raise InvitationCountError(
@@ -64,7 +64,8 @@ class Invitations:
         for _ in range(MAX_ATTEMPTS):
             after = len(self.store.read(stream))
             try:
-                self.store.append(stream, "issued", {"hashes": [*map(_hash, tokens)]}, after=after)
+                facts = {"hashes": [*map(_hash, tokens)], "by": by}
+                self.store.append(stream, "issued", facts, after=after)
             except StoreConflict:
                 continue
             return tokens
