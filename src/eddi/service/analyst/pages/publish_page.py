@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 from eddi.errors import EddiError, StopError, TargetError
 from eddi.model.files.archive import load
 from eddi.service.analyst.accounts.access import AccessDeniedError
-from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import (
     PublishingError,
     TargetChangeError,
