@@ -168,6 +168,7 @@ def test_imputed_values_are_valid_for_their_kind(people_schema, draws):
             assert set(table[name]) <= set(people_schema[name].levels)
 
 
+@pytest.mark.slow
 def test_imputed_quantities_have_the_predicted_mean_and_sd(
     people_schema, people, small_recipe, incomplete
 ):
@@ -325,6 +326,7 @@ def test_the_score_takes_a_target_that_is_not_in_the_table(complete):
     assert model.score(table, y) == model.score(complete) < 0
 
 
+@pytest.mark.slow
 def test_a_score_is_in_the_units_of_the_table(complete):
     numbers = complete[["age", "weight"]]
     scores = [
@@ -392,6 +394,7 @@ def test_fit_raises_one_warning_about_the_training_table(people):
     assert warning.filename == __file__
 
 
+@pytest.mark.slow
 def test_cross_validation_raises_one_warning_per_fit(people):
     table = people(40, seed=0)[["age", "weight", "visits"]]
     model = PartialVAE(target="age", max_steps=2, random_state=0)

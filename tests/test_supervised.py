@@ -120,6 +120,7 @@ def test_errors_about_the_target_say_what_to_do():
         regressor(target="age").fit(table[["age"]])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:some rows differ:eddi.EddiWarning")
 def test_raw_tables_are_cross_validated_although_folds_have_unseen_levels():
     table = draw_people()

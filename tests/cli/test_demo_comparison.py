@@ -12,6 +12,8 @@ from eddi.cli import demo_comparison
 
 from .conftest import DemoRun
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def comparison(demo_run: DemoRun) -> str:

@@ -53,7 +53,7 @@ def exact_conditional(table, observed, target):
     return mean, np.sqrt(COVARIANCE[target, target] - COVARIANCE[target, observed] @ weights)
 
 
-SLOW = ("pnp",)
+SLOW = ("pnp", "pn", "zi-m", "zi")
 PARAMS = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in LIMITS]
 
 

@@ -51,6 +51,7 @@ def test_a_target_with_levels_uses_a_logistic_regression():
     assert "dust" in Lasso.learn(model, other).variables
 
 
+@pytest.mark.slow
 def test_a_category_is_selected_if_any_of_its_levels_explains_the_target(people_model, people):
     model = people_model(target="age")
     table = people(200, seed=3, missing=0.0)

@@ -139,7 +139,7 @@ def wait_for_heading(page: Page, text: str, *, scripts: bool = True) -> None:
 @pytest.mark.parametrize(
     ("size", "scripts"),
     [
-        pytest.param(DESKTOP, True, id="desktop"),
+        pytest.param(DESKTOP, True, id="desktop", marks=pytest.mark.slow),
         pytest.param(PHONE, False, id="phone without scripts", marks=pytest.mark.slow),
     ],
 )
@@ -234,7 +234,7 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
     "size",
     [
         pytest.param(NARROW, id="narrow", marks=pytest.mark.slow),
-        pytest.param(PHONE, id="phone"),
+        pytest.param(PHONE, id="phone", marks=pytest.mark.slow),
         pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow),
     ],
 )

@@ -263,7 +263,7 @@ def focus_by_tab(page: Page, selector: str) -> None:
 @pytest.mark.parametrize(
     "size",
     [
-        pytest.param(NARROW, id="narrow"),
+        pytest.param(NARROW, id="narrow", marks=pytest.mark.slow),
         pytest.param(PHONE, id="phone", marks=pytest.mark.slow),
         pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow),
     ],
@@ -393,6 +393,7 @@ def test_an_interview_can_be_continued_in_another_browser_by_its_link(visit):
     expect(other.get_by_text("Question 2", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_double_click_answers_once(visit):
     page = defer_until(begin(visit()), "Do you smoke?")
     page.get_by_role("button", name="Yes").dblclick()

@@ -17,6 +17,7 @@ from eddi.model.files.onnx_export import export_onnx, run_part
 from eddi.strategy import Information
 
 pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.slow
 ANSWERS = {"age": 61.0, "visits": 4.0, "smoker": 1.0, "pain": 2.0, "town": 1.0}  # in the table's numbers
 
 
