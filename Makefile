@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
+LOCALE := src/eddi/service/web/locale
 OLDEST_TESTS := tests/table tests/strategy tests/interview tests/store tests/cli tests/contract tests/service/interviews \
 	tests/service/web tests/test_partial_vae.py tests/test_public_api.py tests/test_html.py tests/test_readme.py
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
-.PHONY: help run test test-oldest quick lint check bench docs dist clean
+.PHONY: help run test test-oldest quick lint check bench catalogue docs dist clean
 
 help:  ## Show the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +41,12 @@ check: lint  ## Lint and types only
 bench: $(VENV)/.dev  ## Slow tests, then the benchmarks: imputation, training and reward speed
 	$(BIN)/python -m pytest -n auto -m slow
 	$(BIN)/python -m eddi_benchmarks
+
+catalogue: $(VENV)/.dev  ## Extract the texts of the pages, update the translations, and compile them
+	$(BIN)/pybabel -q extract -F pyproject.toml -k N_ --no-location --sort-output -o $(LOCALE)/eddi.pot src/eddi/service
+	$(BIN)/pybabel -q update -D eddi -i $(LOCALE)/eddi.pot -d $(LOCALE) --no-fuzzy-matching --ignore-pot-creation-date -w 100
+	$(BIN)/pybabel -q compile -D eddi -d $(LOCALE)
+	rm $(LOCALE)/eddi.pot
 
 $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"

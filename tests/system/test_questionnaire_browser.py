@@ -209,3 +209,33 @@ def test_a_questionnaire_is_closed_renamed_and_opened_again(visit, scripts):  # 
     page.goto("/analyst/questionnaires/patients")
     page.get_by_label("Name", exact=True).fill("people")
     click(page.get_by_role("button", name="Rename"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scripts"), SIZES)
+def test_a_respondent_answers_in_german(visit, size, scripts):  # noqa: F811
+    publisher = visit(DESKTOP)
+    publisher.goto(f"{MANAGE}/settings")
+    publisher.get_by_label("Deutsch").check()
+    click(publisher.get_by_role("button", name="Save", exact=True))
+    publisher.goto(f"{MANAGE}/translations/de")
+    publisher.get_by_label("Do you smoke?").fill("Rauchen Sie?")
+    violations = accessibility_violations(publisher)
+    click(publisher.get_by_role("button", name="Save", exact=True))
+    page = visit(size, scripts=scripts)
+    page.goto("/q/people")
+    click(page.get_by_role("link", name="Deutsch"))
+    violations += accessibility_violations(page) if scripts else []
+    if page.locator("#consent").count():
+        page.locator("#consent").check()
+    click(page.get_by_role("button", name=re.compile("beginnen", re.IGNORECASE)))
+    expect(page.get_by_text("Frage 1", exact=True)).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    violations += accessibility_violations(page) if scripts else []
+    while "/result" not in page.url:
+        answer(page)
+    expect(page.get_by_text("Unsere Schätzung jetzt")).to_be_visible()
+    violations += accessibility_violations(page) if scripts else []
+    assert violations == []
+    click(page.get_by_role("link", name="English"))
+    expect(page.get_by_text("Our estimate now")).to_be_visible()

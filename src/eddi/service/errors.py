@@ -4,8 +4,14 @@ from typing import ClassVar
 
 from eddi.errors import EddiError
 
-OUT_OF_DATE = "This page was out of date"
-CHANGED_ELSEWHERE = "Something changed since it was shown, perhaps in another tab. Nothing is lost."
+
+def N_(text: str) -> str:  # noqa: N802  # the usual name in programs that use gettext
+    """Mark a text for the catalogue of translations, and return it unchanged."""
+    return text
+
+
+OUT_OF_DATE = N_("This page was out of date")
+CHANGED_ELSEWHERE = N_("Something changed since it was shown, perhaps in another tab. Nothing is lost.")
 
 
 class RespondentError(EddiError):
@@ -26,8 +32,8 @@ class InterviewNotFoundError(RespondentError, LookupError):
     """The interview does not exist, or it was forgotten."""
 
     status = 404
-    title = "There is no interview at this link"
-    explanation = "The link may be incomplete, or the answers behind it were forgotten."
+    title = N_("There is no interview at this link")
+    explanation = N_("The link may be incomplete, or the answers behind it were forgotten.")
 
 
 class InterviewMovedError(RespondentError, RuntimeError):
@@ -52,5 +58,5 @@ class QuestionnaireMissingError(RespondentError, LookupError):
 
     status = 409
     page_status = 410
-    title = "This interview has ended"
-    explanation = "The questions have changed since you began, and the earlier ones are gone."
+    title = N_("This interview has ended")
+    explanation = N_("The questions have changed since you began, and the earlier ones are gone.")

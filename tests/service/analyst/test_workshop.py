@@ -6,12 +6,12 @@ import zipfile
 import pytest
 
 from eddi.durable_file import create_private_folder
+from eddi.service.analyst.accounts.sign_in import NotSignedInError
 from eddi.service.analyst.data.blob_store import BlobNotFoundError
 from eddi.service.analyst.data.schema_drafts import DraftError
 from eddi.service.analyst.data.tables import TableMovedError
 from eddi.service.analyst.jobs import job_worker
 from eddi.service.analyst.jobs.job_queue import JobConflictError, JobKind, write_json
-from eddi.service.analyst.sign_in import NotSignedInError
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.store.factory import open_store
 

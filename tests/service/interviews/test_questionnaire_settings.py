@@ -53,3 +53,42 @@ def test_a_setting_that_is_not_valid_is_refused(document, message):
 
 def test_the_contrast_of_black_and_white_is_21():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_texts_without_a_translation_stay_in_the_first_language():
+    settings = QuestionnaireSettings(
+        title="Heart",
+        labels={"sex": {"0": "Female", "1": "Male"}},
+        questions={"age": "How old are you?"},
+        languages=("en", "de"),
+        translations={
+            "de": {"title": "Herz", "labels": {"sex": {"1": "Männlich"}, "pain": {"0": "Nein"}}}
+        },
+    )
+    german = settings.in_language("de")
+    assert (german.title, german.languages) == ("Herz", ("de", "en"))
+    assert german.labels == {"sex": {"0": "Female", "1": "Männlich"}, "pain": {"0": "Nein"}}
+    assert german.questions == {"age": "How old are you?"}
+    assert settings.in_language("en") is settings
+
+
+def test_languages_and_translations_survive_a_round_trip():
+    settings = QuestionnaireSettings(languages=("de", "en"), translations={"en": {"title": "Heart"}})
+    assert QuestionnaireSettings.from_document(settings.to_document()) == settings
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"languages": ()}, "the languages must be some of en, de"),
+        ({"languages": ("en", "en")}, "each at most once"),
+        ({"languages": ("xx",)}, "the languages must be some of en, de"),
+        ({"translations": {"xx": {}}}, "translations must be texts in en, de"),
+        ({"translations": {"de": {"colour": "#123456"}}}, "'colour' cannot be translated"),
+        ({"translations": {"de": {"title": "x" * 300}}}, "title has 300 characters"),
+        ({"translations": {"de": {"labels": {"sex": "x"}}}}, "must be texts by level"),
+    ],
+)
+def test_languages_and_translations_are_checked(values, message):
+    with pytest.raises(QuestionnaireSettingsError, match=message):
+        QuestionnaireSettings(**values)

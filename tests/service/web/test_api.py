@@ -290,6 +290,7 @@ def test_questionnaires_and_models_are_listed(client, questionnaire):
         "target": ["stage"],
         "strategy": "information",
         "questions": 7,
+        "owner": "",
     }
     [listed] = client.get("/models").json()
     assert (listed["sha256"], listed["target"]) == (questionnaire.model_sha256, "stage")
@@ -344,6 +345,9 @@ def test_openapi_describes_every_route_with_examples(client):
         ("POST", "/questionnaires/{name}/rollback"),
         ("PUT", "/questionnaires/{name}/settings"),
         ("DELETE", "/questionnaires/{name}"),
+        ("PUT", "/questionnaires/{name}/access"),
+        ("GET", "/accounts"),
+        ("GET", "/activity"),
         ("GET", "/tables"),
         ("POST", "/tables"),
         ("GET", "/tables/{key}"),

@@ -7,7 +7,9 @@ import pytest
 
 from eddi.service.web.api_keys import (
     MAX_GUESSES,
+    PUBLISHERS,
     GuessLimit,
+    HolderError,
     Key,
     KeyForbiddenError,
     KeyMissingError,
@@ -128,17 +130,73 @@ def test_keys_are_listed_and_revoked_by_name(keys):
         keys.revoke("nobody")
 
 
+def test_rotation_replaces_the_secret_and_keeps_the_name(keys):
+    old = keys.issue(Role.ANALYST, days=1, holder="Ada")
+    before = keys.find(name_of(old))
+    new = keys.rotate(name_of(old))
+    assert name_of(new) == name_of(old)
+    with pytest.raises(KeyMissingError):
+        keys.check(old, ALL)
+    key = keys.check(new, ALL)
+    assert (key.holder, key.role, key.expires) == ("Ada", Role.ANALYST, before.expires)
+
+
+def test_rotation_can_extend_an_expired_key(keys):
+    name = name_of(keys.issue(Role.ANALYST, days=0))
+    with pytest.raises(KeyMissingError):
+        keys.check(keys.rotate(name), ALL)
+    keys.check(keys.rotate(name, days=1), ALL)
+
+
+def test_a_revoked_key_cannot_be_rotated(keys):
+    name = name_of(keys.issue(Role.ANALYST, days=1))
+    keys.revoke(name)
+    for missing in (name, "nobody"):
+        with pytest.raises(KeyNotFoundError, match=f"there is no key '{missing}', or it is revoked"):
+            keys.rotate(missing)
+
+
+def test_a_holder_has_one_key_per_role(keys):
+    name = name_of(keys.issue(Role.ANALYST, days=1, holder=" Ada  Lovelace "))
+    assert keys.find(name).label == "Ada Lovelace"
+    with pytest.raises(HolderError, match=f"already holds the key {name} .*`eddi keys rotate {name}`"):
+        keys.issue(Role.ANALYST, days=1, holder="Ada Lovelace")
+    keys.issue(Role.OPERATOR, days=1, holder="Ada Lovelace")
+    keys.revoke(name)
+    keys.issue(Role.ANALYST, days=1, holder="Ada Lovelace")
+
+
+def test_the_name_of_a_holder_is_short_and_printable(keys):
+    for holder in ("x" * 81, "a\x1bb"):
+        with pytest.raises(HolderError, match="up to 80 printable characters"):
+            keys.issue(Role.ANALYST, days=1, holder=holder)
+
+
+def test_a_key_without_a_holder_is_called_by_its_name(keys):
+    name = name_of(keys.issue(Role.ANALYST, days=1))
+    assert keys.find(name).label == name
+
+
+def test_sign_ins_are_listed_newest_first(keys):
+    assert keys.sign_ins("0" * 12) == []
+    keys.add_sign_in("0" * 12)
+    keys.add_sign_in("0" * 12)
+    times = keys.sign_ins("0" * 12)
+    assert times == sorted(times, reverse=True)
+    assert len(times) == 2
+
+
 def test_routes_require_keys_with_their_roles(serving):
     with serving(keys="required") as client:
         keys = Keys(client.app.state.service.store)
         bearer = {role: {"Authorization": f"Bearer {keys.issue(role, days=1)}"} for role in Role}
         allowed = {
-            ("POST", "/interviews"): {Role.RESPONDENT, Role.ANALYST},
-            ("POST", "/ask"): {Role.RESPONDENT, Role.ANALYST},
+            ("POST", "/interviews"): PUBLISHERS | {Role.RESPONDENT},
+            ("POST", "/ask"): PUBLISHERS | {Role.RESPONDENT},
             ("GET", "/questionnaires"): set(Role),
-            ("GET", "/models"): {Role.ANALYST, Role.OPERATOR},
-            ("GET", "/tables"): {Role.ANALYST, Role.OPERATOR},
-            ("GET", "/jobs"): {Role.ANALYST, Role.OPERATOR},
+            ("GET", "/models"): PUBLISHERS | {Role.OPERATOR},
+            ("GET", "/tables"): PUBLISHERS | {Role.OPERATOR},
+            ("GET", "/jobs"): PUBLISHERS | {Role.OPERATOR},
             ("GET", "/metrics"): {Role.OPERATOR},
         }
         for (method, path), roles in allowed.items():

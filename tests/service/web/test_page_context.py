@@ -1,5 +1,7 @@
 """The context of the pages describes the question that is shown."""
 
+from datetime import date
+
 import pytest
 
 from eddi import DECLINED, Interview, Stop
@@ -57,7 +59,7 @@ def test_effects_are_relative_to_the_largest_one(make_view, questionnaire):
     interview = questionnaire.interview()
     interview.tell("age", 70)
     interview.tell("pain", "worst")
-    context = result_page(make_view(interview), is_over=False, today="1 May 2030")
+    context = result_page(make_view(interview), is_over=False, today=date(2030, 5, 1))
     percents = [abs(effect.percent) for effect in context["effects"]]
     assert percents[0] == 50
     assert percents[1] <= 50
@@ -68,9 +70,11 @@ def test_the_effect_of_the_only_answer_is_the_change_of_the_shown_prediction(mak
     interview.tell("pain", "worst")
     after = interview.predict("stage")
     level = int(after.probabilities.argmax())
-    context = result_page(make_view(interview), is_over=False, today="1 May 2030")
+    context = result_page(make_view(interview), is_over=False, today=date(2030, 5, 1))
     change = float(after.probabilities[level] - before.probabilities[level])
-    assert context["shifted"] == f"the probability of “{format_level(after.variable.levels[level])}”"
+    assert (
+        f"the probability of “{format_level(after.variable.levels[level])}”" in context["effects_note"]
+    )
     assert [effect.shift for effect in context["effects"]] == [wording.describe_shift(change, after)]
 
 

@@ -12,7 +12,7 @@ def renderer():
 
 
 def render_text(renderer, text, **context):
-    return renderer.environment.from_string(text).render(context)
+    return renderer.environments["en"].from_string(text).render(context)
 
 
 def test_text_is_escaped(renderer):

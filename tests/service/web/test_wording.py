@@ -77,34 +77,6 @@ def test_of_two_levels_one_is_more_likely_than_not():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "text"),
-    [
-        (quantity(0, 10), quantity(2, 6), "narrowed the 90% range from 10 to 4."),
-        (quantity(0, 10), quantity(0, 14), "widened the 90% range from 10 to 14. A surprising"),
-        (quantity(0, 10), quantity(5, 15), "did not change the width of the 90% range"),
-        (
-            levels(0.5, 0.3, 0.2),
-            levels(0.8, 0.1, 0.1),
-            "raised the probability of “None” from possible (50%) to likely (80%).",
-        ),
-        (
-            levels(0.8, 0.1, 0.1),
-            levels(0.5, 0.3, 0.2),
-            "lowered the probability of “None” from likely (80%) to possible (50%).",
-        ),
-        (
-            levels(0.8, 0.1, 0.1),
-            levels(0.1, 0.8, 0.1),
-            "from unlikely (10%) to likely (80%). Our best guess changed from “None” to “Mild”.",
-        ),
-        (levels(0.8, 0.1, 0.1), levels(0.8, 0.0, 0.2), "did not change the probability of “None”."),
-    ],
-)
-def test_certainty_may_grow_shrink_or_stay(before, after, text):
-    assert text in wording.describe_change(before, after, cause="Your answer")
-
-
-@pytest.mark.parametrize(
     ("shift", "prediction", "text"),
     [
         (12.34, quantity(0, 1), "+12.3 points"),

@@ -1,5 +1,6 @@
 """The analyst's part of the HTTP API: tables, jobs, models, and published questionnaires."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -10,6 +11,8 @@ from starlette.datastructures import UploadFile
 from eddi.errors import TableError
 from eddi.model.files.archive import load
 from eddi.service.analyst import schemas
+from eddi.service.analyst.accounts.access import Access
+from eddi.service.analyst.accounts.activity import MAX_PAGES, PAGE_SIZE
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
@@ -17,10 +20,9 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
 from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
-from eddi.service.web.api_keys import Keys, Role, get_author
+from eddi.service.web.api_keys import PUBLISHERS, Keys, get_author
 from eddi.table.schema import Schema
 
-WRITERS = frozenset({Role.ANALYST})
 UPLOAD_BODY = {
     "requestBody": {
         "required": True,
@@ -40,18 +42,25 @@ JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind"
 DeleteModels = Annotated[
     bool, Query(description="Whether to delete also its models that were never published.")
 ]
+AuthorFilter = Annotated[str, Query(max_length=80, description="The name of an API key.")]
+QuestionnaireFilter = Annotated[
+    str, Query(max_length=100, description="The name of a questionnaire, also of one that was deleted.")
+]
+Page = Annotated[int, Query(ge=1, le=MAX_PAGES, description=f"Of {PAGE_SIZE} entries.")]
 RouteOptions = dict[str, Any]
 
 
 def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     """The routes for analysts. If there are ``keys``, a request needs one with the right role."""
     read: RouteOptions = {"dependencies": require_role(keys, ANALYSTS), "responses": ERROR_RESPONSES}
-    write: RouteOptions = {"dependencies": require_role(keys, WRITERS), "responses": ERROR_RESPONSES}
+    write: RouteOptions = {"dependencies": require_role(keys, PUBLISHERS), "responses": ERROR_RESPONSES}
     routes = APIRouter(route_class=JsonRoute)
     _add_tables(routes, workshop, read=read, write=write)
     _add_jobs(routes, workshop, read=read, write=write)
     _add_models(routes, workshop, read=read)
     _add_questionnaires(routes, workshop, read=read, write=write)
+    _add_questionnaire_changes(routes, workshop, write=write)
+    _add_accounts(routes, workshop, read=read)
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
     uploads.include_router(routes)
@@ -189,6 +198,8 @@ def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
 def _add_questionnaires(
     routes: APIRouter, workshop: Workshop, *, read: RouteOptions, write: RouteOptions
 ) -> None:
+    describe = partial(schemas.published, permissions=workshop.publisher.permissions)
+
     @routes.get(
         "/questionnaires/{name}",
         tags=["questionnaires"],
@@ -196,7 +207,7 @@ def _add_questionnaires(
         **read,
     )
     def read_questionnaire(name: str) -> schemas.PublishedOut:
-        return schemas.published(workshop.publisher.get(name))
+        return describe(workshop.publisher.get(name))
 
     @routes.post(
         "/questionnaires/{name}/versions",
@@ -215,7 +226,7 @@ def _add_questionnaires(
             replace_target=version.replace_target,
             by=get_author(request),
         )
-        return schemas.published(published)
+        return describe(published)
 
     @routes.post(
         "/questionnaires/{name}/rollback",
@@ -224,7 +235,11 @@ def _add_questionnaires(
         **write,
     )
     def roll_back(name: str, to: schemas.RollbackIn, request: Request) -> schemas.PublishedOut:
-        return schemas.published(workshop.roll_back(name, to.version, by=get_author(request)))
+        return describe(workshop.roll_back(name, to.version, by=get_author(request)))
+
+
+def _add_questionnaire_changes(routes: APIRouter, workshop: Workshop, *, write: RouteOptions) -> None:
+    describe = partial(schemas.published, permissions=workshop.publisher.permissions)
 
     @routes.put(
         "/questionnaires/{name}/settings",
@@ -235,7 +250,7 @@ def _add_questionnaires(
     def change_settings(name: str, settings: dict[str, Any], request: Request) -> schemas.PublishedOut:
         parsed = QuestionnaireSettings.from_document(settings)
         author = get_author(request)
-        return schemas.published(workshop.publisher.change_settings(name, parsed, by=author))
+        return describe(workshop.publisher.change_settings(name, parsed, by=author))
 
     @routes.delete(
         "/questionnaires/{name}",
@@ -246,3 +261,38 @@ def _add_questionnaires(
     )
     def delete(name: str, request: Request) -> None:
         workshop.publisher.delete(name, by=get_author(request))
+
+    @routes.put(
+        "/questionnaires/{name}/access",
+        tags=["questionnaires"],
+        summary="Share a questionnaire, or give it to another owner",
+        **write,
+    )
+    def change_access(name: str, access: schemas.AccessIn, request: Request) -> schemas.PublishedOut:
+        wanted = Access(access.owner, tuple(access.editors))
+        changed = workshop.publisher.change_access(name, wanted, by=get_author(request))
+        return describe(changed)
+
+
+def _add_accounts(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
+    @routes.get(
+        "/accounts",
+        tags=["accounts"],
+        summary="Who may own and edit questionnaires",
+        **read,
+    )
+    def list_accounts() -> list[schemas.AccountOut]:
+        return [schemas.account(key) for key in workshop.publisher.permissions.holders()]
+
+    @routes.get(
+        "/activity",
+        tags=["accounts"],
+        summary="Who did what, newest first, without answers",
+        **read,
+    )
+    def list_activity(
+        person: AuthorFilter = "", questionnaire: QuestionnaireFilter = "", page: Page = 1
+    ) -> schemas.ActivityOut:
+        found = workshop.activity.find(person=person, questionnaire=questionnaire)
+        shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+        return {"total": len(found), "page": page, "entries": [schemas.entry(item) for item in shown]}

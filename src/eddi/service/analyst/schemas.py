@@ -7,11 +7,14 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from eddi.interview.documents import variable_document
 from eddi.model.fitted import FittedModel
+from eddi.service.analyst.accounts.access import MAX_EDITORS, Permissions
+from eddi.service.analyst.accounts.activity import Entry
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.jobs.job_queue import Job
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.workshop import MAX_HELD_OUT, MAX_STEPS
+from eddi.service.web.api_keys import Key
 from eddi.service.web.schemas import MAX_TARGETS, Name, VariableOut
 from eddi.strategy.names import StrategyName
 from eddi.table.checks.training_table import DataWarning
@@ -83,6 +86,13 @@ class VersionIn(_In):
             exclude_none=True, exclude={"model", "target", "strategy", "replace_target"}
         )
         return cast("dict[str, float]", given)
+
+
+class AccessIn(_In):
+    """Who may change a questionnaire, as names of API keys; without an owner, all analysts."""
+
+    owner: str = Field(max_length=40)
+    editors: list[str] = Field(default_factory=list, max_length=MAX_EDITORS)
 
 
 class RollbackIn(_In):
@@ -181,10 +191,44 @@ class VersionOut(TypedDict):
     current: bool
 
 
+class HolderOut(TypedDict):
+    """Who holds an API key."""
+
+    key: str  # its public name; empty for nobody
+    name: str  # of the holder; that of the key if there is none
+
+
+class AccountOut(HolderOut):
+    """The account of an analyst."""
+
+    role: str
+    expires: str
+
+
+class ActivityEntryOut(TypedDict):
+    """Something that somebody did."""
+
+    at: str
+    by: str  # name of the API key, "analyst" without one, "server", "command line" or "retention"
+    name: str  # of the holder of the key
+    action: str
+    subject: str  # what it was done to; empty if it was deleted
+
+
+class ActivityOut(TypedDict):
+    """A page of the activity log, newest first."""
+
+    total: int
+    page: int
+    entries: list[ActivityEntryOut]
+
+
 class PublishedOut(TypedDict):
     """A questionnaire with all its versions and its settings."""
 
     name: str
+    owner: HolderOut
+    editors: list[HolderOut]
     version: int
     open: bool
     settings: dict[str, Any]
@@ -253,11 +297,30 @@ def model_detail(trained: TrainedModel, fitted: FittedModel) -> ModelDetailOut:
     return {**model(trained), "rows": fitted.training.n_rows, "variables": variables}
 
 
-def published(questionnaire: PublishedQuestionnaire) -> PublishedOut:
+def account(key: Key) -> AccountOut:
+    """The document of an account."""
+    expires = key.expires.isoformat()
+    return {"key": key.name, "name": key.label, "role": str(key.role), "expires": expires}
+
+
+def entry(item: Entry) -> ActivityEntryOut:
+    """The document of an entry of the activity log."""
+    return {
+        "at": item.at,
+        "by": item.by,
+        "name": item.author,
+        "action": item.action,
+        "subject": item.subject,
+    }
+
+
+def published(questionnaire: PublishedQuestionnaire, permissions: Permissions) -> PublishedOut:
     """The document of a questionnaire with all its versions."""
-    current = questionnaire.current.number
+    current, access = questionnaire.current.number, questionnaire.access
     return {
         "name": questionnaire.name,
+        "owner": {"key": access.owner, "name": permissions.label(access.owner)},
+        "editors": [{"key": key, "name": permissions.label(key)} for key in access.editors],
         "version": current,
         "open": questionnaire.is_open,
         "settings": questionnaire.settings.to_document(),

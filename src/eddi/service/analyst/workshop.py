@@ -9,15 +9,17 @@ from typing import Any, ClassVar
 
 from eddi.durable_file import make_private
 from eddi.errors import EddiError
+from eddi.service.analyst.accounts.activity import ActivityLog
 from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
 from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.model_names import ModelNames
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, Publisher
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
-from eddi.service.interviews.invitations import Invitations
+from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
@@ -54,6 +56,7 @@ class Workshop:
         self.publisher = Publisher(store)
         self.model_names = ModelNames(store)
         self.invitations = Invitations(store)
+        self.activity = ActivityLog(store)
         self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
         self.supervisor = JobSupervisor(self.jobs, self.blobs, max_running=max_running_jobs)
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -222,7 +225,7 @@ class Workshop:
         """Make another version of a questionnaire current."""
         return self.publisher.roll_back(name, number, by=by)
 
-    def rename_model(self, digest: str, name: str) -> None:
+    def rename_model(self, digest: str, name: str, *, by: str = NO_KEY) -> None:
         """Give a model another name.
 
         Raises:
@@ -233,9 +236,9 @@ class Workshop:
         cleaned = " ".join(name.split())
         if not 1 <= len(cleaned) <= MAX_MODEL_NAME:
             raise JobSpecError(f"the name of a model has 1 to {MAX_MODEL_NAME} characters.")
-        self.model_names.rename(digest, cleaned)
+        self.model_names.rename(digest, cleaned, by=by)
 
-    def delete_model(self, digest: str) -> None:
+    def delete_model(self, digest: str, *, by: str = NO_KEY) -> None:
         """Delete the file of a model.
 
         Raises:
@@ -257,6 +260,7 @@ class Workshop:
         if job is not None:
             (self.jobs.job_folder(job.key) / "model.eddi").unlink(missing_ok=True)
         self.blobs.delete(digest)
+        self.model_names.record_deletion(digest, by=by)
 
     def get_model(self, digest: str) -> TrainedModel:
         """The model with this digest.

@@ -23,7 +23,7 @@ from functools import cached_property
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 
 TIMEOUT_S = 60.0  # a request that waited this long is given up
 MAX_CACHED = 1_024  # next steps; each takes a few kilobytes
@@ -33,8 +33,8 @@ class BusyError(RespondentError, RuntimeError):
     """Too many requests are waiting for the model."""
 
     status = 503
-    title = "We are very busy just now"
-    explanation = "Wait a moment, then try again. Your answers so far are safe."
+    title = N_("We are very busy just now")
+    explanation = N_("Wait a moment, then try again. Your answers so far are safe.")
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from eddi.interview.documents import resume as resume_from_document
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
 from eddi.service.errors import InterviewConflictError
-from eddi.service.interviews.admission import Admission
 from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.change_processor import KEY_REUSED, ChangeProcessor
 from eddi.service.interviews.change_queue import Change, ChangeQueue, PendingChange
 from eddi.service.interviews.history import Histories, History, interview_stream, replace_answer
 from eddi.service.interviews.idempotency import Claim, claim_interview_key
 from eddi.service.interviews.interview_view import InterviewView
+from eddi.service.interviews.limits.admission import Admission
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Catalogue, Questionnaire, stop_to_document
 from eddi.store.base import Store, StoreConflict

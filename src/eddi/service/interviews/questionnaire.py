@@ -11,7 +11,7 @@ from eddi.interview.interview import Interview
 from eddi.interview.record import Record
 from eddi.model.files.archive import load
 from eddi.model.fitted import FittedModel
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
@@ -27,8 +27,8 @@ class NothingPublishedError(RespondentError, LookupError):
 
     status = 409
     page_status = 404
-    title = "There is nothing to answer here yet"
-    explanation = (
+    title = N_("There is nothing to answer here yet")
+    explanation = N_(
         "No questionnaire is published. An analyst trains a model from a table and publishes it."
     )
 
@@ -38,8 +38,8 @@ class QuestionnaireClosedError(RespondentError, RuntimeError):
 
     status = 409
     page_status = 410
-    title = "This questionnaire is closed"
-    explanation = (
+    title = N_("This questionnaire is closed")
+    explanation = N_(
         "No new answers are collected. If you have already begun, your private link still works."
     )
 
@@ -59,6 +59,7 @@ class Questionnaire:
         stop: ends the interviews.
         settings: its texts, what respondents see, and who may answer.
         key: identifies it when it is renamed; the name if empty.
+        owner: the name of the API key of who owns it; empty if nobody does.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Questionnaire:
     stop: StoppingRule = field(default_factory=Stop)
     settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
     key: str = ""
+    owner: str = ""
 
     @classmethod
     def load(
@@ -125,6 +127,10 @@ class Questionnaire:
     def with_version(self, name: str, version: int) -> "Questionnaire":
         """Return a copy with another name and version."""
         return replace(self, name=name, version=version)
+
+    def in_language(self, code: str) -> "Questionnaire":
+        """Return a copy with the texts in one of its languages."""
+        return replace(self, settings=self.settings.in_language(code))
 
     def interview(
         self, target: str | Sequence[str] | None = None, record: Record | None = None

@@ -8,7 +8,7 @@ effect at once, also in interviews that have already begun. Pages read them thro
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -23,6 +23,13 @@ MAX_RESPONDENTS = 10**9
 MIN_CONTRAST = 4.5  # of white text on the colour, WCAG 2.2 success criterion 1.4.3
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
+LANGUAGE_CODES = (
+    "en",
+    "de",
+)  # with a catalogue of interface texts in `eddi.service.web.languages.language`
+TRANSLATED = (  # the settings that `in_language` replaces
+    *("title", "introduction", "consent", "names", "questions", "help", "labels", "safety", "closing"),
+)
 
 TextsByName = Mapping[str, str]
 TextsByLevel = Mapping[str, Mapping[str, str]]
@@ -62,6 +69,8 @@ class QuestionnaireSettings:
         needs_invitation: whether only people with an invitation can begin.
         redirect: the page to go to at the end (https).
         embed_on: sites whose pages may contain the questionnaire, such as "https://example.org".
+        languages: codes of the languages that respondents can choose. The texts are in the first one.
+        translations: the texts in the other languages: the settings of `TRANSLATED`, by code.
     """
 
     title: str = ""
@@ -85,33 +94,30 @@ class QuestionnaireSettings:
     needs_invitation: bool = False
     redirect: str = ""
     embed_on: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("en",)
+    translations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.embed_on, list):  # as in JSON
-            object.__setattr__(self, "embed_on", tuple(self.embed_on))
+        for name in ("embed_on", "languages"):
+            if isinstance(getattr(self, name), list):  # as in JSON
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         _check_types(self)
         for name in ("title", "contact"):
             _check_length(name, getattr(self, name), MAX_LINE)
         for name in ("introduction", "consent"):
             _check_length(name, getattr(self, name), MAX_TEXT)
         _check_texts(self)
+        _check_languages(self)
         _check_colour(self.colour)
         if self.logo and not DIGEST.fullmatch(self.logo):
             raise QuestionnaireSettingsError(
                 f"logo must be the digest of a file, got {self.logo[:64]!r}."
             )
         _check_date(self.closes_on)
-        if not 0 <= self.max_respondents <= MAX_RESPONDENTS:
-            raise QuestionnaireSettingsError(
-                f"the maximum number of respondents must be between 0 and {MAX_RESPONDENTS:,}, got "
-                f"{self.max_respondents:,}."
-            )
+        _check_max_respondents(self.max_respondents)
         if self.redirect:
             check_https_url("the page to go to at the end", self.redirect)
-        if len(self.embed_on) > MAX_SITES:
-            raise QuestionnaireSettingsError(f"at most {MAX_SITES} sites can embed a questionnaire.")
-        for site in self.embed_on:
-            _check_site(site)
+        _check_sites(self.embed_on)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "QuestionnaireSettings":
@@ -127,6 +133,15 @@ class QuestionnaireSettings:
                     f"there is no setting {str(name)[:40]!r}. Settings are: {', '.join(sorted(known))}."
                 )
         return cls(**document)
+
+    def in_language(self, code: str) -> "QuestionnaireSettings":
+        """Return the settings with this language first; texts without a translation stay."""
+        if code == self.languages[0]:
+            return self
+        texts = self.translations.get(code, {})
+        merged = {name: _merge_texts(getattr(self, name), text) for name, text in texts.items()}
+        others = tuple(other for other in self.languages if other != code)
+        return replace(self, languages=(code, *others), **merged)
 
     def to_document(self) -> dict[str, Any]:
         """Return the settings that differ from the defaults, as plain JSON."""
@@ -185,6 +200,56 @@ def _check_texts(settings: QuestionnaireSettings) -> None:
             if not isinstance(key, str) or not isinstance(text, str):
                 raise QuestionnaireSettingsError(f"{name} must be texts, got {text!r:.80}.")
             _check_length(f"{name} of {key[:40]!r}", text, limit)
+
+
+def _check_max_respondents(number: int) -> None:
+    if not 0 <= number <= MAX_RESPONDENTS:
+        raise QuestionnaireSettingsError(
+            f"the maximum number of respondents must be between 0 and {MAX_RESPONDENTS:,}, got {number:,}."
+        )
+
+
+def _check_sites(sites: tuple[str, ...]) -> None:
+    if len(sites) > MAX_SITES:
+        raise QuestionnaireSettingsError(f"at most {MAX_SITES} sites can embed a questionnaire.")
+    for site in sites:
+        _check_site(site)
+
+
+def _check_languages(settings: QuestionnaireSettings) -> None:
+    codes = settings.languages
+    is_known = all(code in LANGUAGE_CODES for code in codes)
+    if not codes or not is_known or len(set(codes)) < len(codes):
+        raise QuestionnaireSettingsError(
+            f"the languages must be some of {', '.join(LANGUAGE_CODES)}, each at most once, "
+            f"got {codes!r:.80}."
+        )
+    for code, texts in settings.translations.items():
+        _check_translation(code, texts)
+
+
+def _check_translation(code: str, texts: Any) -> None:
+    if code not in LANGUAGE_CODES or not isinstance(texts, Mapping):
+        raise QuestionnaireSettingsError(
+            f"translations must be texts in {', '.join(LANGUAGE_CODES)}, got {code!r:.40}."
+        )
+    for name in texts:
+        if name not in TRANSLATED:
+            raise QuestionnaireSettingsError(
+                f"{str(name)[:40]!r} cannot be translated. These can be: {', '.join(TRANSLATED)}."
+            )
+    QuestionnaireSettings(**texts)  # raises an error if a text is not valid
+
+
+def _merge_texts(texts: Any, translated: Any) -> Any:
+    """Return texts with those that are translated in place of the others."""
+    if not isinstance(texts, Mapping):
+        return translated or texts
+    missing = {name: text for name, text in texts.items() if name not in translated}
+    return missing | {
+        name: _merge_texts(texts.get(name, {}) if isinstance(text, Mapping) else texts.get(name), text)
+        for name, text in translated.items()
+    }
 
 
 def _check_length(name: str, text: str, limit: int) -> None:

@@ -1,22 +1,26 @@
 """The form of a question: its fields, and how a submitted form becomes an answer."""
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
+from eddi.service.errors import N_
 from eddi.service.web.formatting import capitalize, format_value
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.service.web.wording import describe_expected_number
 from eddi.table.question import Question
 from eddi.table.schema import Schema
-from eddi.table.variable import Kind, Level, Variable, describe_range
+from eddi.table.variable import Kind, Level, Variable
 
 MAX_CHOICES = 12  # variables with more levels get a drop-down list
 NONE = "none"  # the checkbox of a multi-select question for none of its options
 MAX_QUOTED = 40  # characters of an invalid input in an error message
+GROUPED_NUMBER = re.compile(r"[-\u2212]?\d{1,3}(\.\d{3})+,\d+")  # such as 1.234,5
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class FormField:
         error: what is wrong with the input; empty if nothing is.
         can_confirm: whether the input is accepted once it is confirmed.
         checked: the names of the checkboxes that are checked.
+        ends: the labels of the ends of the slider.
     """
 
     key: str
@@ -57,6 +62,7 @@ class FormField:
     error: str = ""
     can_confirm: bool = False
     checked: frozenset[str] = frozenset()
+    ends: tuple[str, str] = ("", "")
 
     @property
     def has_slider(self) -> bool:
@@ -84,12 +90,10 @@ class FormInput:
     confirmed: frozenset[str] = frozenset()
     unconfirmed: frozenset[str] = frozenset()
 
-    def with_out_of_range(self, error: OutOfRangeError) -> "FormInput":
+    def with_out_of_range(self, error: OutOfRangeError, language: Language = ENGLISH) -> "FormInput":
         """Return a copy that asks to confirm the values that an error names."""
         messages = {
-            name: _ask_to_confirm(
-                f"The usual values are {describe_range(*ends)}.", self.typed.get(name, "")
-            )
+            name: _ask_to_confirm(_describe_usual(*ends, language), self.typed.get(name, ""), language)
             for name, ends in error.ranges.items()
         }
         return replace(
@@ -99,9 +103,9 @@ class FormInput:
         )
 
     @classmethod
-    def from_answer(cls, answer: Answer, schema: Schema) -> "FormInput":
+    def from_answer(cls, answer: Answer, schema: Schema, language: Language = ENGLISH) -> "FormInput":
         """Return the input that gives an earlier answer."""
-        typed = {name: _type_value(schema[name], value) for name, value in answer.values.items()}
+        typed = {name: _type_value(schema[name], v, language) for name, v in answer.values.items()}
         unknown = [name for name, reason in answer.without.items() if reason is NoAnswer.UNKNOWN]
         without = {name: _no_answer_value(reason) for name, reason in answer.without.items()}
         return cls({**answer.values, **without}, typed, frozenset(unknown))
@@ -144,18 +148,24 @@ def build_fields(
 
 
 def parse_form(
-    question: Question, schema: Schema, form: Mapping[str, str], *, answered: Collection[str]
+    question: Question,
+    schema: Schema,
+    form: Mapping[str, str],
+    *,
+    answered: Collection[str],
+    language: Language = ENGLISH,
 ) -> FormInput:
     """Return the input of a submitted form.
 
     Either the whole question is unknown or declined, or each variable has a value or is unknown.
+    Errors are in the language of the respondent.
     """
     keys = _field_keys(question, answered)
     action = form.get("act", "")
     if action in tuple(NoAnswer):
         return FormInput(dict.fromkeys(keys, _no_answer_value(NoAnswer(action))))
     if schema.options(question):
-        return _parse_options(schema, keys, form)
+        return _parse_options(schema, keys, form, language)
     typed = {name: form.get(key, "").strip() for name, key in keys.items()}
     unknown = frozenset(name for name, key in keys.items() if form.get(f"{key}-unknown"))
     # The box that confirms a value contains that value: it does not confirm a value typed since then.
@@ -168,7 +178,9 @@ def parse_form(
     for name in keys:
         if name not in unknown:
             try:
-                values[name] = parse_value(schema[name], typed[name], confirm=name in confirmed)
+                values[name] = parse_value(
+                    schema[name], typed[name], confirm=name in confirmed, language=language
+                )
             except OutOfRangeError as error:
                 errors[name] = str(error)
                 unconfirmed.add(name)
@@ -177,54 +189,93 @@ def parse_form(
     return FormInput(values, typed, unknown, errors, confirmed, frozenset(unconfirmed))
 
 
-def _parse_options(schema: Schema, keys: Mapping[str, str], form: Mapping[str, str]) -> FormInput:
+def _parse_options(
+    schema: Schema, keys: Mapping[str, str], form: Mapping[str, str], language: Language
+) -> FormInput:
     """Return the input of the checkboxes of a multi-select question."""
     selected = {name for name, key in keys.items() if form.get(key)}
     is_none = bool(form.get(NONE))
     values = {name: schema[name].levels[name in selected] for name in keys}
     if is_none is not bool(selected):
         return FormInput(values, {name: str(value) for name, value in values.items()})
-    message = "Choose the options that apply, or “None of these”"
-    message += ", but not both." if is_none else "."
+    if is_none:
+        message = language.gettext("Choose the options that apply, or “None of these”, but not both.")
+    else:
+        message = language.gettext("Choose the options that apply, or “None of these”.")
     typed = {name: str(values[name]) for name in selected}
     return FormInput({}, typed, errors={next(iter(keys)): message})
 
 
-def parse_value(variable: Variable, typed: str, *, confirm: bool = False) -> Level:
+def parse_value(
+    variable: Variable, typed: str, *, confirm: bool = False, language: Language = ENGLISH
+) -> Level:
     """Return the value that a respondent typed or chose.
 
     Raises:
         AnswerError: the input is not valid; the message tells the respondent what is expected.
         OutOfRangeError: the value is out of range and not confirmed.
     """
-    text = typed
     is_plain = not variable.kind.has_levels and variable.format is None
-    if is_plain and typed.count(",") == 1 and "." not in typed:
-        text = typed.replace(",", ".")  # the decimal comma of many languages
+    text = _read_decimal_comma(typed, language) if is_plain else typed
     try:
         if text == "":
             raise AnswerError("the field is empty.")
         return variable.answer(variable.number(text, confirm=confirm))
     except OutOfRangeError as error:
-        expected = f"Enter {describe_expected_number(variable)}."
-        raise OutOfRangeError(_ask_to_confirm(expected, typed), error.ranges) from None
+        number = describe_expected_number(variable, language)
+        expected = language.gettext("Enter %(number)s.", number=number)
+        raise OutOfRangeError(_ask_to_confirm(expected, typed, language), error.ranges) from None
     except AnswerError:
-        if variable.kind.has_levels:
-            raise AnswerError("Choose one of these, or say that you don't know.") from None
-        expected = f"Enter {describe_expected_number(variable)}"
-        if typed == "":
-            raise AnswerError(f"{expected}, or say that you don't know.") from None
-        raise AnswerError(f"{expected}. You typed “{typed[:MAX_QUOTED]}”.") from None
+        raise AnswerError(_describe_invalid(variable, typed, language)) from None
 
 
-def _type_value(variable: Variable, value: Level) -> str:
+def _read_decimal_comma(typed: str, language: Language) -> str:
+    """Return a number with a decimal point: "1,5" as "1.5", and in German "1.234,5" as "1234.5"."""
+    if typed.count(",") != 1:
+        return typed
+    if "." not in typed:
+        return typed.replace(",", ".")  # the decimal comma of many languages
+    if language.decimal == "," and GROUPED_NUMBER.fullmatch(typed):
+        return typed.replace(".", "").replace(",", ".")
+    return typed
+
+
+def _describe_invalid(variable: Variable, typed: str, language: Language) -> str:
+    """Return what is expected instead of an input that is not valid."""
+    if variable.kind.has_levels:
+        return language.gettext("Choose one of these, or say that you don't know.")
+    number = describe_expected_number(variable, language)
+    if typed == "":
+        return language.gettext("Enter %(number)s, or say that you don't know.", number=number)
+    return language.gettext(
+        "Enter %(number)s. You typed “%(typed)s”.", number=number, typed=typed[:MAX_QUOTED]
+    )
+
+
+def _type_value(variable: Variable, value: Level, language: Language) -> str:
     """Return a value as a respondent would type it, in the number format of the variable."""
-    text = format_value(value)
-    return text if variable.format is None else text.replace(".", variable.format.decimal)
+    if variable.format is None:
+        return format_value(value) if variable.kind.has_levels else format_value(value, language)
+    return format_value(value).replace(".", variable.format.decimal)
 
 
-def _ask_to_confirm(expected: str, typed: str) -> str:
-    return f"{expected} You typed “{typed[:MAX_QUOTED]}”. If that is correct, confirm it below."
+def _describe_usual(low: float, high: float, language: Language) -> str:
+    """Return which values are usual; an end may be infinite."""
+    low_text, high_text = format_value(low, language), format_value(high, language)
+    if math.isinf(low):
+        return language.gettext("The usual values are at most %(high)s.", high=high_text)
+    if math.isinf(high):
+        return language.gettext("The usual values are at least %(low)s.", low=low_text)
+    return language.gettext(
+        "The usual values are between %(low)s and %(high)s.", low=low_text, high=high_text
+    )
+
+
+def _ask_to_confirm(expected: str, typed: str, language: Language) -> str:
+    question = language.gettext(
+        "You typed “%(typed)s”. If that is correct, confirm it below.", typed=typed[:MAX_QUOTED]
+    )
+    return f"{expected} {question}"
 
 
 def _field_keys(question: Question, answered: Collection[str]) -> dict[str, str]:
@@ -243,7 +294,8 @@ def _build_field(
     form_input: FormInput,
     texts: Texts,
 ) -> FormField:
-    expected = "" if variable.kind.has_levels else capitalize(describe_expected_number(variable)) + "."
+    number = describe_expected_number(variable, texts.language)
+    expected = "" if variable.kind.has_levels else f"{capitalize(number)}."
     return FormField(
         key=key,
         label=label,
@@ -259,6 +311,7 @@ def _build_field(
         is_unknown=variable.name in form_input.unknown,
         error=form_input.errors.get(variable.name, ""),
         can_confirm=variable.name in form_input.unconfirmed,
+        ends=(_format_end(variable.low, texts), _format_end(variable.high, texts)),
     )
 
 
@@ -279,10 +332,12 @@ def _build_options_field(
         key=next(iter(keys.values())),
         label=texts.question(question),
         control="options",
-        hint=f"Choose all that apply. {texts.note(question)}".rstrip(),
+        hint=" ".join(
+            filter(None, (texts.language.gettext("Choose all that apply."), texts.note(question)))
+        ),
         options=(
             *((key, texts.option(schema[name], options[name])) for name, key in keys.items()),
-            (NONE, "None of these"),
+            (NONE, texts.language.gettext("None of these")),
         ),
         error=next(iter(form_input.errors.values()), ""),
         checked=frozenset(checked),
@@ -292,7 +347,9 @@ def _build_options_field(
 def _list_options(variable: Variable, texts: Texts) -> tuple[tuple[str, str], ...]:
     """Return the levels in their order, except that "yes" comes before "no"."""
     options = [(str(level), texts.level(variable, level)) for level in variable.levels]
-    if [label.lower() for _, label in options] == ["no", "yes"]:
+    labels = [label.lower() for _, label in options]
+    no_and_yes = [texts.language.gettext(word).lower() for word in (N_("No"), N_("Yes"))]
+    if labels in (["no", "yes"], no_and_yes):
         options.reverse()
     return tuple(options)
 
@@ -303,6 +360,10 @@ def _choose_control(variable: Variable, *, is_single: bool) -> str:
     if variable.kind is Kind.BINARY and is_single:
         return "buttons"
     return "choices" if variable.n_levels <= MAX_CHOICES else "list"
+
+
+def _format_end(end: float | None, texts: Texts) -> str:
+    return "" if end is None else format_value(float(end), texts.language)
 
 
 def _slider_step(variable: Variable) -> float:

@@ -18,12 +18,12 @@ from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import CONTENT_TYPE
 from eddi.service.interviews.readiness import Readiness
 from eddi.service.web import schemas
-from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
+from eddi.service.web.api_keys import PUBLISHERS, SCOPE_KEY, Keys, Role
 from eddi.service.web.problem_details import openapi_responses
 
-INTERVIEWERS = frozenset({Role.RESPONDENT, Role.ANALYST})
-READERS = frozenset({Role.RESPONDENT, Role.ANALYST, Role.OPERATOR})
-ANALYSTS = frozenset({Role.ANALYST, Role.OPERATOR})
+INTERVIEWERS = PUBLISHERS | {Role.RESPONDENT}
+READERS = frozenset(Role)
+ANALYSTS = PUBLISHERS | {Role.OPERATOR}
 OPERATORS = frozenset({Role.OPERATOR})
 
 IfMatch = Annotated[

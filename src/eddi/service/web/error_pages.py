@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from eddi.errors import AnswerError, EddiError
-from eddi.service.errors import InterviewNotFoundError, RespondentError
+from eddi.service.errors import N_, InterviewNotFoundError, RespondentError
 from eddi.service.interviews.batcher import BusyError
 from eddi.service.web import page_context
 from eddi.service.web.formatting import format_bytes
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.rendering import Renderer
 
+ANSWER_TITLES = (N_("That answer does not fit"), N_("Please check this value"))  # of `AnswerError`
 FINAL_STATUSES = (404, 410)  # the interview cannot be continued
 
 
@@ -41,9 +43,11 @@ FALLBACK_PAGES = {  # by HTTP status, for errors of the store
     503: ErrorPage.from_error(BusyError),
     507: ErrorPage(
         507,
-        "This server has no space left",
-        "What you just sent was not saved; your earlier answers are safe. Try again later. The operator of "
-        "the server has to free space.",
+        N_("This server has no space left"),
+        N_(
+            "What you just sent was not saved; your earlier answers are safe. Try again later. The operator "
+            "of the server has to free space."
+        ),
     ),
 }
 STATUS_PAGES = {
@@ -51,36 +55,42 @@ STATUS_PAGES = {
     for page in (
         ErrorPage(
             404,
-            "There is no page here",
-            "The address may be mistyped, or the page may have moved.",
+            N_("There is no page here"),
+            N_("The address may be mistyped, or the page may have moved."),
         ),
         ErrorPage(
             405,
-            "This page cannot be reached that way",
-            "Perhaps it was loaded again after a form was sent. Nothing was changed.",
+            N_("This page cannot be reached that way"),
+            N_("Perhaps it was loaded again after a form was sent. Nothing was changed."),
         ),
         ErrorPage(
             413,
-            "That was too much at once",
-            "The request is larger than this server accepts. Nothing of it was saved.",
+            N_("That was too much at once"),
+            N_("The request is larger than this server accepts. Nothing of it was saved."),
         ),
         ErrorPage(
             421,
-            "This server goes by another name",
-            "It does not respond at this address. Use the link that you were given. The operator of the "
-            "server can add this name (EDDI_HOSTS).",
+            N_("This server goes by another name"),
+            N_(
+                "It does not respond at this address. Use the link that you were given. The operator of the "
+                "server can add this name (EDDI_HOSTS)."
+            ),
         ),
         ErrorPage(
             429,
-            "That was a little fast",
-            "Very many requests came from your address. Wait a moment, then load the page again. Your "
-            "answers so far are safe.",
+            N_("That was a little fast"),
+            N_(
+                "Very many requests came from your address. Wait a moment, then load the page again. Your "
+                "answers so far are safe."
+            ),
         ),
         ErrorPage(
             500,
-            "Something went wrong on our side",
-            "The error has been recorded. What you just sent may not have been saved; your earlier "
-            "answers are safe.",
+            N_("Something went wrong on our side"),
+            N_(
+                "The error has been recorded. What you just sent may not have been saved; your earlier "
+                "answers are safe."
+            ),
         ),
         FALLBACK_PAGES[503],
         FALLBACK_PAGES[507],
@@ -88,8 +98,8 @@ STATUS_PAGES = {
 }
 BAD_REQUEST = ErrorPage(
     400,
-    "That could not be understood",
-    "The browser sent something that this server does not accept. Go back and try again.",
+    N_("That could not be understood"),
+    N_("The browser sent something that this server does not accept. Go back and try again."),
 )
 
 
@@ -98,12 +108,18 @@ def find_error_page(error: EddiError) -> ErrorPage | None:
     if isinstance(error, RespondentError):
         return ErrorPage.from_error(error)
     if isinstance(error, AnswerError):
-        return ErrorPage(error.status, error.title, "It was not saved. Your other answers are safe.")
+        explanation = N_("It was not saved. Your other answers are safe.")
+        return ErrorPage(error.status, error.title, explanation)
     return FALLBACK_PAGES.get(error.status)
 
 
 def render_status_page(
-    renderer: Renderer, status: int, request_id: str, *, upload_limit: int | None = None
+    renderer: Renderer,
+    status: int,
+    request_id: str,
+    *,
+    upload_limit: int | None = None,
+    language: Language = ENGLISH,
 ) -> bytes:
     """Return the page for a browser whose request failed with this HTTP status.
 
@@ -112,17 +128,21 @@ def render_status_page(
         status: of the response.
         request_id: names the request in the log.
         upload_limit: maximum size of a table in bytes, if the request uploads one.
+        language: of the respondent.
     """
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and upload_limit is not None:
         return _render_upload_page(renderer, upload_limit)
     page = STATUS_PAGES.get(status, BAD_REQUEST)
-    paragraphs = [page.explanation]
+    paragraphs = [language.gettext(page.explanation)]
     if status >= 500:
         paragraphs.append(
-            f"If you contact us about this error, please include this number: {request_id}."
+            language.gettext(
+                "If you contact us about this error, please include this number: %(number)s.",
+                number=request_id,
+            )
         )
-    context = page_context.message_page(page.title, paragraphs)
-    return bytes(renderer.render("message.html", context).body)
+    context = page_context.message_page(page.title, paragraphs, language=language)
+    return bytes(renderer.render("message.html", context, language=language).body)
 
 
 def _render_upload_page(renderer: Renderer, limit: int) -> bytes:
@@ -133,6 +153,6 @@ def _render_upload_page(renderer: Renderer, limit: int) -> bytes:
         "columns. The operator of the server can raise the limit (EDDI_MAX_UPLOAD).",
     ]
     context = page_context.message_page(
-        "The file is too large", paragraphs, link="/analyst/tables", link_text="Choose another file"
+        "The file is too large", paragraphs, link=("/analyst/tables", "Choose another file")
     )
     return bytes(renderer.render("message.html", context).body)

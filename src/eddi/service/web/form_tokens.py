@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fastapi import Request, Response
 from itsdangerous import Signer
 
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.service.settings import Settings
 from eddi.service.web.cookies import set_cookie
 
@@ -26,8 +26,8 @@ class ForeignFormError(RespondentError, PermissionError):
     """The form does not come from this server or this browser, or it is too old."""
 
     status = 403
-    title = "Please try that once more"
-    explanation = (
+    title = N_("Please try that once more")
+    explanation = N_(
         "The form was too old, or this browser does not accept cookies, so we cannot be sure that it came "
         "from you. Your answers so far are safe."
     )

@@ -1,30 +1,37 @@
 """Formats numbers, probabilities and values for people to read."""
 
 from eddi.reward.units import format_bits, to_bits
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.table.variable import Level
 
 MINUS = "\u2212"  # the typographic minus sign
 
 
-def format_number(value: float, decimals: int) -> str:
+def format_number(value: float, decimals: int, language: Language = ENGLISH) -> str:
     """Return a number with this many decimals."""
     rounded = round(value, decimals) + 0.0  # adding 0.0 avoids "-0"
-    return f"{rounded:.{decimals}f}".replace("-", MINUS)
+    return f"{rounded:.{decimals}f}".replace("-", MINUS).replace(".", language.decimal)
 
 
-def format_signed(value: float, decimals: int) -> str:
+def format_signed(value: float, decimals: int, language: Language = ENGLISH) -> str:
     """Return a number with its sign; "0" if it rounds to zero."""
     rounded = round(value, decimals)
-    return f"{rounded:+.{decimals}f}".replace("-", MINUS) if rounded else "0"
+    text = f"{rounded:+.{decimals}f}" if rounded else "0"
+    return text.replace("-", MINUS).replace(".", language.decimal)
 
 
-def format_probability(probability: float) -> str:
+def format_percent(share: float, language: Language = ENGLISH) -> str:
+    """Return a share as a whole number of percent."""
+    return language.gettext("%(number)s%%", number=f"{100 * share:.0f}")
+
+
+def format_probability(probability: float, language: Language = ENGLISH) -> str:
     """Return a probability in percent; only exact certainty is shown as 0% or 100%."""
     if 0 < probability < 0.01:
-        return "under 1%"
+        return language.gettext("under 1%%")
     if 0.99 < probability < 1:
-        return "over 99%"
-    return f"{probability:.0%}"
+        return language.gettext("over 99%%")
+    return format_percent(probability, language)
 
 
 def format_information(nats: float) -> str:
@@ -33,16 +40,18 @@ def format_information(nats: float) -> str:
     return format_bits(max(0.0, nats), n_digits=n_digits)
 
 
-def format_value(value: Level) -> str:
+def format_value(value: Level, language: Language = ENGLISH) -> str:
     """Return a value as a person would type it."""
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.10g}".replace(".", language.decimal)
+    return str(value)
 
 
-def format_level(level: Level) -> str:
+def format_level(level: Level, language: Language = ENGLISH) -> str:
     """Return a level as the label of an option."""
     if isinstance(level, bool):
-        return "Yes" if level else "No"
-    return capitalize(format_value(level))
+        return language.gettext("Yes") if level else language.gettext("No")
+    return capitalize(format_value(level, language))
 
 
 def capitalize(text: str) -> str:

@@ -10,13 +10,16 @@ from eddi.interview.explanation import explain
 from eddi.interview.interview import Interview
 from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
+from eddi.service.errors import N_
 from eddi.service.interviews import interview_analytics
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import prediction_charts, wording
 from eddi.service.web.answer_form import FormField, FormInput, build_fields
-from eddi.service.web.formatting import capitalize
+from eddi.service.web.change_wording import Cause, describe_change
+from eddi.service.web.formatting import capitalize, format_value
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
 from eddi.service.web.texts import PLAIN, Texts
@@ -24,7 +27,7 @@ from eddi.strategy.per_cost import PerCost
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
-DEFERRED_NOTICE = "You put this question off until now. No other question is left."
+DEFERRED_NOTICE = N_("You put this question off until now. No other question is left.")
 MAX_ALTERNATIVES = 5  # questions whose expected information is compared
 
 Context = dict[str, Any]
@@ -57,6 +60,7 @@ def design(questionnaire: Questionnaire | None) -> Context:
     return {
         "key": "",
         "home": f"/q/{quote(questionnaire.name)}" if questionnaire is not None else "/",
+        "languages": [],
         "theme": f"/theme/{settings.colour.removeprefix('#')}.css" if settings.colour else "",
         "logo": f"/logo/{settings.logo}" if settings.logo else "",
     }
@@ -107,15 +111,17 @@ def question_page(
         **base_context(view, "question"),
         **_prediction_panel(view),
         **_form_context(view, question, fields),
-        "title": f"Question {n_answers + 1}: {texts.question(question)}",
-        "eyebrow": f"Question {n_answers + 1}",
+        "title": texts.language.gettext(
+            "Question %(number)s: %(text)s", number=n_answers + 1, text=texts.question(question)
+        ),
+        "eyebrow": texts.language.gettext("Question %(number)s", number=n_answers + 1),
         "action": f"/i/{view.key}/question/{n_answers + 1}",
         "safety": texts.safety(answers[-1:], schema),
         "is_change": False,
         # At the end of the interview, only questions that were put off are left.
         "can_defer": bool((deferred if view.question is None else set(view.rewards)) - {question.name}),
         "back": f"/i/{view.key}/change/{n_answers}" if n_answers else "",
-        "notice": DEFERRED_NOTICE if question.name in deferred else "",
+        "notice": texts.language.gettext(DEFERRED_NOTICE) if question.name in deferred else "",
     }
 
 
@@ -129,7 +135,7 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         question,
         schema,
         answered=variables_of_other_answers(interview, answer),
-        form_input=form_input or FormInput.from_answer(answer, schema),
+        form_input=form_input or FormInput.from_answer(answer, schema, texts.language),
         texts=texts,
     )
     given = wording.describe_answer(answer, schema, texts)
@@ -138,13 +144,17 @@ def change_page(view: InterviewView, place: int, form_input: FormInput | None = 
         **_prediction_panel(view),
         **_form_context(view, question, fields),
         "safety": [],
-        "title": f"Change: {texts.question(question)}",
-        "eyebrow": f"Your answer {place} of {len(answers)}",
+        "title": texts.language.gettext("Change: %(text)s", text=texts.question(question)),
+        "eyebrow": texts.language.gettext(
+            "Your answer %(number)s of %(total)s", number=place, total=len(answers)
+        ),
         "action": f"/i/{view.key}/change/{place}",
         "is_change": True,
         "can_defer": False,
         "back": f"/i/{view.key}/change/{place - 1}" if place > 1 else "",
-        "notice": f"Your answer was: {given}. Your other answers stay.",
+        "notice": texts.language.gettext(
+            "Your answer was: %(answer)s. Your other answers stay.", answer=given
+        ),
         "questions_left": "",
     }
 
@@ -164,7 +174,7 @@ def why_page(view: InterviewView, question: Question) -> Context:
     decimals = wording.count_decimals([view.prediction])
     return {
         **base_context(view, "question"),
-        "title": f"Why: {texts.question(question)}",
+        "title": texts.language.gettext("Why: %(text)s", text=texts.question(question)),
         "question_title": texts.question(question),
         "sentences": wording.explain_question(explanation, interview.model.schema, decimals, texts),
         "alternatives": _compare_questions(view, question),
@@ -180,7 +190,7 @@ def answers_page(view: InterviewView) -> Context:
     ]
     return {
         **base_context(view, "answers"),
-        "title": "Your answers so far",
+        "title": texts.language.gettext("Your answers so far"),
         "answers": answers,
         "is_over": view.question is None,
     }
@@ -188,26 +198,31 @@ def answers_page(view: InterviewView) -> Context:
 
 def forget_page(view: InterviewView) -> Context:
     """Return the context of the page that asks whether to forget an interview."""
+    language = texts_of(view).language
     return {
         **base_context(view, ""),
-        "title": "Forget your answers?",
-        "answers_text": wording.count_answers(len(view.interview.record.answers)),
+        "title": language.gettext("Forget your answers?"),
+        "n_answers": len(view.interview.record.answers),
     }
 
 
 def message_page(
-    heading: str, paragraphs: list[str], *, link: str = "/", link_text: str = "Go to the start"
+    heading: str,
+    paragraphs: list[str],
+    *,
+    link: tuple[str, str] = ("/", N_("Go to the start")),
+    language: Language = ENGLISH,
 ) -> Context:
-    """Return the context of a page with a message and a link."""
+    """Return the context of a page with a message and a link, whose texts are in the catalogue."""
     return {
         **design(None),
-        "name": "Questionnaire",
+        "name": language.gettext("Questionnaire"),
         "private_link": "",
-        "title": heading,
-        "heading": heading,
+        "title": language.gettext(heading),
+        "heading": language.gettext(heading),
         "paragraphs": paragraphs,
-        "link": link,
-        "link_text": link_text,
+        "link": link[0],
+        "link_text": language.gettext(link[1]),
     }
 
 
@@ -240,8 +255,8 @@ def _prediction_panel(view: InterviewView) -> Context:
     decimals = wording.count_decimals(first_target)
     last_change = ""
     if len(first_target) > 1:
-        last_change = wording.describe_change(
-            first_target[-2], first_target[-1], decimals, cause="Your last answer", texts=texts
+        last_change = describe_change(
+            first_target[-2], first_target[-1], decimals, cause=Cause.LAST_ANSWER, texts=texts
         )
     return {
         "predictions": prediction_views(interview, over_time, texts),
@@ -303,9 +318,20 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
         Bar(
             texts.question(questions.get(name, question)),
             round(100 * max(0.0, nats) / largest, 1) if largest > 0 else 0.0,
-            wording.format_share(nats, largest)
-            + (f", cost {questions.get(name, question).cost:g}" if per_cost else ""),
+            _describe_share(
+                wording.format_share(nats, largest, texts.language),
+                questions.get(name, question).cost if per_cost else None,
+                texts.language,
+            ),
             name == question.name,
         )
         for name, nats in best
     ]
+
+
+def _describe_share(share: str, cost: float | None, language: Language) -> str:
+    if cost is None:
+        return share
+    return language.gettext(
+        "%(share)s, cost %(cost)s", share=share, cost=format_value(float(cost), language)
+    )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from eddi.model.prediction import Prediction
 from eddi.service.web import svg, wording
 from eddi.service.web.formatting import format_number, format_probability
+from eddi.service.web.languages.language import Language
 from eddi.service.web.svg import Bar, Label, Point, Scale
 from eddi.service.web.texts import PLAIN, Texts
 
@@ -113,6 +114,7 @@ def density_chart(
         decimals: of the labels.
         texts: of the questionnaire.
     """
+    language = texts.language
     baseline = DENSITY_TOP + DENSITY_HEIGHT
     axes = svg.Axes(Scale(domain, (MARGIN, WIDTH - MARGIN)), Scale((0.0, 1.0), (baseline, DENSITY_TOP)))
     grid = np.linspace(*domain, N_GRID_POINTS)
@@ -128,7 +130,12 @@ def density_chart(
         high=axes.x(high),
         mean=axes.x(float(prediction.mean)),
         before=(axes.x(float(before.interval[0])), axes.x(float(before.interval[1]))),
-        labels=_interval_labels(axes.x, low, high, decimals),
+        labels=_interval_labels(
+            axes.x,
+            low,
+            high,
+            (format_number(low, decimals, language), format_number(high, decimals, language)),
+        ),
         description=str(wording.describe_prediction(prediction, decimals, texts)),
     )
 
@@ -146,7 +153,7 @@ def level_bars(prediction: Prediction, texts: Texts = PLAIN) -> list[Bar]:
         Bar(
             texts.level(prediction.variable, prediction.variable.levels[level]),
             round(100 * probabilities[level], 2),
-            format_probability(probabilities[level]),
+            format_probability(probabilities[level], texts.language),
             level == most_likely,
         )
         for level in levels
@@ -162,28 +169,35 @@ def history_chart(
     ticks = [float(x) for x in np.linspace(AXIS_WIDTH, WIDTH - MARGIN, len(predictions)).round(2)]
     if predictions[0].probabilities is not None:
         return _level_history(predictions, ticks, texts)
-    return _quantity_history(predictions, ticks, decimals)
+    return _quantity_history(predictions, ticks, decimals, texts.language)
 
 
 def _quantity_history(
-    predictions: Sequence[Prediction], ticks: Sequence[float], decimals: int
+    predictions: Sequence[Prediction], ticks: Sequence[float], decimals: int, language: Language
 ) -> HistoryChart:
     domain = value_domain(predictions)
     lower = _path(ticks, [float(prediction.interval[0]) for prediction in predictions], domain)
     upper = _path(ticks, [float(prediction.interval[1]) for prediction in predictions], domain)
     means = _path(ticks, [float(prediction.mean) for prediction in predictions], domain)
-    first, last = (format_number(wording.uncertainty(predictions[place]), decimals) for place in (0, -1))
+    first, last = (wording.uncertainty(predictions[place]) for place in (0, -1))
+    percent = wording.coverage_percent(language)
     return HistoryChart(
         band=svg.format_points(svg.band_points(upper, lower)),
         lines=(HistoryLine(svg.format_points(means), is_main=True, last=means[-1]),),
         ticks=tuple(ticks),
-        labels=_history_labels(ticks),
-        top=format_number(domain[1], decimals),
-        bottom=format_number(domain[0], decimals),
-        caption=f"The {wording.COVERAGE_PERCENT} range after each answer.",
-        description=f"The width of the {wording.COVERAGE_PERCENT} range went from {first} to {last} "
-        f"over {wording.count_answers(len(predictions) - 1)}.",
-        note="It can widen as well as narrow.",
+        labels=_history_labels(ticks, language),
+        top=format_number(domain[1], decimals, language),
+        bottom=format_number(domain[0], decimals, language),
+        caption=language.gettext("The %(percent)s range after each answer.", percent=percent),
+        description=language.ngettext(
+            "The width of the %(percent)s range went from %(first)s to %(last)s over one answer.",
+            "The width of the %(percent)s range went from %(first)s to %(last)s over %(num)s answers.",
+            len(predictions) - 1,
+            percent=percent,
+            first=format_number(first, decimals, language),
+            last=format_number(last, decimals, language),
+        ),
+        note=language.gettext("It can widen as well as narrow."),
     )
 
 
@@ -200,18 +214,27 @@ def _level_history(
         lines.append(HistoryLine(svg.format_points(path), level == most_likely, path[-1]))
     variable = predictions[-1].variable
     name = texts.level(variable, variable.levels[most_likely])
-    first, last = (format_probability(float(probabilities[step, most_likely])) for step in (0, -1))
+    language = texts.language
+    first, last = (
+        format_probability(float(probabilities[step, most_likely]), language) for step in (0, -1)
+    )
     return HistoryChart(
         band="",
         lines=tuple(lines),
         ticks=tuple(ticks),
-        labels=_history_labels(ticks),
-        top="100%",
-        bottom="0%",
-        caption=f"The probability of {name} after each answer.",
-        description=f"The probability of {name} went from {first} to {last} over "
-        f"{wording.count_answers(len(predictions) - 1)}.",
-        note="It can fall as well as rise.",
+        labels=_history_labels(ticks, language),
+        top=format_probability(1.0, language),
+        bottom=format_probability(0.0, language),
+        caption=language.gettext("The probability of %(level)s after each answer.", level=name),
+        description=language.ngettext(
+            "The probability of %(level)s went from %(first)s to %(last)s over one answer.",
+            "The probability of %(level)s went from %(first)s to %(last)s over %(num)s answers.",
+            len(predictions) - 1,
+            level=name,
+            first=first,
+            last=last,
+        ),
+        note=language.gettext("It can fall as well as rise."),
     )
 
 
@@ -220,18 +243,18 @@ def _path(ticks: Sequence[float], values: Iterable[float], domain: tuple[float, 
     return [(x, scale(float(value))) for x, value in zip(ticks, values, strict=True)]
 
 
-def _interval_labels(scale: Scale, low: float, high: float, decimals: int) -> tuple[Label, ...]:
+def _interval_labels(scale: Scale, low: float, high: float, names: tuple[str, str]) -> tuple[Label, ...]:
     """Return labels below the ends of an interval that do not overlap and stay inside the chart."""
     left, right = scale(low), scale(high)
     if right - left < MIN_LABEL_DISTANCE:
         middle = (left + right) / 2
         left, right = middle - MIN_LABEL_DISTANCE / 2, middle + MIN_LABEL_DISTANCE / 2
     return (
-        Label(max(left, 0), format_number(low, decimals), "start"),
-        Label(min(right, WIDTH), format_number(high, decimals), "end"),
+        Label(max(left, 0), names[0], "start"),
+        Label(min(right, WIDTH), names[1], "end"),
     )
 
 
-def _history_labels(ticks: Sequence[float]) -> tuple[Label, ...]:
-    last = wording.count_answers(len(ticks) - 1)
-    return Label(ticks[0], "start", "start"), Label(ticks[-1], last, "end")
+def _history_labels(ticks: Sequence[float], language: Language) -> tuple[Label, ...]:
+    last = wording.count_answers(len(ticks) - 1, language)
+    return Label(ticks[0], language.gettext("start"), "start"), Label(ticks[-1], last, "end")

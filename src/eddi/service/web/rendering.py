@@ -10,6 +10,8 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from eddi.service.web.languages.language import ENGLISH, LANGUAGES, Language
+
 PACKAGE = "eddi.service.web"
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
@@ -36,22 +38,40 @@ class Renderer:
 
     def __init__(self) -> None:
         self.static_files = _read_static_files()
-        self.environment = Environment(
+        # Imported macros see the globals of their environment only, so each language has its own.
+        self.environments = {code: self._make_environment(code) for code in LANGUAGES}
+
+    def _make_environment(self, code: str) -> Environment:
+        environment = Environment(
             loader=PackageLoader(PACKAGE),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            extensions=["jinja2.ext.i18n"],
         )
-        self.environment.globals["static"] = self.static_url
+        environment.policies["ext.i18n.trimmed"] = True
+        catalogue = LANGUAGES[code].catalogue
+        install = vars(environment)["install_gettext_translations"]  # the extension adds it
+        install(catalogue, newstyle=True)
+        environment.globals["static"] = self.static_url
+        environment.globals["language"] = LANGUAGES[code]
+        return environment
 
     def static_url(self, name: str) -> str:
         """Return the address of a static file."""
         return f"/static/{name}?{self.static_files[name].digest}"
 
-    def render(self, template: str, context: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+    def render(
+        self,
+        template: str,
+        context: Mapping[str, Any],
+        *,
+        status: int = 200,
+        language: Language = ENGLISH,
+    ) -> HTMLResponse:
         """Return a page as a response that is never cached, because it shows answers."""
-        text = self.environment.get_template(template).render(context)
+        text = self.environments[language.code].get_template(template).render(context)
         return HTMLResponse(text, status, PAGE_HEADERS)
 
     def serve_static(self, name: str) -> Response:

@@ -157,6 +157,7 @@ class QuestionnaireOut(TypedDict):
     target: list[str]
     strategy: str
     questions: int
+    owner: str  # name of the API key of who owns it; empty if nobody does
 
 
 def describe_next_step(view: InterviewView) -> NextStepOut:
@@ -198,4 +199,5 @@ def describe_questionnaire(questionnaire: Questionnaire) -> QuestionnaireOut:
         "target": list(questionnaire.target),
         "strategy": questionnaire.strategy_name,
         "questions": sum(target.isdisjoint(question.reveals) for question in questions),
+        "owner": questionnaire.owner,
     }

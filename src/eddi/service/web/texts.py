@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.formatting import capitalize, format_level
+from eddi.service.web.languages.language import LANGUAGES, Language
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Comparison, Question, Requirement, is_met, parse_requires
 from eddi.table.schema import Schema
@@ -25,6 +27,11 @@ class Texts:
 
     settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
 
+    @property
+    def language(self) -> Language:
+        """The language of the texts."""
+        return LANGUAGES[self.settings.languages[0]]
+
     def name(self, variable: Variable) -> str:
         """The name of a variable."""
         return self.settings.names.get(variable.name) or variable.title or variable.name
@@ -35,7 +42,11 @@ class Texts:
 
     def join_names(self, variables: Iterable[Variable]) -> str:
         """The names of variables, joined by "and"."""
-        return " and ".join(map(self.name, variables))
+
+        def join(names: str, name: str) -> str:
+            return self.language.gettext("%(names)s and %(name)s", names=names, name=name)
+
+        return reduce(join, map(self.name, variables))
 
     def level(self, variable: Variable, level: Level) -> str:
         """The label of a level."""
@@ -45,7 +56,7 @@ class Texts:
         if variable.labels:
             position = [str(other) for other in variable.levels].index(str(level))
             return variable.labels[position]
-        return format_level(level)
+        return format_level(level, self.language)
 
     def question(self, question: Question) -> str:
         """The text of a question, without its note."""

@@ -4,33 +4,35 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from eddi.interview.answer_values import selected_options
 from eddi.interview.explanation import Explanation
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import COVERAGE, Prediction
 from eddi.reward.units import to_bits
+from eddi.service.errors import N_
 from eddi.service.web.formatting import (
     format_number,
+    format_percent,
     format_probability,
     format_signed,
     format_value,
 )
+from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable
 
-Numbers = NDArray[np.float64]
-
-COVERAGE_PERCENT = f"{COVERAGE:.0%}"
-NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: "Not known", NoAnswer.DECLINED: "Preferred not to say"}
-MIN_CHANGE = 0.005  # of a relative width or a probability; a smaller change is not mentioned
-LIKELIHOODS = (  # the lowest probability that a word stands for
-    *((0.9, "very likely"), (0.66, "likely"), (0.33, "possible"), (0.1, "unlikely")),
-    (0.0, "very unlikely"),
-)
+NO_ANSWER_TEXTS = {NoAnswer.UNKNOWN: N_("Not known"), NoAnswer.DECLINED: N_("Preferred not to say")}
+EXPECTED_NUMBERS = {  # by whether there is a lowest and a highest number
+    (True, True): N_("a number between %(low)s and %(high)s"),
+    (True, False): N_("a number from %(low)s up"),
+    (False, True): N_("a number up to %(high)s"),
+    (False, False): N_("a number"),
+}
+EXPECTED_COUNTS = {
+    (True, True): N_("a whole number between %(low)s and %(high)s"),
+    (True, False): N_("a whole number from %(low)s up"),
+}
 MIN_BITS = 0.0005  # an answer with less information is said to tell little
 
 
@@ -75,7 +77,9 @@ def describe_answer(answer: Answer, schema: Schema, texts: Texts = PLAIN) -> Ans
             titles[answer.question], ((answer.question, _list_options(answer, schema, texts)),)
         )
     values = {name: _describe_value(schema[name], v, texts) for name, v in answer.values.items()}
-    values |= {name: NO_ANSWER_TEXTS[reason] for name, reason in answer.without.items()}
+    values |= {
+        n: texts.language.gettext(NO_ANSWER_TEXTS[reason]) for n, reason in answer.without.items()
+    }
     parts = [(texts.title(schema[n]), values[n]) for n in sorted(values, key=schema.position)]
     if not answer.values and len(set(values.values())) == 1:
         parts = parts[:1]  # the same reason for all variables is given once
@@ -87,50 +91,68 @@ def _list_options(answer: Answer, schema: Schema, texts: Texts) -> str:
     options = next(schema.options(q) for q in schema.questions if q.name == answer.question)
     selected = set(selected_options(answer, schema) or ())
     labels = [texts.option(schema[n], label) for n, label in options.items() if label in selected]
-    return ", ".join(labels) or "None of these"
+    return ", ".join(labels) or texts.language.gettext("None of these")
 
 
 def _describe_value(variable: Variable, value: Level, texts: Texts) -> str:
-    text = texts.level(variable, value) if variable.kind.has_levels else format_value(value)
-    return f"{text} {variable.unit}".strip()
+    if variable.kind.has_levels:
+        return texts.level(variable, value)
+    return f"{format_value(value, texts.language)} {variable.unit}".strip()
 
 
-def describe_expected_number(variable: Variable) -> str:
+def describe_expected_number(variable: Variable, language: Language = ENGLISH) -> str:
     """Return which numbers a quantity accepts, such as "a number between 0 and 10, in kg"."""
     is_count = variable.kind is Kind.COUNT
     low = 0.0 if is_count and variable.low is None else variable.low
-    high = variable.high
-    if low is not None and high is not None:
-        bounds = f" between {format_value(low)} and {format_value(high)}"
-    elif low is not None:
-        bounds = f" from {format_value(low)} up"
-    else:
-        bounds = "" if high is None else f" up to {format_value(high)}"
-    unit = f", in {variable.unit}" if variable.unit else ""
-    return ("a whole number" if is_count else "a number") + bounds + unit
+    has_ends = (low is not None, variable.high is not None)
+    low_text, high_text = ("" if x is None else format_value(x, language) for x in (low, variable.high))
+    pattern = (EXPECTED_COUNTS if is_count else EXPECTED_NUMBERS)[has_ends]
+    expected = language.gettext(pattern, low=low_text, high=high_text)
+    if not variable.unit:
+        return expected
+    return language.gettext("%(number)s, in %(unit)s", number=expected, unit=variable.unit)
 
 
 def describe_prediction(
     prediction: Prediction, decimals: int = 0, texts: Texts = PLAIN
 ) -> PredictionText:
     """Return a prediction in words."""
-    variable = prediction.variable
+    variable, language = prediction.variable, texts.language
     name = texts.title(variable)
     if prediction.probabilities is not None:
         most_likely = int(prediction.probabilities.argmax())
-        probability = format_probability(float(prediction.probabilities[most_likely]))
-        rank = (
-            "More likely than not"
-            if variable.n_levels == 2
-            else f"The most likely of {variable.n_levels}"
-        )
-        certainty = f"{rank}, with a probability of {probability}."
         level = texts.level(variable, variable.levels[most_likely])
+        certainty = _describe_certainty(
+            float(prediction.probabilities[most_likely]), variable.n_levels, language
+        )
         return PredictionText(name, level, "", certainty)
-    low, high = (format_number(float(end), decimals) for end in prediction.interval)
-    certainty = f"We are {COVERAGE_PERCENT} sure that it is between {low} and {high}."
-    estimate = format_number(float(prediction.mean), decimals)
+    low, high = (format_number(float(end), decimals, language) for end in prediction.interval)
+    certainty = language.gettext(
+        "We are %(percent)s sure that it is between %(low)s and %(high)s.",
+        percent=coverage_percent(language),
+        low=low,
+        high=high,
+    )
+    estimate = format_number(float(prediction.mean), decimals, language)
     return PredictionText(name, estimate, variable.unit, certainty)
+
+
+def _describe_certainty(probability: float, n_levels: int, language: Language) -> str:
+    percent = format_probability(probability, language)
+    if n_levels == 2:
+        return language.gettext(
+            "More likely than not, with a probability of %(percent)s.", percent=percent
+        )
+    return language.gettext(
+        "The most likely of %(n_levels)s, with a probability of %(percent)s.",
+        n_levels=n_levels,
+        percent=percent,
+    )
+
+
+def coverage_percent(language: Language = ENGLISH) -> str:
+    """Return the probability of the interval of a prediction, in percent."""
+    return format_percent(COVERAGE, language)
 
 
 def uncertainty(prediction: Prediction) -> float:
@@ -147,113 +169,91 @@ def count_decimals(predictions: Sequence[Prediction]) -> int:
     return max(0, 2 - math.floor(math.log10(max(widest, 1e-12))))
 
 
-def describe_change(
-    before: Prediction, after: Prediction, decimals: int = 0, *, cause: str, texts: Texts = PLAIN
+def describe_shift(
+    shift: float, prediction: Prediction, decimals: int = 0, language: Language = ENGLISH
 ) -> str:
-    """Return how a prediction changed; ``cause`` is the subject, such as "Your answer"."""
-    if before.probabilities is not None and after.probabilities is not None:
-        return _describe_level_change(before.probabilities, after.probabilities, after, cause, texts)
-    old, new = uncertainty(before), uncertainty(after)
-    if abs(new - old) < MIN_CHANGE * old:
-        return f"{cause} did not change the width of the {COVERAGE_PERCENT} range."
-    widths = f"{format_number(old, decimals)} to {format_number(new, decimals)}"
-    if new < old:
-        return f"{cause} narrowed the {COVERAGE_PERCENT} range from {widths}."
-    return (
-        f"{cause} widened the {COVERAGE_PERCENT} range from {widths}. A surprising answer can do that."
+    """Return how far an answer moved the mean, or a probability in percentage points."""
+    if prediction.probabilities is not None:
+        n_points = abs(round(100 * shift))
+        points = format_signed(100 * shift, 0, language)
+        return language.ngettext("%(points)s point", "%(points)s points", n_points, points=points)
+    return f"{format_signed(shift, decimals, language)} {prediction.variable.unit}".strip()
+
+
+def describe_questions_left(maximum: int, estimate: int, language: Language = ENGLISH) -> str:
+    """Return how many questions are left, including the present one."""
+    if maximum <= 0:
+        return language.gettext("No questions left")
+    if maximum == 1:
+        return language.gettext("The last question")
+    if estimate >= maximum:
+        return language.gettext("At most %(maximum)s left", maximum=maximum)
+    return language.gettext(
+        "At most %(maximum)s left, probably about %(estimate)s", maximum=maximum, estimate=estimate
     )
 
 
-def describe_likelihood(probability: float) -> str:
-    """Return a probability in words, such as "unlikely"."""
-    return next(word for bound, word in LIKELIHOODS if probability >= bound)
-
-
-def _describe_level_change(
-    before: Numbers, after: Numbers, prediction: Prediction, cause: str, texts: Texts
-) -> str:
-    """Return how the probability of the level that is most likely now has changed."""
-    most_likely, earlier = int(after.argmax()), int(before.argmax())
-    old, new = float(before[most_likely]), float(after[most_likely])
-    variable = prediction.variable
-    level, earlier_level = (texts.level(variable, variable.levels[n]) for n in (most_likely, earlier))
-    if abs(new - old) < MIN_CHANGE:
-        return f"{cause} did not change the probability of “{level}”."
-    effect = "raised" if new > old else "lowered"
-    change = f"from {format_probability(old)} to {format_probability(new)}"
-    words = describe_likelihood(old), describe_likelihood(new)
-    if words[0] != words[1]:
-        change = f"from {words[0]} ({format_probability(old)}) to {words[1]} ({format_probability(new)})"
-    sentence = f"{cause} {effect} the probability of “{level}” {change}."
-    if earlier != most_likely:
-        sentence += f" Our best guess changed from “{earlier_level}” to “{level}”."
-    return sentence
-
-
-def describe_shift(shift: float, prediction: Prediction, decimals: int = 0) -> str:
-    """Return how far an answer moved the mean, or a probability in percentage points."""
-    if prediction.probabilities is not None:
-        unit = "point" if abs(round(100 * shift)) == 1 else "points"
-        return f"{format_signed(100 * shift, 0)} {unit}"
-    return f"{format_signed(shift, decimals)} {prediction.variable.unit}".strip()
-
-
-def describe_questions_left(maximum: int, estimate: int) -> str:
-    """Return how many questions are left, including the present one."""
-    if maximum <= 0:
-        return "No questions left"
-    if maximum == 1:
-        return "The last question"
-    if estimate >= maximum:
-        return f"At most {maximum} left"
-    return f"At most {maximum} left, probably about {estimate}"
-
-
-def describe_length(maximum: int, estimate: int) -> str:
+def describe_length(maximum: int, estimate: int, language: Language = ENGLISH) -> str:
     """Return how many questions an interview has."""
     if estimate >= maximum:
-        return f"At most {maximum}, not counting those you skip."
-    return f"At most {maximum}, not counting those you skip; probably about {estimate}."
+        return language.gettext("At most %(maximum)s, not counting those you skip.", maximum=maximum)
+    return language.gettext(
+        "At most %(maximum)s, not counting those you skip; probably about %(estimate)s.",
+        maximum=maximum,
+        estimate=estimate,
+    )
 
 
-def count_answers(n_answers: int) -> str:
+def count_answers(n_answers: int, language: Language = ENGLISH) -> str:
     """Return a number of answers in words."""
-    return {0: "no answers", 1: "one answer"}.get(n_answers, f"{n_answers} answers")
+    if n_answers == 0:
+        return language.gettext("no answers")
+    return language.ngettext("one answer", "%(num)s answers", n_answers)
 
 
-def format_share(part: float, whole: float) -> str:
+def format_share(part: float, whole: float, language: Language = ENGLISH) -> str:
     """Return a part of a whole in percent."""
-    return format_probability(max(0.0, part) / whole) if whole > 0 else "0%"
+    return format_probability(max(0.0, part) / whole if whole > 0 else 0.0, language)
 
 
 def explain_question(
     explanation: Explanation, schema: Schema, decimals: int = 0, texts: Texts = PLAIN
 ) -> list[str]:
     """Return sentences that tell a respondent why a question is asked."""
-    targets = (explanation.target, *explanation.other_targets)
-    subject = texts.join_names(schema[name] for name in targets)
+    language = texts.language
     sentences = []
     if explanation.question.always:
-        sentences.append("Everyone is asked this question.")
-    if to_bits(explanation.nats) > MIN_BITS:
-        is_best = _is_best(explanation)
-        sentences.append(
-            f"Of all questions that are left, your answer is expected to tell us most about {subject}."
-            if is_best
-            else f"Your answer is expected to tell us more about {subject}."
-        )
-        if explanation.per_cost:
-            sentences.append(
-                f"Effort counts, too: this question costs {explanation.question.cost:g}. We ask what tells "
-                "us most for its cost."
-            )
-    elif explanation.lookahead_gain <= 0:
-        sentences.append(f"Your answer is expected to tell us little more about {subject}.")
+        sentences.append(language.gettext("Everyone is asked this question."))
+    sentences += _describe_information(explanation, schema, texts)
     if explanation.lookahead_gain > 0:
-        sentences.append("Your answer decides which question is most informative next.")
+        sentences.append(
+            language.gettext("Your answer decides which question is most informative next.")
+        )
     sentences.append(_describe_expected_change(explanation, schema[explanation.target], decimals, texts))
     if explanation.runner_up is None:
-        sentences.append("No other question is left.")
+        sentences.append(language.gettext("No other question is left."))
+    return sentences
+
+
+def _describe_information(explanation: Explanation, schema: Schema, texts: Texts) -> list[str]:
+    """Return what the answer is expected to tell about the targets."""
+    language = texts.language
+    targets = (explanation.target, *explanation.other_targets)
+    subject = texts.join_names(schema[name] for name in targets)
+    if to_bits(explanation.nats) <= MIN_BITS:
+        little = N_("Your answer is expected to tell us little more about %(subject)s.")
+        return [] if explanation.lookahead_gain > 0 else [language.gettext(little, subject=subject)]
+    most = N_(
+        "Of all questions that are left, your answer is expected to tell us most about %(subject)s."
+    )
+    more = N_("Your answer is expected to tell us more about %(subject)s.")
+    sentences = [language.gettext(most if _is_best(explanation) else more, subject=subject)]
+    if explanation.per_cost:
+        effort = language.gettext(
+            "Effort counts, too: this question costs %(cost)s. We ask what tells us most for its cost.",
+            cost=format_value(float(explanation.question.cost), language),
+        )
+        sentences.append(effort)
     return sentences
 
 
@@ -265,17 +265,40 @@ def _is_best(explanation: Explanation) -> bool:
 def _describe_expected_change(
     explanation: Explanation, target: Variable, decimals: int, texts: Texts
 ) -> str:
-    name = texts.name(target)
+    name, language = texts.name(target), texts.language
     if explanation.of_levels:
-        now, after = format_probability(explanation.now), format_probability(explanation.after)
-        measure = f"the probability that our best guess of {name} is wrong"
-    else:
-        now = format_number(explanation.now, decimals)
-        after = format_number(explanation.after, decimals)
-        measure = f"the width of the {COVERAGE_PERCENT} range of {name}"
-    if now == after and explanation.of_levels:
-        return f"One answer alone is unlikely to change our best guess of {name}."
+        return _describe_expected_error(explanation, name, language)
+    now, after = (
+        format_number(width, decimals, language) for width in (explanation.now, explanation.after)
+    )
     if now == after:
-        return f"We expect {measure} to stay near {now}."
-    direction = "fall" if explanation.after < explanation.now else "rise"
-    return f"We expect {measure} to {direction} from {now} to about {after}."
+        pattern = N_("We expect the width of the %(percent)s range of %(name)s to stay near %(now)s.")
+    elif explanation.after < explanation.now:
+        pattern = N_(
+            "We expect the width of the %(percent)s range of %(name)s to fall from %(now)s to about "
+            "%(after)s."
+        )
+    else:
+        pattern = N_(
+            "We expect the width of the %(percent)s range of %(name)s to rise from %(now)s to about "
+            "%(after)s."
+        )
+    percent = coverage_percent(language)
+    return language.gettext(pattern, percent=percent, name=name, now=now, after=after)
+
+
+def _describe_expected_error(explanation: Explanation, name: str, language: Language) -> str:
+    now, after = (format_probability(p, language) for p in (explanation.now, explanation.after))
+    if now == after:
+        pattern = N_("One answer alone is unlikely to change our best guess of %(name)s.")
+    elif explanation.after < explanation.now:
+        pattern = N_(
+            "We expect the probability that our best guess of %(name)s is wrong to fall from %(now)s to "
+            "about %(after)s."
+        )
+    else:
+        pattern = N_(
+            "We expect the probability that our best guess of %(name)s is wrong to rise from %(now)s to "
+            "about %(after)s."
+        )
+    return language.gettext(pattern, name=name, now=now, after=after)

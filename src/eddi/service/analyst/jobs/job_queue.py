@@ -23,7 +23,7 @@ from eddi.durable_file import (
     open_private_file,
 )
 from eddi.errors import EddiError
-from eddi.service.web.api_keys import NO_KEY
+from eddi.service.web.api_keys import NO_KEY, SERVER
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
 KEY_SHAPE = re.compile(r"[0-9a-f]{12}")
@@ -187,10 +187,10 @@ class JobQueue:
     def copy_without_schema(self, job: Job) -> Job:
         """Store a finished job of an earlier version again, without the schema of its table, and erase it."""
         spec = {name: value for name, value in job.spec.items() if name != "schema"}
-        copy = self.submit(job.kind, spec)
+        copy = self.submit(job.kind, spec, by=SERVER)
         self.store.append(_stream(copy.key), "started", {"step": 0}, after=1)
         self.store.append(_stream(copy.key), "finished", job.result, after=2)
-        self.forget(job)
+        self.forget(job, by=SERVER)
         return self.get(copy.key)
 
     def folder_id(self) -> str:

@@ -32,6 +32,7 @@ from eddi.service.analyst.jobs.job_queue import (
     read_json,
     write_json,
 )
+from eddi.service.web.api_keys import SERVER
 
 _log = logging.getLogger(__name__)
 
@@ -203,7 +204,7 @@ class JobSupervisor:
         _delete_working_files(self.queue.job_folder(job.key))
         _log.info("job finished", extra={logs.FIELDS: {"job": job.key, "kind": str(job.kind)}})
         if job.spec.get("evaluate"):
-            self.queue.submit(JobKind.EVALUATE, evaluation_spec(job, result))
+            self.queue.submit(JobKind.EVALUATE, evaluation_spec(job, result), by=SERVER)
 
     def _n_futile_starts(self, job: Job) -> int:
         """The number of most recent starts after which there was no progress."""

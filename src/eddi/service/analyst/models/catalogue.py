@@ -13,19 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from eddi.service.analyst.data.blob_store import BlobStore
-from eddi.service.analyst.models.publishing import (
-    PublishedQuestionnaire,
-    Publisher,
-    Version,
-    make_valid_name,
-)
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.publishing import Publisher, make_valid_name
 from eddi.service.interviews.questionnaire import (
     NothingPublishedError,
     Questionnaire,
     QuestionnaireClosedError,
     stop_to_document,
 )
-from eddi.service.web.api_keys import NO_KEY
+from eddi.service.web.api_keys import NO_KEY, SERVER
 
 MAX_LOADED = 16  # questionnaires in memory; a model takes one or two megabytes
 MAX_AGE_S = 1.0  # of the list of published questionnaires, before it is read again
@@ -57,11 +53,11 @@ class PublishedCatalogue:
         name, target = make_valid_name(questionnaire.name), questionnaire.target
         rules, strategy = stop_to_document(questionnaire.stop), questionnaire.strategy_name
         model = self.blobs.put(path)
-        earlier = [version for version in self._versions(name) if version.by == "server"]
+        earlier = [version for version in self._versions(name) if version.by == SERVER]
         last = earlier[-1] if earlier else None
         if last is None or _settings(last) != (model, target, rules, strategy):
             last = self.publisher.publish(
-                name, model=model, target=target, rules=rules, strategy=strategy, by="server"
+                name, model=model, target=target, rules=rules, strategy=strategy, by=SERVER
             ).current
         key = self.publisher.get(name).key
         self._loaded[key, last.number] = questionnaire.with_version(name, last.number)
@@ -200,6 +196,7 @@ class PublishedCatalogue:
             version=version.number,
             key=item.key,
             settings=item.settings,
+            owner=item.access.owner,
         )
 
     def _load_version(self, key: str, version: Version) -> Questionnaire:

@@ -1,25 +1,26 @@
-"""Published questionnaires: their versions, settings and names.
+"""Published questionnaires: their versions, settings, names and owners.
 
 A questionnaire is the event stream ``questionnaire/<key>``: "published" adds a version, "rolled-back"
-makes another version current, "settings-changed" replaces the settings, "renamed" changes the name, and
-"closed" and "reopened" end and allow new interviews. Each change is one event, so that it happens
-completely or not at all. Versions are never removed: an interview stays on the version with which it
-began. Deleting a questionnaire forgets its stream.
+makes another version current, "settings-changed" replaces the settings, "renamed" changes the name,
+"access-changed" changes who may edit it, and "closed" and "reopened" end and allow new interviews. Each
+change is one event, so that it happens completely or not at all, and only if its author has access.
+Versions are never removed: an interview stays on the version with which it began. Deleting a
+questionnaire forgets its stream.
 """
 
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from eddi.errors import EddiError
-from eddi.service.errors import RespondentError
+from eddi.service.analyst.accounts.access import Access, Permissions
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, replay
+from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
-from eddi.service.web.api_keys import NO_KEY
-from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
-from eddi.strategy.stopping import Stop
+from eddi.service.web.api_keys import NO_KEY, Keys
+from eddi.store.base import FORGOTTEN, Store, StoreConflict
 
 NAME_SHAPE = re.compile(r"\w[\w .()-]{0,79}")
 PREFIX = "questionnaire/"
@@ -36,8 +37,10 @@ class QuestionnaireNotFoundError(RespondentError, LookupError):
     """No questionnaire with this name is published."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no questionnaire of this name"
-    explanation: ClassVar[str] = "The link may be incomplete, or the questionnaire has another name now."
+    title: ClassVar[str] = N_("There is no questionnaire of this name")
+    explanation: ClassVar[str] = N_(
+        "The link may be incomplete, or the questionnaire has another name now."
+    )
 
 
 class PublishingError(EddiError, ValueError):
@@ -54,64 +57,6 @@ class TargetChangeError(PublishingError):
     title: ClassVar[str] = "The questionnaire is about something else"
 
 
-@dataclass(frozen=True)
-class Version:
-    """One version of a questionnaire.
-
-    Args:
-        number: counts the versions of a questionnaire from 1.
-        model: digest of the model's file.
-        target: the targets of its interviews.
-        rules: the criteria of the stopping rule; see `eddi.Stop`.
-        by: who published it: the name of an API key, "analyst" on a server that needs no keys, or "server"
-            for the model with which the server was started.
-        published_at: ISO 8601.
-        strategy: the name of the strategy; empty for the default one.
-    """
-
-    number: int
-    model: str
-    target: tuple[str, ...]
-    rules: Mapping[str, float] = field(default_factory=dict)
-    by: str = NO_KEY
-    published_at: str = ""
-    strategy: str = "information"
-
-    @property
-    def stop(self) -> Stop:
-        """The stopping rule of its interviews."""
-        return Stop.from_document(self.rules)
-
-
-@dataclass(frozen=True)
-class PublishedQuestionnaire:
-    """A questionnaire with all its versions.
-
-    Args:
-        key: identifies it; its first name, with a number if that was taken.
-        name: its present name.
-        versions: all that were published.
-        current: the version that new interviews use.
-        settings: its texts, what respondents see, and who may answer.
-        is_open: whether new interviews can begin.
-        former_names: the names that it had before.
-        n_events: how many changes led to this state.
-    """
-
-    key: str
-    name: str
-    versions: tuple[Version, ...]
-    current: Version
-    settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
-    is_open: bool = True
-    former_names: tuple[str, ...] = ()
-    n_events: int = 0
-
-    def find(self, number: int) -> Version | None:
-        """The version with this number; None if there is none."""
-        return self.versions[number - 1] if 1 <= number <= len(self.versions) else None
-
-
 class Publisher:
     """The published questionnaires of a store.
 
@@ -122,6 +67,7 @@ class Publisher:
 
     def __init__(self, store: Store, on_change: Callable[[], None] = lambda: None) -> None:
         self.store, self.on_change = store, on_change
+        self.permissions = Permissions(Keys(store))
 
     def all(self) -> list[PublishedQuestionnaire]:
         """All questionnaires, by name; those that were deleted are not among them."""
@@ -143,6 +89,17 @@ class Publisher:
             )
         return found
 
+    def get_for_editor(self, name: str, by: str) -> PublishedQuestionnaire:
+        """The questionnaire with this name, for somebody who may edit it.
+
+        Raises:
+            QuestionnaireNotFoundError: there is none.
+            AccessDeniedError: it belongs to somebody else.
+        """
+        item = self.get(name)
+        self.permissions.check_edit(item.name, item.access, by)
+        return item
+
     def publish(
         self,
         name: str,
@@ -156,9 +113,12 @@ class Publisher:
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire, and open it.
 
+        Who publishes it first owns it.
+
         Raises:
             PublishingError: the name is not valid.
             TargetChangeError: the questionnaire has another target, and ``replace_target`` is false.
+            AccessDeniedError: the questionnaire belongs to somebody else.
         """
         check_name(name)
         facts = {
@@ -170,6 +130,8 @@ class Publisher:
         }
         for _ in range(MAX_ATTEMPTS):
             existing = self._find(name)
+            if existing is not None:
+                self.permissions.check_edit(existing.name, existing.access, by)
             if existing is not None and not replace_target:
                 _check_target(existing, tuple(target))
             key = self._unused_key(name) if existing is None else existing.key
@@ -188,7 +150,7 @@ class Publisher:
         Raises:
             PublishingError: there is no such version, or it is current already.
         """
-        questionnaire = self.get(name)
+        questionnaire = self.get_for_editor(name, by)
         if questionnaire.find(number) is None:
             raise PublishingError(
                 f"{name!r} has no version {number}; it has 1 to {len(questionnaire.versions)}."
@@ -234,20 +196,37 @@ class Publisher:
             PublishingError: the name is not valid, or another questionnaire has it.
         """
         check_name(new_name)
-        key = self.get(name).key
+        key = self.get_for_editor(name, by).key
         holder = self._find(new_name)
         if holder is not None and holder.key != key:
             raise PublishingError(f"there is already a questionnaire {new_name!r}. Choose another name.")
         return self._append(name, "renamed", {"name": new_name, "by": by})
 
+    def change_access(self, name: str, access: Access, *, by: str = NO_KEY) -> PublishedQuestionnaire:
+        """Give a questionnaire to another owner, or change who may edit it.
+
+        Raises:
+            AccessDeniedError: somebody else owns it.
+            AccessError: the new owner or an editor is not an analyst with a valid key.
+        """
+        self.permissions.check_holders(access)
+        facts = {"owner": access.owner, "editors": list(access.editors), "by": by}
+        return self._append(name, "access-changed", facts)
+
     def delete(self, name: str, *, by: str = NO_KEY) -> None:
-        """Delete a questionnaire with its texts. Interviews that have begun can no longer continue."""
-        self.store.forget(_stream(self.get(name).key), by=by)
+        """Delete a questionnaire with its texts. Interviews that have begun can no longer continue.
+
+        Raises:
+            AccessDeniedError: somebody else owns it.
+        """
+        item = self.get(name)
+        self.permissions.check_ownership(item.name, item.access, by)
+        self.store.forget(_stream(item.key), by=by)
         self.on_change()
 
     def choose_first_page(self, name: str, *, by: str = NO_KEY) -> None:
         """Show a questionnaire at the address of the server; an empty name lists all of them."""
-        key = self.get(name).key if name else ""
+        key = self.get_for_editor(name, by).key if name else ""
         for _ in range(MAX_ATTEMPTS):
             with suppress(StoreConflict):
                 after = len(self.store.read(SITE))
@@ -270,11 +249,14 @@ class Publisher:
     ) -> PublishedQuestionnaire:
         key = self.get(name).key
         for _ in range(MAX_ATTEMPTS):
-            n_events = len(self.store.read(_stream(key)))
-            if after is not None and after != n_events:
+            item = self._read(key) or self.get(name)
+            is_for_owners = kind == "access-changed"
+            check = self.permissions.check_ownership if is_for_owners else self.permissions.check_edit
+            check(item.name, item.access, facts["by"])
+            if after is not None and after != item.n_events:
                 raise PublishingError(CHANGED_MEANWHILE)
             try:
-                self.store.append(_stream(key), kind, facts, after=n_events)
+                self.store.append(_stream(key), kind, facts, after=item.n_events)
             except StoreConflict:
                 continue
             self.on_change()
@@ -294,7 +276,7 @@ class Publisher:
         events = self.store.read(_stream(key))
         if not events or events[-1].kind == FORGOTTEN:
             return None
-        return _replay(key, events)
+        return replay(key, events)
 
     def _unused_key(self, name: str) -> str:
         """The name, with a number if a questionnaire that was renamed or deleted had it."""
@@ -325,49 +307,6 @@ def _check_target(existing: PublishedQuestionnaire, target: tuple[str, ...]) -> 
             f"{', '.join(target)}. Confirm that its address shall lead to another subject, or choose "
             "another name."
         )
-
-
-def _replay(key: str, events: Sequence[Event]) -> PublishedQuestionnaire:
-    versions: list[Version] = []
-    current, name, former_names = 1, key.partition("~")[0], []
-    is_open, settings = True, QuestionnaireSettings()
-    for event in events:
-        facts = event.facts
-        if event.kind == "published":
-            versions.append(_read_version(len(versions) + 1, event))
-            current, is_open = len(versions), True
-        elif event.kind == "rolled-back":
-            current = facts["version"]
-        elif event.kind == "settings-changed":
-            settings = QuestionnaireSettings.from_document(facts["settings"])
-        elif event.kind == "renamed":
-            former_names.append(name)
-            name = facts["name"]
-        elif event.kind in ("closed", "reopened"):
-            is_open = event.kind == "reopened"
-    return PublishedQuestionnaire(
-        key,
-        name,
-        tuple(versions),
-        versions[current - 1],
-        settings,
-        is_open,
-        tuple(former for former in former_names if former != name),
-        len(events),
-    )
-
-
-def _read_version(number: int, event: Event) -> Version:
-    facts = event.facts
-    return Version(
-        number,
-        facts["model"],
-        tuple(facts["target"]),
-        facts["rules"],
-        facts["by"],
-        event.at,
-        facts.get("strategy", "information"),  # before strategies could be chosen
-    )
 
 
 def _stream(key: str) -> str:

@@ -14,6 +14,7 @@ from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line, Tick
 from eddi.service.web import svg, wording
 from eddi.service.web.answer_form import FormInput
+from eddi.service.web.change_wording import Cause, describe_change
 from eddi.service.web.formatting import (
     MINUS,
     capitalize,
@@ -258,7 +259,7 @@ def describe_effect(path: DecisionPath, step: int) -> list[str]:
     actual = information(before, after)
     decimals = wording.count_decimals(path.predictions)
     return [
-        wording.describe_change(before, after, decimals, cause="The answer"),
+        describe_change(before, after, decimals, cause=Cause.AN_ANSWER),
         f"The expected information was {format_bits(max(0.0, expected))}; "
         f"the answer gave {format_bits(actual)}.",
     ]

@@ -1,4 +1,4 @@
-"""The workshop's overview, sign-in, upload and training pages, and the router of all analyst's pages."""
+"""The workshop's overview, upload and training pages, and the router of all analyst's pages."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
+from eddi.service.analyst.accounts import access_page, account_page, activity_page
+from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
@@ -17,7 +19,7 @@ from eddi.service.analyst.pages import (
     publish_page,
     schema_page,
 )
-from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
+from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import (
     Context,
     format_count,
@@ -26,12 +28,16 @@ from eddi.service.analyst.pages.page_context import (
     model_item,
     preview_rows,
 )
-from eddi.service.analyst.questionnaires import answers_page, questionnaire_page, settings_page
-from eddi.service.analyst.sign_in import SignIn
+from eddi.service.analyst.questionnaires import (
+    answers_page,
+    questionnaire_page,
+    settings_page,
+    translation_page,
+)
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
-from eddi.service.web.api_keys import KeyForbiddenError, KeyMissingError, Keys, get_author
+from eddi.service.web.api_keys import Keys, get_author
 from eddi.service.web.formatting import capitalize, format_bytes
 
 N_JOBS_SHOWN = 6
@@ -47,9 +53,6 @@ def router(
     pages = WorkshopPages(layout, workshop, settings)
     routes = APIRouter(route_class=layout.route_class(), include_in_schema=False, prefix="/analyst")
     routes.add_api_route("", pages.home, methods=["GET"])
-    routes.add_api_route("/sign-in", pages.sign_in_form, methods=["GET"])
-    routes.add_api_route("/sign-in", pages.sign_in, methods=["POST"])
-    routes.add_api_route("/sign-out", pages.sign_out, methods=["POST"])
     routes.add_api_route("/tables", pages.tables, methods=["GET"])
     routes.add_api_route("/tables", pages.upload, methods=["POST"])
     routes.add_api_route("/tables/{key}", pages.table, methods=["GET"])
@@ -57,19 +60,23 @@ def router(
     routes.add_api_route("/tables/{key}/forget", pages.forget, methods=["POST"])
     routes.add_api_route("/tables/{key}/fit", pages.fit_form, methods=["GET"])
     routes.add_api_route("/tables/{key}/fit", pages.fit, methods=["POST"])
+    account_page.add(routes, layout)
+    access_page.add(routes, layout, workshop)
+    activity_page.add(routes, layout, workshop)
     schema_page.add(routes, layout, workshop)
     job_page.add(routes, layout, workshop)
     model_page.add(routes, layout, workshop)
     publish_page.add(routes, layout, workshop)
     questionnaire_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
+    translation_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     evaluation_pages.add(routes, layout, workshop)
     return routes
 
 
 class WorkshopPages:
-    """Shows the workshop's overview and tables, and takes uploads, training jobs and sign-ins."""
+    """Shows the workshop's overview and tables, and takes uploads and training jobs."""
 
     def __init__(self, layout: Layout, workshop: Workshop, settings: Settings) -> None:
         self.layout, self.workshop, self.settings = layout, workshop, settings
@@ -85,7 +92,11 @@ class WorkshopPages:
         context = {
             "section": "home",
             "title": "Workshop",
-            "questionnaires": [questionnaire_page.questionnaire_item(item) for item in questionnaires],
+            "questionnaires": [
+                access_page.owner_context(request, self.workshop.publisher, item)
+                | questionnaire_page.questionnaire_item(item)
+                for item in questionnaires
+            ],
             "models": [model_item(model, published_as) for model in self.workshop.models()],
             "jobs": [job_item(job, self.workshop.jobs.progress(job.key)) for job in jobs[:N_JOBS_SHOWN]],
             "has_more_jobs": len(jobs) > N_JOBS_SHOWN,
@@ -164,41 +175,6 @@ class WorkshopPages:
         except (JobSpecError, TargetError) as error:
             return self._fit_page(request, table, form, error=capitalize(str(error)))
         return redirect(f"/analyst/jobs/{job.key}")
-
-    def sign_in_form(self, request: Request) -> Response:
-        """The sign-in form."""
-        return self._sign_in_page(request, check_next_url(request.query_params.get("next", "")))
-
-    def sign_in(self, request: Request, form: Form) -> Response:
-        """Sign in with a key, and go to the page that was requested first."""
-        self.layout.forms.check(request, form)
-        next_url = check_next_url(form.get("next", ""))
-        response = redirect(next_url)
-        try:
-            self.layout.sign_in.sign_in(request, response, form.get("key", "").strip())
-        except (KeyMissingError, KeyForbiddenError):
-            message = "This is not a valid key of an analyst. Keys begin with eddi_ and can expire."
-            return self._sign_in_page(request, next_url, error=message)
-        return response
-
-    def sign_out(self, request: Request, form: Form) -> Response:
-        """Sign out."""
-        self.layout.forms.check(request, form)
-        response = redirect("/analyst/sign-in")
-        self.layout.sign_in.sign_out(response)
-        return response
-
-    def _sign_in_page(self, request: Request, next_url: str, *, error: str = "") -> Response:
-        if not self.layout.sign_in.is_needed:
-            return redirect(next_url)
-        context = {
-            "title": "Sign in",
-            "next": next_url,
-            "error": error,
-            "can_sign_out": False,
-            "has_navigation": False,
-        }
-        return self.layout.page(request, "sign_in.html", context, status=401 if error else 200)
 
     def _upload_page(self, request: Request, *, error: str = "") -> Response:
         context = {

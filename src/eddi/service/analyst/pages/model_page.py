@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.web.api_keys import get_author
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -23,7 +24,7 @@ class ModelPages:
     def rename(self, request: Request, digest: str, form: Form) -> Response:
         """Give a model another name."""
         self.layout.forms.check(request, form)
-        self.workshop.rename_model(digest, form.get("name", ""))
+        self.workshop.rename_model(digest, form.get("name", ""), by=get_author(request))
         return redirect(f"/analyst/models/{digest}")
 
     def confirm_delete(self, request: Request, digest: str) -> Response:
@@ -43,5 +44,5 @@ class ModelPages:
     def delete(self, request: Request, digest: str, form: Form) -> Response:
         """Delete a model."""
         self.layout.forms.check(request, form)
-        self.workshop.delete_model(digest)
+        self.workshop.delete_model(digest, by=get_author(request))
         return redirect("/analyst")

@@ -23,6 +23,7 @@ from eddi.service.analyst.questionnaires.collected_answers import (
 )
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import format_probability
 from eddi.service.web.texts import Texts
 from eddi.table import formats
@@ -57,7 +58,7 @@ class AnswersPages:
 
     def show(self, request: Request, name: str) -> Response:
         """How the interviews of a questionnaire went."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         schema, filters = self._schema(name), _read_filters(request)
         people = collect(self.service.store, item, filters)
         summary = summarize(people, schema, item.current.target)
@@ -78,8 +79,11 @@ class AnswersPages:
 
     def download(self, request: Request, name: str, kind: str) -> Response:
         """One row per person, without secret links."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         people = collect(self.service.store, item, _read_filters(request))
+        if kind in MEDIA_TYPES:
+            facts = {"file": f"answers.{kind}", "people": len(people)}
+            self.workshop.activity.record(item.key, "exported", facts, by=get_author(request))
         return _make_file(make_table(people, self._schema(name)), "answers", kind)
 
     def codebook(self, name: str, kind: str) -> Response:
@@ -90,13 +94,14 @@ class AnswersPages:
     def delete(self, request: Request, name: str, form: Form) -> Response:
         """Delete all answers of one person permanently."""
         self.layout.forms.check(request, form)
-        person = form.get("person", "")
-        item = self.workshop.publisher.get(name)
+        person, by = form.get("person", ""), get_author(request)
+        item = self.workshop.publisher.get_for_editor(name, by)
         people = collect(self.service.store, item, Filters())
         key = find_key(self.service.store, person)
         if key is None or person not in [other.name for other in people]:
             raise PersonNotFoundError(f"nobody called {person[:40]!r} has answered this questionnaire.")
-        self.service.forget(key)
+        self.service.forget(key, by=by)
+        self.workshop.activity.record(item.key, "person-deleted", {}, by=by)
         return redirect(f"/analyst/questionnaires/{quote(item.name)}/answers")
 
     def _schema(self, name: str) -> Schema:

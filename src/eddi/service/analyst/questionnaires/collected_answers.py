@@ -15,7 +15,7 @@ from statistics import median
 import pyarrow as pa
 
 from eddi.interview.record import NoAnswer, Record
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.interviews.history import replay
 from eddi.service.web.texts import Texts

@@ -8,14 +8,17 @@ from urllib.parse import quote
 import segno
 from fastapi import APIRouter, Request, Response
 
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError, Version
+from eddi.service.analyst.accounts import access_page
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire, Version
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
+from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.interviews.invitations import InvitationCountError
-from eddi.service.web.api_keys import NO_KEY, get_author
+from eddi.service.interviews.limits.invitations import InvitationCountError
+from eddi.service.web.api_keys import NO_KEY, SERVER, get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.texts import Texts
 from eddi.strategy.names import DESCRIPTIONS
@@ -108,11 +111,11 @@ class QuestionnairePages:
     def issue_invitations(self, request: Request, name: str, form: Form) -> Response:
         """Issue invitations, and return their links as a CSV file: they are not stored."""
         self.layout.forms.check(request, form)
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         text = form.get("count", "")
         count = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
         try:
-            tokens = self.workshop.invitations.issue(item.key, count)
+            tokens = self.workshop.invitations.issue(item.key, count, by=get_author(request))
         except InvitationCountError as error:
             return self._page(request, item, error=capitalize(str(error)))
         address = _address(request, item.name)
@@ -141,14 +144,35 @@ class QuestionnairePages:
             "needs_invitation": item.settings.needs_invitation,
             "invitations": self.workshop.invitations.count(item.key),
             "is_first_page": self.workshop.publisher.first_page() == item.key,
+            "untranslated": find_missing(schema, item.current.target, item.settings),
             "raw_names": find_raw_names(schema, item.current.target, Texts(item.settings)),
             "versions": [
-                _version_item(version, is_current=version.number == current)
+                self._version_item(version, is_current=version.number == current)
                 for version in reversed(item.versions)
             ],
+            **access_page.access_context(request, self.layout, self.workshop.publisher, item),
             "error": error,
         }
         return self.layout.page(request, "questionnaire.html", context, status=422 if error else 200)
+
+    def _version_item(self, version: Version, *, is_current: bool) -> Context:
+        return {
+            "number": version.number,
+            "is_current": is_current,
+            "model": version.model,
+            "short": version.model[:8],
+            "target": ", ".join(version.target),
+            "when": format_time(version.published_at),
+            "by": self._describe_author(version.by),
+            "rules": _describe_rules(version),
+        }
+
+    def _describe_author(self, by: str) -> str:
+        if by == SERVER:
+            return "when the server started"
+        if by == NO_KEY:
+            return "by an analyst"
+        return f"by {self.workshop.publisher.permissions.label(by)}"
 
 
 def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
@@ -165,25 +189,6 @@ def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
         "when": format_time(current.published_at),
         "rules": _describe_rules(current),
     }
-
-
-def _version_item(version: Version, *, is_current: bool) -> Context:
-    return {
-        "number": version.number,
-        "is_current": is_current,
-        "model": version.model,
-        "short": version.model[:8],
-        "target": ", ".join(version.target),
-        "when": format_time(version.published_at),
-        "by": _describe_author(version.by),
-        "rules": _describe_rules(version),
-    }
-
-
-def _describe_author(by: str) -> str:
-    if by == "server":
-        return "when the server started"
-    return "by an analyst" if by == NO_KEY else f"with the key {by}"
 
 
 def _describe_rules(version: Version) -> str:

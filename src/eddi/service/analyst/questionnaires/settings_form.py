@@ -7,6 +7,7 @@ from typing import Any
 from eddi.errors import SchemaError
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.interviews.questionnaire_settings import (
+    LANGUAGE_CODES,
     QuestionnaireSettings,
     QuestionnaireSettingsError,
 )
@@ -141,6 +142,7 @@ def parse_settings(
     values |= {name: bool(form.get(name)) for name in SWITCHES}
     values["max_respondents"] = _parse_count(form.get("max_respondents", ""))
     values["embed_on"] = tuple(form.get("embed_on", "").replace(",", " ").split())
+    values["languages"] = _parse_languages(form, previous)
     values |= _parse_texts(form, schema, target, previous)
     values["closing"] = _parse_closing(form, schema[target[0]], previous)
     return replace(previous, **values)
@@ -264,6 +266,15 @@ def _check_condition(variable: Variable, key: str) -> str:
     except SchemaError as error:
         raise QuestionnaireSettingsError(f"{variable.name!r}: {error}") from None
     return key
+
+
+def _parse_languages(form: Mapping[str, str], previous: QuestionnaireSettings) -> tuple[str, ...]:
+    """Return the language of the texts, then the others that are checked."""
+    first = form.get("language", "")
+    if not first:
+        return previous.languages
+    others = (code for code in LANGUAGE_CODES if code != first and form.get(f"language-{code}"))
+    return (first, *others)
 
 
 def _parse_count(text: str) -> int:

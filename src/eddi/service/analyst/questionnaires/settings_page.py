@@ -8,7 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError
-from eddi.service.analyst.models.publishing import PublishedQuestionnaire, PublishingError
+from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
+from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context
 from eddi.service.analyst.questionnaires.raw_names import asked_questions, find_raw_names
@@ -18,6 +19,7 @@ from eddi.service.analyst.questionnaires.settings_form import (
     question_rows,
     target_rows,
 )
+from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import (
     QuestionnaireSettings,
@@ -27,6 +29,8 @@ from eddi.service.web import page_context
 from eddi.service.web.answer_form import FormField, build_fields
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.choice import choose_language, switch_links
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.schema import Schema
@@ -53,7 +57,7 @@ class SettingsPages:
 
     def show(self, request: Request, name: str) -> Response:
         """The settings as a form."""
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         is_saved = request.query_params.get("saved") == "1"
         return self._form_page(request, item, item.settings, is_saved=is_saved)
 
@@ -86,7 +90,8 @@ class SettingsPages:
     def preview(self, request: Request, name: str) -> Response:
         """The start page, all questions and the end, as respondents read them."""
         item = self.workshop.publisher.get(name)
-        schema, target, texts = self._schema(item), item.current.target, Texts(item.settings)
+        settings = item.settings.in_language(choose_language(request, item.settings.languages))
+        schema, target, texts = self._schema(item), item.current.target, Texts(settings)
         questions = asked_questions(schema, target)
         about = texts.join_names(schema[part] for part in target)
         context = {
@@ -94,10 +99,11 @@ class SettingsPages:
             "section": "home",
             "title": f"Preview of {item.name}",
             "questionnaire_name": item.name,
-            "heading": item.settings.title or f"A few questions about {about}",
-            "introduction": page_context.paragraphs(item.settings.introduction),
-            "consent": page_context.paragraphs(item.settings.consent),
-            "contact": item.settings.contact,
+            "heading": settings.title
+            or texts.language.gettext("A few questions about %(about)s", about=about),
+            "introduction": page_context.paragraphs(settings.introduction),
+            "consent": page_context.paragraphs(settings.consent),
+            "contact": settings.contact,
             "questions": [
                 {
                     "title": texts.question(question),
@@ -110,12 +116,17 @@ class SettingsPages:
             "n_hidden": max(0, len(questions) - N_QUESTIONS_SHOWN),
             "safety": _list_safety(schema, texts),
             "closing": _list_closing(schema, target[0], texts),
+            "languages": switch_links(
+                request, item.settings.languages, current=texts.language.code, page=request.url.path
+            ),
+            "preview_language": texts.language.code,
+            "untranslated": find_missing(schema, target, item.settings),
             "raw_names": find_raw_names(schema, target, texts),
         }
         return self.layout.page(request, "preview.html", context)
 
     def _save_logo(self, request: Request, name: str, content: bytes) -> Response:
-        item = self.workshop.publisher.get(name)
+        item = self.workshop.publisher.get_for_editor(name, get_author(request))
         if len(content) > MAX_LOGO_BYTES or (content and find_logo_type(content) is None):
             error = f"The logo must be a PNG, JPEG, GIF or WebP picture of up to {MAX_LOGO_BYTES // 1000} kB."
             return self._form_page(request, item, item.settings, error=error)
@@ -152,6 +163,8 @@ class SettingsPages:
             "closing_all": settings.closing.get(EVERY_RESULT, ""),
             "closing_rows": closing_rows(schema[target[0]], settings),
             "raw_names": find_raw_names(schema, target, Texts(settings)),
+            "all_languages": list(LANGUAGES.values()),
+            "untranslated": find_missing(schema, target, settings),
             "is_saved": is_saved,
             "error": error,
         }

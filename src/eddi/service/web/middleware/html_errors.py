@@ -1,10 +1,13 @@
 """Shows errors to browsers as a page instead of JSON."""
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.web import problem_details
 from eddi.service.web.error_pages import render_status_page
+from eddi.service.web.languages.choice import choose_language
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.middleware.body_limit import LIMIT_KEY, UPLOAD_PATHS
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.rendering import Renderer
@@ -33,6 +36,7 @@ class HtmlErrors:
                         message["status"],
                         scope[SCOPE_KEY],
                         upload_limit=_find_upload_limit(scope),
+                        language=LANGUAGES[choose_language(Request(scope))],
                     )
                     headers["Content-Type"] = "text/html; charset=utf-8"
                     headers["Content-Length"] = f"{len(page)}"

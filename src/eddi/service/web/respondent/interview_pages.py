@@ -1,6 +1,7 @@
 """The pages of an interview: one question at a time, the answers, and the result."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -8,7 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from eddi.errors import OutOfRangeError
-from eddi.service.errors import InterviewMovedError
+from eddi.service.errors import N_, InterviewMovedError
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.length_estimates import LengthEstimates
@@ -21,6 +22,7 @@ from eddi.service.web.cookies import (
     read_deferred,
     set_cookie,
 )
+from eddi.service.web.languages.choice import translate
 from eddi.service.web.respondent.page_frame import (
     Form,
     PageFrame,
@@ -40,16 +42,21 @@ class InterviewPages:
         self.service, self.frame = service, frame
         self.length_estimates = LengthEstimates()
 
+    def _resume(self, request: Request, key: str) -> InterviewView:
+        """The interview in the language of the respondent."""
+        view = self.service.resume(key)
+        return replace(view, questionnaire=translate(request, view.questionnaire))
+
     def current(self, request: Request, key: str) -> Response:
         """Go to the next question, or to the result. Each question has its own address.
 
         So the browser's Back button leads to the question before.
         """
-        return redirect(_next_address(request, self.service.resume(key)))
+        return redirect(_next_address(request, self._resume(request, key)))
 
     def question(self, request: Request, key: str, number: str) -> Response:
         """The page of the next question, or of an earlier one with its answer."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         place = _parse_place(view, number)
         if place is not None:
             context = page_context.change_page(view, place)
@@ -64,7 +71,7 @@ class InterviewPages:
     def answer(self, request: Request, key: str, number: str, form: Form) -> Response:  # noqa: ARG002
         """Save an answer, or put the question off. The form names the question, not its number."""
         self.frame.tokens.check(request, form)
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         record = view.interview.record
         question = _find_question(view, form.get("question", ""))
         if form.get("act") == DEFER:
@@ -72,7 +79,11 @@ class InterviewPages:
         if question.name in record.answered_questions():
             return self._answer_again(request, view, question, form)
         form_input = parse_form(
-            question, view.interview.model.schema, form, answered=record.answered_variables()
+            question,
+            view.interview.model.schema,
+            form,
+            answered=record.answered_variables(),
+            language=page_context.texts_of(view).language,
         )
         if form_input.errors:
             return self._render_question(request, view, question, form_input)
@@ -86,13 +97,13 @@ class InterviewPages:
                 idempotency_key=read_idempotency_key(form),
             )
         except OutOfRangeError as error:
-            form_input = form_input.with_out_of_range(error)
+            form_input = form_input.with_out_of_range(error, page_context.texts_of(view).language)
             return self._render_question(request, view, question, form_input)
         return redirect(_next_address(request, changed))
 
     def why(self, request: Request, key: str) -> Response:
         """The page that explains the next question."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         question = _next_question(view, _read_deferred(request, view))
         if question is None:
             return redirect(f"/i/{key}/result")
@@ -107,13 +118,13 @@ class InterviewPages:
 
     def answers(self, request: Request, key: str) -> Response:
         """The page with all answers."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         context = page_context.answers_page(view)
         return self._render(request, "answers.html", context, view=view)
 
     def change(self, request: Request, key: str, place: str) -> Response:
         """The page that changes an answer."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         number = _parse_place(view, place)
         if number is None:
             return redirect(f"/i/{key}/answers")
@@ -123,7 +134,7 @@ class InterviewPages:
     def save_change(self, request: Request, key: str, place: str, form: Form) -> Response:
         """Save a changed answer."""
         self.frame.tokens.check(request, form)
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         number = _parse_place(view, place)
         if number is None:
             return redirect(f"/i/{key}/answers")
@@ -136,6 +147,7 @@ class InterviewPages:
             interview.model.schema,
             form,
             answered=page_context.variables_of_other_answers(interview, answer),
+            language=page_context.texts_of(view).language,
         )
         if form_input.errors:
             return self._render_change(request, view, number, form_input)
@@ -149,22 +161,22 @@ class InterviewPages:
                 idempotency_key=read_idempotency_key(form),
             )
         except OutOfRangeError as error:
-            return self._render_change(request, view, number, form_input.with_out_of_range(error))
+            form_input = form_input.with_out_of_range(error, page_context.texts_of(view).language)
+            return self._render_change(request, view, number, form_input)
         return redirect(_next_address(request, changed))
 
     def result(self, request: Request, key: str) -> Response:
         """The page with the result, or the end of a questionnaire that does not show one."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         is_over = _next_question(view, _read_deferred(request, view)) is None
         if not is_over and not page_context.may_see_result(view):
             return redirect(_question_address(view))
-        today = date.today()
-        context = result_page(view, is_over=is_over, today=f"{today.day} {today:%B %Y}")
+        context = result_page(view, is_over=is_over, today=date.today())
         return self._render(request, "result.html", context, view=view)
 
     def confirm_forget(self, request: Request, key: str) -> Response:
         """The page that asks whether to forget the interview."""
-        view = self.service.resume(key)
+        view = self._resume(request, key)
         context = page_context.forget_page(view)
         return self._render(request, "forget.html", context, view=view)
 
@@ -174,8 +186,8 @@ class InterviewPages:
         self.service.forget(key)
         response = self.frame.render_message(
             request,
-            "Your answers are forgotten",
-            "None of your answers are kept, and the link no longer works. Thank you for your time.",
+            N_("Your answers are forgotten"),
+            N_("None of your answers are kept, and the link no longer works. Thank you for your time."),
         )
         response.delete_cookie(DEFERRED_COOKIE, path=f"/i/{key}")
         response.delete_cookie(INTERVIEW_COOKIE)
@@ -188,7 +200,9 @@ class InterviewPages:
         context = page_context.question_page(
             view, question, form_input, deferred=_read_deferred(request, view)
         )
-        context["questions_left"] = wording.describe_questions_left(max(1, left.maximum), left.estimate)
+        context["questions_left"] = wording.describe_questions_left(
+            max(1, left.maximum), left.estimate, page_context.texts_of(view).language
+        )
         status = 200 if form_input is None else 422
         return self._render(request, "question.html", context, view=view, status=status)
 
@@ -206,12 +220,17 @@ class InterviewPages:
         place = next(n for n, answer in enumerate(answers, start=1) if answer.question == question.name)
         answer = answers[place - 1]
         other_variables = page_context.variables_of_other_answers(view.interview, answer)
-        form_input = parse_form(question, schema, form, answered=other_variables)
+        texts = page_context.texts_of(view)
+        form_input = parse_form(
+            question, schema, form, answered=other_variables, language=texts.language
+        )
         if dict(FormInput.from_answer(answer, schema).values) == dict(form_input.values):
             return redirect(f"/i/{view.key}")
         context = page_context.change_page(view, place, form_input)
-        given = wording.describe_answer(answer, schema, page_context.texts_of(view))
-        context["notice"] = f"You answered this already: {given}. Save the change if you meant to."
+        context["notice"] = texts.language.gettext(
+            "You answered this already: %(answer)s. Save the change if you meant to.",
+            answer=wording.describe_answer(answer, schema, texts),
+        )
         return self._render(request, "question.html", context, view=view, status=409)
 
     def _defer(self, request: Request, view: InterviewView, question: Question) -> Response:

@@ -9,11 +9,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.service.interviews.questionnaire import NothingPublishedError, Questionnaire
 from eddi.service.settings import Settings
 from eddi.service.web import page_context
 from eddi.service.web.error_pages import find_error_page
 from eddi.service.web.form_tokens import FormTokens
+from eddi.service.web.languages.choice import choose_language, remember_language, switch_links
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.middleware.security_headers import content_security_policy
 from eddi.service.web.rendering import Renderer
 
@@ -47,17 +50,23 @@ class PageFrame:
         questionnaire: Questionnaire | None = None,
         status: int = 200,
     ) -> HTMLResponse:
-        """Return a page in the design of a questionnaire, which its sites may embed."""
+        """Return a page in the design and language of a questionnaire, which its sites may embed."""
+        offered = questionnaire.settings.languages if questionnaire is not None else tuple(LANGUAGES)
+        language = LANGUAGES[choose_language(request, offered)]
         session_id = self.tokens.session_id(request)
         key = context.get("key", "")
+        design = page_context.design(questionnaire)
+        page = f"/i/{key}" if key else design["home"]
+        links = switch_links(request, offered, current=language.code, page=page)
         complete = {
-            **page_context.design(questionnaire),
+            **design,
+            "languages": links if questionnaire is not None else [],
             "private_link": f"{request.base_url}i/{key}" if key else "",
             **context,
             "csrf": self.tokens.token(session_id),
             "once": secrets.token_urlsafe(IDEMPOTENCY_KEY_BYTES),
         }
-        response = self.renderer.render(template, complete, status=status)
+        response = self.renderer.render(template, complete, status=status, language=language)
         self.tokens.set_session_cookie(request, response, session_id)
         if questionnaire is not None and questionnaire.settings.embed_on:
             sites = questionnaire.settings.embed_on
@@ -71,10 +80,12 @@ class PageFrame:
         text: str,
         *,
         status: int = 200,
-        link: tuple[str, str] = ("/", "Go to the start"),
+        link: tuple[str, str] = ("/", N_("Go to the start")),
     ) -> HTMLResponse:
-        """Return a page with a message and a link."""
-        context = page_context.message_page(heading, [text], link=link[0], link_text=link[1])
+        """Return a page with a message and a link, in the language of the browser."""
+        language = LANGUAGES[choose_language(request)]
+        paragraphs = [language.gettext(text)]
+        context = page_context.message_page(heading, paragraphs, link=link, language=language)
         return self.render(request, "message.html", context, status=status)
 
     def route_class(self) -> type[APIRoute]:
@@ -87,9 +98,11 @@ class PageFrame:
 
                 async def handle_errors(request: Request) -> Response:
                     try:
-                        return await handle(request)
+                        response = await handle(request)
                     except EddiError as error:
-                        return render_error(request, error)
+                        response = render_error(request, error)
+                    remember_language(request, response)
+                    return response
 
                 return handle_errors
 
@@ -100,11 +113,11 @@ class PageFrame:
         if page is None:
             raise error  # the middleware logs it
         key = request.path_params.get("key", "")
-        link = ("/", "Go to the start")
+        link = ("/", N_("Go to the start"))
         if isinstance(error, NothingPublishedError):
-            link = ("/analyst", "Go to the workshop")
+            link = ("/analyst", N_("Go to the workshop"))
         elif key and page.can_continue:
-            link = (f"/i/{key}", "Continue from here")
+            link = (f"/i/{key}", N_("Continue from here"))
         return self.render_message(request, page.title, page.explanation, status=page.status, link=link)
 
 

@@ -1,13 +1,17 @@
 """The context of the page at the end of an interview: the result, what mattered, and what to do next."""
 
 from dataclasses import dataclass
+from datetime import date
 from urllib.parse import urlsplit
 
 from eddi.interview.effects import measure_effects
 from eddi.interview.interview import Interview
 from eddi.model.prediction import Prediction
+from eddi.service.errors import N_
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.web import prediction_charts, wording
+from eddi.service.web.change_wording import Cause, describe_change
+from eddi.service.web.languages.language import Language
 from eddi.service.web.page_context import (
     Context,
     base_context,
@@ -19,7 +23,13 @@ from eddi.service.web.page_context import (
 )
 from eddi.service.web.texts import Texts
 
-NO_RESULT: Context = {"predictions": [], "change": "", "effects": [], "shifted": "", "history": None}
+NO_RESULT: Context = {
+    "predictions": [],
+    "change": "",
+    "effects": [],
+    "effects_note": "",
+    "history": None,
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class EffectView:
     information: str
 
 
-def result_page(view: InterviewView, *, is_over: bool, today: str) -> Context:
+def result_page(view: InterviewView, *, is_over: bool, today: date) -> Context:
     """Return the context of the page with the result, or of the end without one."""
     interview, texts, settings = view.interview, texts_of(view), view.questionnaire.settings
     record = interview.record
@@ -49,9 +59,11 @@ def result_page(view: InterviewView, *, is_over: bool, today: str) -> Context:
     return {
         **base_context(view, "result"),
         **(_result_details(view, over_time) if shows_result else NO_RESULT),
-        "title": f"Result: {site_name(view.questionnaire.variables, texts)}",
-        "eyebrow": _describe_end(view, is_over=is_over),
-        "heading": _result_heading(view, shows_result=shows_result),
+        "title": texts.language.gettext(
+            "Result: %(name)s", name=site_name(view.questionnaire.variables, texts)
+        ),
+        "eyebrow": texts.language.gettext(_describe_end(view, is_over=is_over)),
+        "heading": texts.language.gettext(_result_heading(view, shows_result=shows_result)),
         "shows_result": shows_result,
         "has_answers": record.n_answered > 0,
         "safety": texts.safety(record.answers, interview.model.schema),
@@ -62,8 +74,7 @@ def result_page(view: InterviewView, *, is_over: bool, today: str) -> Context:
         "redirect": settings.redirect if is_over else "",
         "redirect_site": urlsplit(settings.redirect).hostname or "",
         "is_over": is_over,
-        "today": today,
-        "answers_text": wording.count_answers(record.n_answered),
+        "created": _describe_origin(today, record.n_answered, texts.language),
     }
 
 
@@ -72,14 +83,12 @@ def _result_details(view: InterviewView, over_time: dict[str, list[Prediction]])
     interview, texts = view.interview, texts_of(view)
     first_target = over_time[interview.target[0]]
     decimals = wording.count_decimals(first_target)
-    cause = "Your answer" if len(first_target) == 2 else "Your answers"
+    cause = Cause.ONE_ANSWER if len(first_target) == 2 else Cause.ALL_ANSWERS
     return {
         "predictions": prediction_views(interview, over_time, texts),
-        "change": wording.describe_change(
-            first_target[0], first_target[-1], decimals, cause=cause, texts=texts
-        ),
+        "change": describe_change(first_target[0], first_target[-1], decimals, cause=cause, texts=texts),
         "effects": _effect_views(interview, first_target, decimals, texts),
-        "shifted": _describe_shifted(first_target[-1], texts),
+        "effects_note": _describe_effects(first_target[-1], texts),
         "history": prediction_charts.history_chart(first_target, decimals=decimals, texts=texts),
     }
 
@@ -87,17 +96,20 @@ def _result_details(view: InterviewView, over_time: dict[str, list[Prediction]])
 def _describe_end(view: InterviewView, *, is_over: bool) -> str:
     """Return why the interview is at its end."""
     if not is_over:
-        return "The result so far"
+        return N_("The result so far")
     if not view.interview.record.n_answered:
-        return "That was the last question"
-    return "That is enough, thank you" if view.rewards else "That was the last question, thank you"
+        return N_("That was the last question")
+    is_enough = bool(view.rewards)
+    return N_("That is enough, thank you") if is_enough else N_("That was the last question, thank you")
 
 
 def _result_heading(view: InterviewView, *, shows_result: bool) -> str:
     if shows_result:
-        return "Our estimate now"
+        return N_("Our estimate now")
     has_answers = view.interview.record.n_answered > 0
-    return "Thank you for your answers" if has_answers else "We cannot say anything about you yet"
+    if has_answers:
+        return N_("Thank you for your answers")
+    return N_("We cannot say anything about you yet")
 
 
 def _effect_views(
@@ -111,17 +123,37 @@ def _effect_views(
         EffectView(
             wording.describe_answer(effect.answer, interview.model.schema, texts),
             round(50 * effect.shift / largest, 2),
-            wording.describe_shift(effect.shift, over_time[-1], decimals),
-            wording.format_share(effect.nats, total),
+            wording.describe_shift(effect.shift, over_time[-1], decimals, texts.language),
+            wording.format_share(effect.nats, total, texts.language),
         )
         for effect in effects
     ]
 
 
-def _describe_shifted(prediction: Prediction, texts: Texts) -> str:
-    """Return what the shifts of the answers refer to."""
-    variable = prediction.variable
+def _describe_effects(prediction: Prediction, texts: Texts) -> str:
+    """Return what the effects of the answers refer to."""
+    variable, language = prediction.variable, texts.language
     if prediction.probabilities is None:
-        return f"the estimate of {texts.name(variable)}"
-    level = texts.level(variable, variable.levels[int(prediction.probabilities.argmax())])
-    return f"the probability of “{level}”"
+        return language.gettext(
+            "How the estimate of %(name)s would differ without each answer, and its share of everything "
+            "that we learned from your answers.",
+            name=texts.name(variable),
+        )
+    return language.gettext(
+        "How the probability of “%(level)s” would differ without each answer, and its share of everything "
+        "that we learned from your answers.",
+        level=texts.level(variable, variable.levels[int(prediction.probabilities.argmax())]),
+    )
+
+
+def _describe_origin(today: date, n_answers: int, language: Language) -> str:
+    """Return when the page was created, and from how many answers."""
+    day = language.format_date(today)
+    if n_answers == 0:
+        return language.gettext("Created on %(date)s from no answers.", date=day)
+    return language.ngettext(
+        "Created on %(date)s from one answer.",
+        "Created on %(date)s from %(num)s answers.",
+        n_answers,
+        date=day,
+    )

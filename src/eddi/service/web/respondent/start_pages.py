@@ -5,7 +5,7 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from eddi.service.errors import InterviewNotFoundError, QuestionnaireMissingError
+from eddi.service.errors import N_, InterviewNotFoundError, QuestionnaireMissingError
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.length_estimates import LengthEstimates
 from eddi.service.interviews.questionnaire import Questionnaire
@@ -13,6 +13,8 @@ from eddi.service.interviews.questionnaire_settings import COLOUR
 from eddi.service.settings import Settings
 from eddi.service.web import page_context, wording
 from eddi.service.web.cookies import INTERVIEW_COOKIE, set_cookie
+from eddi.service.web.languages.choice import choose_language, translate
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.respondent.page_frame import (
     Form,
     PageFrame,
@@ -23,8 +25,8 @@ from eddi.service.web.respondent.theme import find_logo_type, make_style
 from eddi.service.web.texts import Texts
 
 MAX_INVITATION = 64  # characters of the token
-CONSENT_MISSING = "Please agree first, or close this page if you do not want to take part."
-LINK_UNKNOWN = "No interview has this link. Paste the complete link, as you saved it."
+CONSENT_MISSING = N_("Please agree first, or close this page if you do not want to take part.")
+LINK_UNKNOWN = N_("No interview has this link. Paste the complete link, as you saved it.")
 CACHE_FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # the address has a hash
 
 
@@ -102,11 +104,13 @@ class StartPages:
             {
                 "address": f"/q/{quote(questionnaire.name)}",
                 "title": page_context.questionnaire_title(questionnaire),
+                "language": questionnaire.settings.languages[0],
                 "introduction": questionnaire.settings.introduction.partition("\n")[0],
             }
-            for questionnaire in self.service.catalogue.all()
+            for questionnaire in (translate(request, item) for item in self.service.catalogue.all())
         ]
-        context = {"name": "Questionnaires", "title": "Questionnaires", "questionnaires": items}
+        title = LANGUAGES[choose_language(request)].gettext("Questionnaires")
+        context = {"name": title, "title": title, "questionnaires": items}
         return self.frame.render(request, "list.html", context)
 
     def _render_start(
@@ -118,10 +122,12 @@ class StartPages:
         link_error: str = "",
         consent_error: str = "",
     ) -> HTMLResponse:
+        questionnaire = translate(request, questionnaire)
         fields = form or {}
         invitation = fields.get("invitation") or request.query_params.get("invitation", "")
         self.service.admission.check(questionnaire, invitation=invitation[:MAX_INVITATION])
         texts = Texts(questionnaire.settings)
+        language = texts.language
         about = texts.join_names(questionnaire.variables)
         left = self.length_estimates.questions_left(questionnaire, questionnaire.interview())
         title = questionnaire.settings.title or self._server_title(questionnaire)
@@ -129,20 +135,20 @@ class StartPages:
             "name": title or page_context.site_name(questionnaire.variables, texts),
             "questionnaire": questionnaire.name,
             "invitation": invitation[:MAX_INVITATION],
-            "title": title or f"A short interview about {about}",
-            "heading": title or f"A few questions about {about}",
+            "title": title or language.gettext("A short interview about %(about)s", about=about),
+            "heading": title or language.gettext("A few questions about %(about)s", about=about),
             "introduction": page_context.paragraphs(
                 questionnaire.settings.introduction or self._server_introduction(questionnaire)
             ),
             "consent": page_context.paragraphs(questionnaire.settings.consent),
-            "consent_error": consent_error,
+            "consent_error": consent_error and language.gettext(consent_error),
             "contact": questionnaire.settings.contact,
             "about": about,
             "shows_result": questionnaire.settings.show_result,
-            "length": wording.describe_length(left.maximum, left.estimate),
+            "length": wording.describe_length(left.maximum, left.estimate, language),
             "unfinished": self._find_unfinished(request, questionnaire),
             "link": fields.get("link", ""),
-            "link_error": link_error,
+            "link_error": link_error and language.gettext(link_error),
         }
         status = 422 if link_error or consent_error else 200
         return self.frame.render(

@@ -50,7 +50,7 @@ function linkSlider(slider) {
     if (isNumber) slider.value = String(number);
   };
   slider.addEventListener("input", () => {
-    box.value = slider.value;
+    box.value = slider.value.replace(".", slider.dataset.decimal);
     slider.classList.remove("untouched");
     box.dispatchEvent(new Event("change", { bubbles: true }));
   });
@@ -120,6 +120,6 @@ function enableCopy(button) {
     box.select();
     if (navigator.clipboard) await navigator.clipboard.writeText(box.value);
     else document.execCommand("copy"); // the clipboard API needs HTTPS
-    button.textContent = "Copied";
+    button.textContent = button.dataset.done;
   });
 }

@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 
 from eddi.errors import EddiError
-from eddi.service.errors import RespondentError
+from eddi.service.errors import N_, RespondentError
 from eddi.store.base import Store, StoreConflict
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")  # 128 random bits
@@ -25,8 +25,8 @@ class InvitationError(RespondentError, PermissionError):
     """An invitation is missing, unknown or was already used."""
 
     status = 403
-    title = "This questionnaire needs an invitation"
-    explanation = (
+    title = N_("This questionnaire needs an invitation")
+    explanation = N_(
         "Open the complete link of your invitation. An invitation can be used once: if you have already "
         "begun, continue with your private link."
     )
@@ -53,7 +53,7 @@ class Invitations:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def issue(self, questionnaire: str, count: int) -> list[str]:
+    def issue(self, questionnaire: str, count: int, *, by: str = "") -> list[str]:
         """Issue invitations and return their tokens, which are not stored."""
         if not 1 <= count <= MAX_AT_ONCE:
             raise InvitationCountError(
@@ -64,7 +64,8 @@ class Invitations:
         for _ in range(MAX_ATTEMPTS):
             after = len(self.store.read(stream))
             try:
-                self.store.append(stream, "issued", {"hashes": [*map(_hash, tokens)]}, after=after)
+                facts = {"hashes": [*map(_hash, tokens)], "by": by}
+                self.store.append(stream, "issued", facts, after=after)
             except StoreConflict:
                 continue
             return tokens

@@ -4,7 +4,7 @@ import threading
 from contextlib import suppress
 from datetime import UTC, date, datetime
 
-from eddi.service.interviews.invitations import Invitations
+from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.interviews.questionnaire import Questionnaire, QuestionnaireClosedError
 from eddi.store.base import Store, StoreConflict
 

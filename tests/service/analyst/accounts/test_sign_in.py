@@ -2,37 +2,10 @@
 
 import re
 
-import httpx
 import pytest
 
-from eddi.service.analyst import sign_in as signing
+from eddi.service.analyst.accounts import sign_in as signing
 from eddi.service.web.api_keys import Keys, Role
-
-
-@pytest.fixture(scope="module")
-def server(serving):
-    with serving(keys="required", secret="s" * 32) as client:
-        yield client
-
-
-@pytest.fixture
-def browser(server):
-    """A client without cookies."""
-    with httpx.Client(base_url=server.base_url, timeout=30) as fresh:
-        yield fresh
-
-
-@pytest.fixture
-def key(server):
-    """Makes keys: `key(Role.ANALYST)`."""
-    keys = Keys(server.app.state.service.store)
-    return lambda role, days=1: keys.issue(role, days=days)
-
-
-def sign_in(browser, key, address="/analyst"):
-    page = browser.get(f"/analyst/sign-in?next={address}")
-    fields = dict(re.findall(r'name="(csrf|next)" value="([^"]*)"', page.text))
-    return browser.post("/analyst/sign-in", data={**fields, "key": key})
 
 
 def test_a_page_redirects_to_the_sign_in_form_and_back(browser, key):
@@ -41,7 +14,7 @@ def test_a_page_redirects_to_the_sign_in_form_and_back(browser, key):
         303,
         "/analyst/sign-in?next=/analyst/tables",
     )
-    response = sign_in(browser, key(Role.ANALYST), "/analyst/tables")
+    response = browser.sign_in(key(Role.ANALYST), "/analyst/tables")
     assert (response.status_code, response.headers["location"]) == (303, "/analyst/tables")
     cookie = response.headers["set-cookie"]
     assert "HttpOnly" in cookie
@@ -52,7 +25,7 @@ def test_a_page_redirects_to_the_sign_in_form_and_back(browser, key):
 
 def test_the_cookie_does_not_hold_the_key(browser, key):
     text = key(Role.ANALYST)
-    sign_in(browser, text)
+    browser.sign_in(text)
     cookie = browser.cookies[signing.COOKIE]
     name, secret = text.split("_", 2)[1:]
     assert cookie.startswith(f"{name}.")
@@ -62,7 +35,7 @@ def test_the_cookie_does_not_hold_the_key(browser, key):
 @pytest.mark.parametrize("role", [Role.RESPONDENT, Role.OPERATOR])
 def test_other_keys_are_refused(browser, key, role):
     for text in (key(role), "eddi_nonsense", "", f"eddi_{'0' * 12}_{'x' * 43}"):
-        page = sign_in(browser, text)
+        page = browser.sign_in(text)
         assert page.status_code == 401
         assert "This is not a valid key of an analyst" in page.text
     assert browser.get("/analyst").status_code == 303
@@ -70,10 +43,25 @@ def test_other_keys_are_refused(browser, key, role):
 
 def test_a_revoked_key_signs_its_owner_out(browser, server, key):
     text = key(Role.ANALYST)
-    sign_in(browser, text)
+    browser.sign_in(text)
     assert browser.get("/analyst").status_code == 200
     Keys(server.app.state.service.store).revoke(text.split("_")[1])
     assert browser.get("/analyst").status_code == 303
+
+
+def test_rotating_a_key_ends_all_its_sessions(browser, server, key):
+    text = key(Role.ANALYST)
+    browser.sign_in(text)
+    new = Keys(server.app.state.service.store).rotate(text.split("_")[1])
+    assert browser.get("/analyst").status_code == 303
+    assert browser.sign_in(text).status_code == 401
+    assert browser.sign_in(new).status_code == 303
+    assert browser.get("/analyst").status_code == 200
+
+
+def test_an_administrator_signs_in_like_an_analyst(browser, key):
+    browser.sign_in(key(Role.ADMINISTRATOR))
+    assert browser.get("/analyst").status_code == 200
 
 
 def test_a_forged_or_expired_cookie_is_refused(browser, key, monkeypatch):
@@ -83,19 +71,19 @@ def test_a_forged_or_expired_cookie_is_refused(browser, key, monkeypatch):
         assert browser.get("/analyst").status_code == 303
     browser.cookies.clear()
     monkeypatch.setattr(signing, "MAX_AGE_HOURS", -1)
-    sign_in(browser, key(Role.ANALYST))
+    browser.sign_in(key(Role.ANALYST))
     assert browser.get("/analyst").status_code == 303
 
 
 def test_signing_in_never_redirects_to_another_site(browser, key):
-    response = sign_in(browser, key(Role.ANALYST), "https://elsewhere.example")
+    response = browser.sign_in(key(Role.ANALYST), "https://elsewhere.example")
     assert response.headers["location"] == "/analyst"
-    response = sign_in(browser, key(Role.ANALYST), "//elsewhere.example")
+    response = browser.sign_in(key(Role.ANALYST), "//elsewhere.example")
     assert response.headers["location"] == "/analyst"
 
 
 def test_signing_out_deletes_the_cookie(browser, key):
-    sign_in(browser, key(Role.ANALYST))
+    browser.sign_in(key(Role.ANALYST))
     page = browser.get("/analyst")
     token = re.search(r'name="csrf" value="([^"]+)"', page.text)[1]
     assert browser.post("/analyst/sign-out", data={"csrf": "other"}).status_code == 403

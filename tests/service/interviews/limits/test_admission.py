@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from eddi.service.interviews.admission import Admission
-from eddi.service.interviews.invitations import InvitationCountError, InvitationError
+from eddi.service.interviews.limits.admission import Admission
+from eddi.service.interviews.limits.invitations import InvitationCountError, InvitationError
 from eddi.service.interviews.questionnaire import QuestionnaireClosedError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.store.memory import MemoryStore

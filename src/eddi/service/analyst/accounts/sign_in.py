@@ -1,7 +1,8 @@
 """Signing in with an analyst's API key, after which a signed cookie identifies the browser.
 
 The cookie does not contain the key. It contains the key's public name, its own expiry, and a signature
-over both. Every page checks that the key is still valid, so that revoking a key signs its owner out.
+over both and the hash of the key's secret. Every page checks that the key is still valid and has the same
+secret, so that revoking or rotating a key ends all its sessions at once.
 """
 
 import hashlib
@@ -16,12 +17,13 @@ from fastapi import Request, Response
 
 from eddi.errors import EddiError
 from eddi.service.settings import Settings
-from eddi.service.web.api_keys import SCOPE_KEY, Keys, Role
+from eddi.service.web.api_keys import PUBLISHERS, SCOPE_KEY, Key, Keys
 
 COOKIE = "eddi_analyst"
 COOKIE_SHAPE = re.compile(r"([0-9a-f]{12})\.(\d{1,12})\.([0-9a-f]{64})")
 MAX_AGE_HOURS = 12  # a working day
 PATH = "/analyst"
+SCOPE_HOLDER = "eddi.holder"  # of a request: who is signed in
 
 
 class NotSignedInError(EddiError, PermissionError):
@@ -52,14 +54,17 @@ class SignIn:
         if self.keys is None:
             return
         parts = COOKIE_SHAPE.fullmatch(request.cookies.get(COOKIE, ""))
-        if parts is None or not hmac.compare_digest(self._sign(parts[1], parts[2]), parts[3]):
+        key = self.keys.find(parts[1]) if parts else None
+        if parts is None or key is None:
             raise NotSignedInError("sign in with an analyst's key.")
-        key = self.keys.find(parts[1])
+        if not hmac.compare_digest(self._sign(key, parts[2]), parts[3]):
+            raise NotSignedInError("the key has changed. Sign in with the new one.")
         now = datetime.now(UTC)
-        is_valid = key is not None and key.role is Role.ANALYST and key.is_valid(now)
+        is_valid = key.role in PUBLISHERS and key.is_valid(now)
         if not is_valid or now.timestamp() >= int(parts[2]):
             raise NotSignedInError("the key or the sign-in has expired. Sign in again.")
-        request.scope[SCOPE_KEY] = parts[1]
+        request.scope[SCOPE_KEY] = key.name
+        request.scope[SCOPE_HOLDER] = key.label
 
     def sign_in(self, request: Request, response: Response, text: str) -> None:
         """Check a key and set the cookie.
@@ -70,11 +75,16 @@ class SignIn:
         """
         if self.keys is None:
             return
-        name = self.keys.check(text, frozenset({Role.ANALYST})).name
+        key = self.keys.check(text, PUBLISHERS)
+        self.keys.add_sign_in(key.name)
+        self.set_cookie(request, response, key)
+
+    def set_cookie(self, request: Request, response: Response, key: Key) -> None:
+        """Set the cookie of a key that was checked."""
         expiry = str(int(time.time()) + MAX_AGE_HOURS * 3600)
         response.set_cookie(
             COOKIE,
-            f"{name}.{expiry}.{self._sign(name, expiry)}",
+            f"{key.name}.{expiry}.{self._sign(key, expiry)}",
             max_age=MAX_AGE_HOURS * 3600,
             path=PATH,
             httponly=True,
@@ -86,6 +96,6 @@ class SignIn:
         """Delete the cookie."""
         response.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="strict")
 
-    def _sign(self, name: str, expiry: str) -> str:
-        message = f"signin:{name}:{expiry}".encode()
+    def _sign(self, key: Key, expiry: str) -> str:
+        message = f"signin:{key.name}:{expiry}:{key.sha256}".encode()
         return hmac.new(self._secret, message, hashlib.sha256).hexdigest()

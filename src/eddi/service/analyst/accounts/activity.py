@@ -1,0 +1,191 @@
+"""The activity log: who did what in the workshop, and when. It follows from the events of the store.
+
+Events record the name of an API key as their author. Exports and deletions of answers are recorded in the
+streams ``activity/<questionnaire>``. The log never contains answers, nor anything else about respondents but
+their number. What was erased has neither author nor subject, except for the erasure itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eddi.service.web.api_keys import COMMAND_LINE, NAME_PATTERN, NO_KEY, SERVER, Keys
+from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
+
+PAGE_SIZE = 50
+MAX_PAGES = 10_000
+MAX_ATTEMPTS = 8
+AUTHORS = {
+    "": "not known",
+    NO_KEY: "an analyst",
+    SERVER: "the server",
+    COMMAND_LINE: "an operator",
+}
+
+# What an event says that somebody did, by the first part of the name of its stream and its kind.
+ACTIONS: Mapping[tuple[str, str], str] = {
+    ("table", "uploaded"): "uploaded the table",
+    ("table", "corrected"): "changed the schema of the table",
+    ("table", FORGOTTEN): "deleted a table",
+    ("job", "asked"): "started a job on",
+    ("job", "cancelled"): "cancelled a job on",
+    ("job", "resumed"): "resumed a job on",
+    ("job", FORGOTTEN): "deleted a job",
+    ("model", "renamed"): "renamed the model",
+    ("model", "deleted"): "deleted the model",
+    ("questionnaire", "published"): "published a version of",
+    ("questionnaire", "rolled-back"): "made another version current of",
+    ("questionnaire", "settings-changed"): "changed the settings of",
+    ("questionnaire", "renamed"): "renamed",
+    ("questionnaire", "access-changed"): "changed who has access to",
+    ("questionnaire", "closed"): "closed",
+    ("questionnaire", "reopened"): "opened again",
+    ("questionnaire", FORGOTTEN): "deleted the questionnaire",
+    ("site", "first-page-chosen"): "chose what the server's address shows:",
+    ("invitations", "issued"): "issued invitations to",
+    ("activity", "exported"): "exported answers to",
+    ("activity", "person-deleted"): "deleted the answers of one person to",
+    ("key", "issued"): "issued a key to",
+    ("key", "rotated"): "replaced the key of",
+    ("key", "revoked"): "revoked the key of",
+    ("key", FORGOTTEN): "erased a key",
+}
+JOBS = {"fit": "started training on", "evaluate": "started an evaluation on"}
+ABOUT_QUESTIONNAIRES = ("questionnaire", "invitations", "activity")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that somebody did.
+
+    Args:
+        at: ISO 8601.
+        by: the author of the event: the name of an API key, or one of `AUTHORS`.
+        author: the name of the holder of that key, or who else did it.
+        action: what they did; the subject follows.
+        subject: what they did it to; empty if it was erased.
+        details: numbers and names that add to it.
+        address: of the page of the subject; empty if there is none.
+        questionnaire: the key of the questionnaire; empty if it was about something else.
+    """
+
+    at: str
+    by: str
+    author: str
+    action: str
+    subject: str
+    details: str = ""
+    address: str = ""
+    questionnaire: str = ""
+
+
+class ActivityLog:
+    """Who did what in the workshop of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def record(self, questionnaire: str, kind: str, facts: Mapping[str, Any], *, by: str) -> None:
+        """Record something that changes nothing, such as an export."""
+        stream = f"activity/{questionnaire}"
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                after = len(self.store.read(stream))
+                self.store.append(stream, kind, {**facts, "by": by}, after=after)
+                return
+            except StoreConflict:
+                if attempt == MAX_ATTEMPTS - 1:
+                    raise
+
+    def find(self, *, person: str = "", questionnaire: str = "") -> list[Entry]:
+        """What a person did, or everybody, with a questionnaire, or with everything; newest first.
+
+        Args:
+            person: the author of the events, such as the name of an API key.
+            questionnaire: its key or its present name.
+        """
+        found = [
+            entry
+            for entry in self._read_all()
+            if (not person or entry.by == person)
+            and (
+                not questionnaire
+                or (entry.questionnaire and questionnaire in (entry.questionnaire, entry.subject))
+            )
+        ]
+        return sorted(found, key=lambda entry: entry.at, reverse=True)
+
+    def _read_all(self) -> Iterator[Entry]:
+        authors = dict(AUTHORS)
+        names: dict[str, str] = {}
+        keys = Keys(self.store)
+        for prefix in dict.fromkeys(prefix for prefix, _ in ACTIONS):
+            for stream in self.store.streams(f"{prefix}/"):
+                events, key = self.store.read(stream), stream.removeprefix(f"{prefix}/")
+                if prefix == "questionnaire" and events[-1].kind != FORGOTTEN:
+                    names[key] = _find_name(key, events)
+                for event in events:
+                    if (action := ACTIONS.get((prefix, event.kind))) is None:
+                        continue
+                    by = str(event.facts.get("by", ""))
+                    if by not in authors:
+                        authors[by] = _find_label(keys, by)
+                    yield _make_entry(
+                        event, _Source(prefix, key, events, names), action, by, authors[by]
+                    )
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The stream of an event, and the present names of questionnaires by key."""
+
+    prefix: str
+    key: str
+    events: Sequence[Event]
+    names: Mapping[str, str]
+
+
+def _make_entry(event: Event, source: _Source, action: str, by: str, author: str) -> Entry:
+    prefix, key, first = source.prefix, source.key, source.events[0].facts
+    is_gone = source.events[-1].kind == FORGOTTEN
+    questionnaire = key if prefix in ABOUT_QUESTIONNAIRES else ""
+    subject, address = "", ""
+    if questionnaire or prefix == "site":
+        key = key if questionnaire else str(event.facts.get("questionnaire", ""))
+        subject = source.names.get(key, key.partition("~")[0]) or "all questionnaires"
+        is_gone = is_gone or key not in source.names
+        address = "" if is_gone else f"/analyst/questionnaires/{subject}"
+    elif prefix == "table" and not is_gone:
+        subject, address = str(first.get("name", "")), f"/analyst/tables/{key}"
+    elif prefix == "job" and not is_gone:
+        subject, address = str(first["order"].get("name", "")), f"/analyst/jobs/{key}"
+        action = JOBS.get(first["kind"], action) if event.kind == "asked" else action
+    elif prefix == "model":
+        subject, address = key[:8], f"/analyst/models/{key}"
+    elif prefix == "key":
+        subject = str(first.get("holder") or key)
+    details = _describe_details(event)
+    return Entry(event.at, by, author, action, subject, details, address, questionnaire)
+
+
+def _describe_details(event: Event) -> str:
+    facts = event.facts
+    if event.kind == "exported":
+        n_people = facts.get("people", 0)
+        return f"{n_people:,} {'person' if n_people == 1 else 'people'}, {facts.get('file', '')}"
+    if event.kind == "issued" and "hashes" in facts:
+        return f"{len(facts['hashes']):,}"
+    if event.kind == "rolled-back" and "version" in facts:
+        return f"version {facts['version']}"
+    return f"to {facts['name']}" if event.kind == "renamed" and "name" in facts else ""
+
+
+def _find_name(key: str, events: Sequence[Event]) -> str:
+    """The present name of a questionnaire."""
+    renamed = [event.facts["name"] for event in events if event.kind == "renamed" and event.facts]
+    return str(renamed[-1]) if renamed else key.partition("~")[0]
+
+
+def _find_label(keys: Keys, by: str) -> str:
+    key = keys.find(by) if NAME_PATTERN.fullmatch(by) else None
+    return by if key is None else key.label

@@ -1,0 +1,1 @@
+"""The languages of the pages, and which of them a respondent reads."""
