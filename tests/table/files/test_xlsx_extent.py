@@ -30,11 +30,14 @@ def test_two_cells_at_opposite_corners_are_refused(xlsx):
         "<row r='1'><c r='A1'><v>1</v></c></row><row r='1048576'><c r = 'xfd1048576'><v>1</v></c></row>",
         '<x:row><x:c><x:v>1</x:v></x:c></x:row><x:row r="9000"><x:c r="XFD9000"><x:v>1</x:v></x:c></x:row>',
         '<row><c><v>1</v></c></row><row\nr="900000"><c s="1"\n\tr="XFD9000"><is><t>a</t></is></c></row>',
+        f'<row><c r="{"A" * 10_000}1"><v>1</v></c></row>',
         "<row><c><v>1</v></c></row>" * 9000 + "<row>" + "<c/>" * 9000 + "<c><v>1</v></c></row>",
     ],
 )
 def test_the_last_cell_is_found_however_it_is_written(xlsx, rows):
-    with pytest.raises(TableError, match="the last cell of the sheet is in row"):
+    with pytest.raises(
+        TableError, match=r"the last cell of the sheet is in row|the table has .* columns"
+    ):
         formats.read(xlsx(rows))
 
 

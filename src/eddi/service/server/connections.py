@@ -40,7 +40,7 @@ class ConnectionLimits:
     max_connections: int = 4096
     head_s: float = 10.0
     body_s: float = 20.0
-    keep_alive_s: float = 5.0
+    keep_alive_s: float = 15.0
 
 
 @dataclass

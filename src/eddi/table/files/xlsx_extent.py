@@ -14,7 +14,8 @@ from eddi.errors import TableError
 from eddi.table.files.limits import ReadLimits, make_expansion_error
 
 CHUNK_BYTES = 1 << 20
-MAX_COLUMN_LETTERS, MAX_ROW_DIGITS = 3, 7  # XFD1048576 is the last cell
+MAX_CHARACTERS = 9  # of a row or column that are read; the last cell is XFD1048576
+N_COPIES = 3  # of a text while a sheet is read: of the reader, as a Python object, and in the table
 
 # Elements of a sheet or of shared strings, and the attribute r, such as r="7" of a row and r="C7" of a cell.
 # Matching too much is harmless: a text that looks like an element can only make a sheet appear larger.
@@ -42,7 +43,7 @@ def check_workbook(path: Path, limits: ReadLimits) -> None:
                 raise make_expansion_error(path, max_bytes)
             limits.check_sheet(content.last_row, content.last_column)
             contents.append(content)
-        if _sum_strings(archive, contents, max_bytes) > max_bytes:
+        if N_COPIES * _sum_strings(archive, contents, max_bytes) > max_bytes:
             raise make_expansion_error(path, max_bytes)
 
 
@@ -67,10 +68,10 @@ def _read_tags(archive: zipfile.ZipFile, member: zipfile.ZipInfo, max_bytes: int
 
 def _sum_strings(archive: zipfile.ZipFile, contents: "list[_Content]", max_bytes: int) -> int:
     """Return the size of all texts in cells. A shared string counts in every cell that has it."""
-    lengths = max((content.lengths for content in contents), key=lambda item: max(item, default=0))
-    n_values = sum(content.n_values for content in contents)
-    bound = n_values * max(lengths, default=0)
-    if bound <= max_bytes:
+    tables = [content.lengths for content in contents]
+    lengths = max(tables, key=lambda table: max(table, default=0), default=[])
+    bound = sum(content.n_values for content in contents) * max(lengths, default=0)
+    if N_COPIES * bound <= max_bytes:
         return bound
     total = 0
     for member in archive.infolist():
@@ -134,12 +135,11 @@ class _Content:
         self.start = end
 
     def _move(self, letters: bytes, digits: bytes) -> None:
-        if len(letters) > MAX_COLUMN_LETTERS or len(digits.lstrip(b"0")) > MAX_ROW_DIGITS:
-            return  # not a cell; readers reject it, too
+        # A reference that is too long for any cell is one far away: readers compute with it, too.
         if letters:
-            self.column = _parse_column(letters)
+            self.column = _parse_column(letters[:MAX_CHARACTERS])
         if digits:
-            self.row = int(digits)
+            self.row = int(digits.lstrip(b"0")[:MAX_CHARACTERS] or 0)
 
 
 def _parse_column(letters: bytes) -> int:

@@ -93,3 +93,11 @@ def test_the_preview_can_be_read_in_each_language(managed_site, managed, bilingu
     managed.publisher.change_settings("bilingual", settings)
     assert "Wie geht es Ihnen?" in managed_site.get(f"{bilingual}/preview?lang=de").text
     assert "A few questions about stage" in managed_site.get(f"{bilingual}/preview?lang=en").text
+
+
+@pytest.mark.usefixtures("bilingual")
+def test_missing_translations_are_pointed_out_when_a_model_is_published(fill_in, questionnaire):
+    form = f"/analyst/models/{questionnaire.model_sha256}/publish"
+    refused = fill_in(form, name="bilingual", probability_above="2")
+    assert refused.status_code == 422
+    assert "/analyst/questionnaires/bilingual/translations/de" in refused.text

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from eddi.service.web.middleware.load_shedding import MIN_WAITING, Load
+from eddi.service.web.middleware.security_headers import HEADERS
 
 
 class FakeClock:
@@ -81,11 +82,14 @@ def test_an_overloaded_server_refuses_requests_and_stays_alive_and_ready(overloa
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) >= 1
     assert refused.json()["type"] == "urn:eddi:busy"
-    assert "the server is busy. Try again in" in refused.json()["detail"]
+    assert "the server is busy. Try again later" in refused.json()["detail"]
+    assert refused.json()["instance"] == f"urn:eddi:request:{refused.headers['x-request-id']}"
+    assert all(name in refused.headers for name in HEADERS)
     page = overloaded.get("/", headers={"Accept": "text/html"})
     assert page.status_code == 503
     assert page.headers["retry-after"]
     assert "We are very busy just now" in page.text
+    assert page.headers["x-request-id"] in page.text
     assert overloaded.get("/healthz").status_code == 200
     assert overloaded.get("/readyz").status_code == 200
 

@@ -1,6 +1,6 @@
 """The page that publishes a model as a questionnaire."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 from eddi.errors import EddiError, StopError, TargetError
 from eddi.model.files.archive import load
 from eddi.service.analyst.accounts.access import AccessDeniedError
-from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import (
     PublishingError,
     TargetChangeError,
@@ -18,6 +17,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import model_item
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
+from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import JobSpecError, Workshop
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
@@ -101,13 +101,16 @@ class PublishPages:
     ) -> Response:
         published = self.workshop.publisher.all()
         name = form.get("name") or make_valid_name(model.name)
+        settings = next((item.settings for item in published if item.name == name), PLAIN.settings)
+        schema, target = load(self.workshop.blobs.path(model.digest)).schema, [model.target]
         context = {
             "section": "home",
             "title": f"Publish {model.name}",
             "model": model_item(model, {}),
             "existing_names": [item.name for item in published],
             "questionnaire_name": name,
-            "raw_names": self._find_raw_names(model, name, published),
+            "raw_names": find_raw_names(schema, target, Texts(settings)),
+            "untranslated": find_missing(schema, target, settings),
             "asks_to_confirm": isinstance(error, TargetChangeError),
             "rules": [
                 {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
@@ -119,15 +122,6 @@ class PublishPages:
             "error": capitalize(str(error)) if error else "",
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
-
-    def _find_raw_names(
-        self, model: TrainedModel, name: str, published: Sequence[PublishedQuestionnaire]
-    ) -> list[str]:
-        """What respondents would read as the name of a column, with the texts of an existing name."""
-        settings = next((item.settings for item in published if item.name == name), None)
-        texts = PLAIN if settings is None else Texts(settings)
-        schema = load(self.workshop.blobs.path(model.digest)).schema
-        return find_raw_names(schema, [model.target], texts)
 
     def _describe_certificate(self, model: TrainedModel) -> str:
         """Which error rates can be guaranteed, as text."""

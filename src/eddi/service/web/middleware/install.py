@@ -1,9 +1,9 @@
 """Adds the middleware to the application.
 
-The order matters. Outermost is `HeadRequests`, so that everything else sees a GET request. `RequestId`,
-`AccessLog` and `SecurityHeaders` apply to every response, including refusals. `HtmlErrors` translates
-errors for browsers, also those of `InternalErrors`. Innermost are the checks that may refuse a request, and
-`LoadShedding`, which counts the requests that passed them.
+The order matters. Outermost is `LoadShedding`, because its refusals must cost little. In `HeadRequests`,
+everything else sees a GET request. `RequestId`, `AccessLog` and `SecurityHeaders` apply to every other
+response, including refusals. `HtmlErrors` translates errors for browsers, also those of `InternalErrors`.
+Innermost are the checks that may refuse a request.
 """
 
 from fastapi import FastAPI
@@ -26,7 +26,6 @@ from eddi.service.web.middleware.trusted_hosts import TrustedHosts
 def install_middleware(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     """Add all middleware to ``app``."""
     # The middleware that is added last is the outermost.
-    app.add_middleware(LoadShedding, max_wait_s=settings.max_wait, metrics=metrics)
     app.add_middleware(RateLimit, rate=settings.rate, burst=settings.burst)
     app.add_middleware(BodyLimit, max_body=settings.max_body, max_upload=settings.max_upload)
     app.add_middleware(SameOrigin)
@@ -37,3 +36,4 @@ def install_middleware(app: FastAPI, settings: Settings, metrics: Metrics) -> No
     app.add_middleware(AccessLog, metrics=metrics)
     app.add_middleware(RequestId)
     app.add_middleware(HeadRequests)
+    app.add_middleware(LoadShedding, max_wait_s=settings.max_wait, metrics=metrics)

@@ -1,24 +1,34 @@
 """Refuses requests that would wait too long, before they enter the queue.
 
 Beyond its capacity, a server that accepts everything makes everybody wait ever longer. A server that
-refuses the excess at once answers the others in a bounded time.
+refuses the excess at once answers the others in a bounded time. Refusals must be cheap, or they take the
+time from those others: they are outside all other middleware, and their bodies are prepared once.
 """
 
 import math
+import random
 import time
+import uuid
 from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.interviews.metrics import Metrics
+from eddi.service.web import problem_details
+from eddi.service.web.error_pages import render_status_page
+from eddi.service.web.middleware import security_headers
 from eddi.service.web.middleware.rate_limit import UNLIMITED_PATHS
-from eddi.service.web.middleware.request_id import SCOPE_KEY
-from eddi.service.web.problem_details import problem_response
+from eddi.service.web.middleware.request_id import HEADER
+from eddi.service.web.rendering import Renderer
 
 MIN_WAITING = 32  # so many requests may always wait: a short burst is no overload
 HALF_LIFE_S = 2.0  # of busy time: how fast the estimate of the capacity follows a change
 MAX_RETRY_AFTER_S = 30
+RETRY_SPREAD_S = 2  # clients that were refused at the same time do not return at the same time
+STATUS = 503
+DETAIL = "the server is busy. Try again later. Nothing of this request was carried out."
+PLACEHOLDER = "0" * 32  # of the number of a request in a prepared body
 
 
 class LoadShedding:
@@ -33,6 +43,7 @@ class LoadShedding:
     def __init__(self, app: ASGIApp, *, max_wait_s: float, metrics: Metrics) -> None:
         self.app, self.max_wait_s, self.metrics = app, max_wait_s, metrics
         self.load = Load()
+        self.refusal = Refusal()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not self.max_wait_s or scope["path"] in UNLIMITED_PATHS:
@@ -40,7 +51,7 @@ class LoadShedding:
         wait_s = self.load.expected_wait_s()
         if wait_s > self.max_wait_s:
             self.metrics.shed.inc()
-            return await _refusal(scope[SCOPE_KEY], wait_s)(scope, receive, send)
+            return await self.refusal.send(scope, send, wait_s=wait_s)
         return await self._serve(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,12 +117,33 @@ def has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _refusal(request_id: str, wait_s: float) -> ASGIApp:
-    seconds = min(math.ceil(wait_s), MAX_RETRY_AFTER_S)
-    return problem_response(
-        request_id,
-        503,
-        f"the server is busy. Try again in {seconds} s. Nothing of this request was carried out.",
-        kind="busy",
-        headers={"Retry-After": f"{seconds}"},
-    )
+class Refusal:
+    """The response to a request that is refused: a page for browsers, problem details for programs."""
+
+    def __init__(self) -> None:
+        problem = problem_details.problem_response(PLACEHOLDER, STATUS, DETAIL, kind="busy")
+        self._problem = bytes(problem.body), problem_details.CONTENT_TYPE
+        page = render_status_page(Renderer(), STATUS, PLACEHOLDER)
+        self._page = page, "text/html; charset=utf-8"
+        self._headers = [
+            (name.lower().encode(), value.encode()) for name, value in security_headers.HEADERS.items()
+        ]
+
+    async def send(self, scope: Scope, send: Send, *, wait_s: float) -> None:
+        """Send the response, with the time after which the client should try again."""
+        is_browser = "text/html" in Headers(scope=scope).get("accept", "")
+        body, content_type = self._page if is_browser else self._problem
+        request_id = uuid.uuid4().hex
+        seconds = min(math.ceil(wait_s), MAX_RETRY_AFTER_S)
+        seconds += random.randint(0, RETRY_SPREAD_S)  # noqa: S311  # not for secrets
+        own = {
+            HEADER: request_id,
+            "Content-Type": content_type,
+            "Content-Length": f"{len(body)}",
+            "Retry-After": f"{seconds}",
+        }
+        headers = [(name.lower().encode(), value.encode()) for name, value in own.items()]
+        start = {"type": "http.response.start", "status": STATUS}
+        await send({**start, "headers": [*headers, *self._headers]})
+        content = body.replace(PLACEHOLDER.encode(), request_id.encode())
+        await send({"type": "http.response.body", "body": content})
