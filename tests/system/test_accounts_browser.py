@@ -56,6 +56,8 @@ def test_an_analyst_shares_a_questionnaire_and_changes_the_key(visit, store_url,
 
     def check():
         violations.extend(accessibility_violations(page) if scripts else [])
+        if scripts:
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
     expect(page.get_by_text("Signed in as Ada")).to_be_visible()
     check()

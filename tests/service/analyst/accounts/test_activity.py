@@ -61,7 +61,7 @@ def test_changes_of_a_questionnaire_are_listed_newest_first(log, sleep, ada):
         "Ada changed the settings of sleep",
         "Ada changed who has access to sleep",
         "Ada closed sleep",
-        "Ada opened again sleep",
+        "Ada reopened sleep",
         "Ada chose what the server's address shows: sleep",
     ]
 

@@ -39,7 +39,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("questionnaire", "renamed"): "renamed",
     ("questionnaire", "access-changed"): "changed who has access to",
     ("questionnaire", "closed"): "closed",
-    ("questionnaire", "reopened"): "opened again",
+    ("questionnaire", "reopened"): "reopened",
     ("questionnaire", FORGOTTEN): "deleted the questionnaire",
     ("site", "first-page-chosen"): "chose what the server's address shows:",
     ("invitations", "issued"): "issued invitations to",
