@@ -198,13 +198,21 @@ def test_workers_agree_and_lose_nothing_when_one_is_killed(
         with httpx.Client(base_url=server.address, timeout=30) as client:
             interview = client.post("/interviews").json()
             assert count_questions(client, interview) > 0
-        deadline = time.monotonic() + 60
-        while len(worker_pids(server)) < 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert workers[0] not in worker_pids(server)
+        assert workers[0] not in wait_for_new_worker(server, killed=workers[0])
         assert server.end(signal.SIGTERM) == 0
     verified = invoke("store", "verify", url)
     assert verified.exit_code == 0, verified.stderr
+
+
+def wait_for_new_worker(server: Server, *, killed: int) -> list[int]:
+    """Return the process numbers of the workers once there are two without the one that was killed."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        pids = worker_pids(server)
+        if killed not in pids and len(pids) == 2:
+            return pids
+        time.sleep(0.1)
+    raise AssertionError("the killed worker was not replaced")
 
 
 def worker_pids(server: Server) -> list[int]:

