@@ -310,6 +310,7 @@ def test_a_trained_model_scores_higher_than_a_new_one(people_model, complete):
     assert people_model().score(complete) > people_model(max_steps=1).score(complete) + 0.1
 
 
+@pytest.mark.slow
 def test_the_score_is_the_log_likelihood_of_the_declared_target(people_model, complete):
     model = people_model(target="smoker")
     prediction = model.predict(complete)

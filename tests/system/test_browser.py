@@ -162,7 +162,10 @@ def accessibility_violations(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+@pytest.mark.parametrize(
+    "scripts",
+    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts", marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize(
     "size",
     [pytest.param(PHONE, id="phone"), pytest.param(DESKTOP, id="desktop", marks=pytest.mark.slow)],
@@ -209,6 +212,7 @@ def test_an_accessibility_violation_would_be_found(visit):
     assert "image-alt" in " ".join(accessibility_violations(page))
 
 
+@pytest.mark.slow
 def test_the_pages_can_be_used_with_the_keyboard(visit):
     page = visit(DESKTOP)
     page.keyboard.press("Tab")
@@ -402,6 +406,7 @@ def test_a_double_click_answers_once(visit):
     expect(page.locator(".answers li")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_two_tabs_cannot_overwrite_each_other(visit):
     page = defer_until(begin(visit()), "How old are you?")
     tab = page.context.new_page()
@@ -416,6 +421,7 @@ def test_two_tabs_cannot_overwrite_each_other(visit):
     expect(page.locator(".value")).to_have_text("61 years")
 
 
+@pytest.mark.slow
 def test_answers_are_forgotten_after_confirmation(visit):
     page = begin(visit())
     answer(page)

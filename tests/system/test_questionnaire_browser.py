@@ -57,6 +57,7 @@ def begin(page: Page) -> Page:
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "scripts"), SIZES)
 def test_a_respondent_reads_the_texts_of_the_publisher(visit, size, scripts):  # noqa: F811
     publisher = word(

@@ -71,6 +71,7 @@ def test_unusual_tables_have_finite_weights(table: np.ndarray) -> None:
     assert ((weight > 0) == evidence.observed).all()
 
 
+@pytest.mark.slow
 def test_a_weighted_model_predicts_the_mean_of_all_rows() -> None:
     table = draw_table(missing_by="first")
     empty_row = np.full((1, 2), np.nan)
