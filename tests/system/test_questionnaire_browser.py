@@ -57,6 +57,15 @@ def begin(page: Page) -> Page:
     return page
 
 
+def defer_until_shown(page, element):
+    """Put questions off until a page shows ``element``."""
+    for _ in range(12):
+        if element.count():
+            return
+        click(page.get_by_role("button", name="Later"))
+    raise AssertionError(f"no question shows {element}")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "scripts"), SIZES)
 def test_a_respondent_reads_the_texts_of_the_publisher(visit, size, scripts):  # noqa: F811
@@ -103,10 +112,7 @@ def test_the_back_button_of_the_browser_goes_back_one_question(visit):  # noqa: 
 @pytest.mark.slow
 def test_a_number_can_be_typed_and_sent_at_once(visit):  # noqa: F811
     page = begin(visit(DESKTOP))
-    for _ in range(12):
-        if page.locator("form.question input#v0[type=text]").count():
-            break
-        click(page.get_by_role("button", name="Later"))
+    defer_until_shown(page, page.locator("form.question input#v0[type=text]"))
     expect(page.locator("#v0")).to_be_focused()
     page.keyboard.type("61")
     with page.expect_navigation():
@@ -117,10 +123,7 @@ def test_a_number_can_be_typed_and_sent_at_once(visit):  # noqa: F811
 @pytest.mark.slow
 def test_choosing_an_option_with_the_keyboard_does_not_send_it(visit):  # noqa: F811
     page = begin(visit(DESKTOP))
-    for _ in range(12):
-        if page.locator("form[data-choose]").count():
-            break
-        click(page.get_by_role("button", name="Later"))
+    defer_until_shown(page, page.locator("form[data-choose]"))
     page.locator("input[type=radio]").first.focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_text("Question 1", exact=True)).to_be_visible()
@@ -132,10 +135,7 @@ def test_choosing_an_option_with_the_keyboard_does_not_send_it(visit):  # noqa: 
 @pytest.mark.slow
 def test_an_implausible_value_is_confirmed_and_keeps_the_input(visit):  # noqa: F811
     page = begin(visit(PHONE))
-    for _ in range(12):
-        if page.get_by_role("heading", name="How old are you?").count():
-            break
-        click(page.get_by_role("button", name="Later"))
+    defer_until_shown(page, page.get_by_role("heading", name="How old are you?"))
     page.locator("#v0").fill("104")
     click(page.get_by_role("button", name="Next"))
     expect(page.locator("#v0")).to_have_value("104")

@@ -1,5 +1,6 @@
 """The fitted model: a trained network with its schema and coding, ready for inference."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -52,15 +53,15 @@ class TrainingSummary:
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
 
 
-class LearnedAttributes:
+class LearnedAttributes(ABC):
     """What was learned, under the names that scikit-learn gives to learned attributes.
 
     The estimator and the fitted model have the same attributes, so strategies work with either.
     """
 
+    @abstractmethod
     def fitted(self) -> "FittedModel":
         """The fitted model."""
-        raise NotImplementedError
 
     @property
     def schema_(self) -> Schema:

@@ -1,8 +1,9 @@
 """The pages of an interview: one question at a time, the answers, and the result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
@@ -85,20 +86,32 @@ class InterviewPages:
             answered=record.answered_variables(),
             language=page_context.texts_of(view).language,
         )
+        store = partial(self.service.add_answer, key, question.name)
+        show = partial(self._render_question, request, view, question)
+        return self._store_answer(request, view, form, form_input, store=store, show=show)
+
+    def _store_answer(
+        self,
+        request: Request,
+        view: InterviewView,
+        form: Form,
+        form_input: FormInput,
+        *,
+        store: Callable[..., InterviewView],
+        show: Callable[[FormInput], Response],
+    ) -> Response:
+        """Store the values of a form, or show the form again with its errors."""
         if form_input.errors:
-            return self._render_question(request, view, question, form_input)
+            return show(form_input)
         try:
-            changed = self.service.add_answer(
-                key,
-                question.name,
+            changed = store(
                 form_input.values,
                 confirm=bool(form_input.confirmed),
                 after=_read_version(form),
                 idempotency_key=read_idempotency_key(form),
             )
         except OutOfRangeError as error:
-            form_input = form_input.with_out_of_range(error, page_context.texts_of(view).language)
-            return self._render_question(request, view, question, form_input)
+            return show(form_input.with_out_of_range(error, page_context.texts_of(view).language))
         return redirect(_next_address(request, changed))
 
     def why(self, request: Request, key: str) -> Response:
@@ -149,21 +162,9 @@ class InterviewPages:
             answered=page_context.variables_of_other_answers(interview, answer),
             language=page_context.texts_of(view).language,
         )
-        if form_input.errors:
-            return self._render_change(request, view, number, form_input)
-        try:
-            changed = self.service.change_answer(
-                key,
-                answer.question,
-                form_input.values,
-                confirm=bool(form_input.confirmed),
-                after=_read_version(form),
-                idempotency_key=read_idempotency_key(form),
-            )
-        except OutOfRangeError as error:
-            form_input = form_input.with_out_of_range(error, page_context.texts_of(view).language)
-            return self._render_change(request, view, number, form_input)
-        return redirect(_next_address(request, changed))
+        store = partial(self.service.change_answer, key, answer.question)
+        show = partial(self._render_change, request, view, number)
+        return self._store_answer(request, view, form, form_input, store=store, show=show)
 
     def result(self, request: Request, key: str) -> Response:
         """The page with the result, or the end of a questionnaire that does not show one."""
