@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.beliefs import Belief, Relation, check_relations
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Comparison, Question, parse_requires
@@ -57,6 +58,8 @@ class Schema:
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
         exploration: how much interviews explore, such as ``{"share": 0.2}``; see
             `eddi.strategy.Exploration`. They do not if it is empty.
+        beliefs: what is believed about the values of variables, for a start without data.
+        relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
     """
 
@@ -68,6 +71,8 @@ class Schema:
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
     exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: tuple[Belief, ...] = ()
+    relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -90,6 +95,18 @@ class Schema:
                     _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        self._check_beliefs()
+
+    def _check_beliefs(self) -> None:
+        _check_unique("belief", [belief.variable for belief in self.beliefs])
+        for belief in self.beliefs:
+            self._check_variable(belief.variable, "there is a belief about")
+            belief.check(self[belief.variable])
+        for relation in self.relations:
+            for name in (relation.of, relation.to):
+                self._check_variable(name, "there is a relation of")
+            relation.check(self[relation.of], self[relation.to])
+        check_relations(self.relations)
 
     @classmethod
     def infer(
@@ -290,6 +307,8 @@ class Schema:
             declined=self.declined,
             stop=self.stop,
             exploration=self.exploration,
+            beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
+            relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
         )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eddi.errors import SchemaError
+from eddi.table.beliefs import Belief, parse_beliefs, parse_relations
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
 from eddi.table.question import Comparison, Question, Requirement, parse_requires
@@ -26,9 +27,12 @@ SECTIONS = {
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
     "exploration": "# How much interviews explore. See eddi.strategy.Exploration.",
+    "beliefs": "# What is believed about values, for a start without data.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
+WITHOUT_NOTES = ("stop", "exploration", "beliefs")
+RELATIONS = "# How variables are related: raises or lowers; weak, moderate or strong."
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 MAX_WHOLE = 1e15  # a larger whole number is more readable as 1e+20 than as many digits
 
@@ -94,7 +98,7 @@ def to_document(schema: Schema) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> Schema:
     """Return the schema that `to_document` describes."""
-    _check_keys("the schema", document, ("targets", "missing", "declined", *SECTIONS))
+    _check_keys("the schema", document, ("targets", "missing", "declined", *SECTIONS, "relations"))
     variables = _parse_section(document, "variables")
     questions = _parse_section(document, "questions")
     return Schema(
@@ -108,6 +112,8 @@ def from_document(document: dict[str, Any]) -> Schema:
         declined=_parse_levels("declined", document.get("declined", [])),
         stop=_parse_numbers(document, "stop"),
         exploration=_parse_numbers(document, "exploration"),
+        beliefs=parse_beliefs(_parse_section(document, "beliefs")),
+        relations=parse_relations(document.get("relations", [])),
     )
 
 
@@ -133,16 +139,29 @@ def _format_schema(schema: Schema) -> Iterator[str]:
         numbers = getattr(schema, section).items()
         entries = ((name, f"{_to_int_if_whole(value)!r}") for name, value in numbers)
         yield from _format_section(section, entries, schema)
+    beliefs = ((b.variable, _format_belief(b)) for b in schema.beliefs)
+    yield from _format_section("beliefs", beliefs, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)
         yield from _format_section(section, reasons, schema)
+    if schema.relations:
+        yield from ("", RELATIONS)
+    for relation in schema.relations:
+        yield "[[relations]]"
+        yield from (f"{key} = {_format_value(value)}" for key, value in relation.to_document().items())
+
+
+def _format_belief(belief: Belief) -> str:
+    shares = tuple(map(_to_int_if_whole, belief.shares)) or None
+    typical, spread = _to_int_if_whole(belief.typical), _to_int_if_whole(belief.spread)
+    return _format_inline_table(typical=typical, spread=spread, shares=shares)
 
 
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name not in ("stop", "exploration") and (name != "questions" or key not in schema.names):
+        if name not in WITHOUT_NOTES and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{_format_key(key)} = {value}")
     if lines or name == "variables":
