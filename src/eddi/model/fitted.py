@@ -51,6 +51,7 @@ class TrainingSummary:
     has_column_names: bool = True  # False for an array
     has_single_target: bool = False  # whether the target was given as one name
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
+    n_prior_rows: int = 0  # how many rows the beliefs of the schema counted as
 
 
 class LearnedAttributes(ABC):
@@ -142,7 +143,7 @@ class FittedModel(LearnedAttributes):
 
     def __repr__(self) -> str:
         target = f", target {', '.join(self.target)}" if self.target else ""
-        rows = f"{self.training.n_rows:,} rows"
+        rows = f"{self.training.n_rows:,} rows" if self.training.n_rows else "beliefs alone"
         return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _correlate(
     weakening = np.minimum(1, (1 - MIN_EIGENVALUE) / np.maximum(-lowest, MIN_EIGENVALUE))
     matrices = np.eye(n_related) + weakening[:, None, None] * correlations
     factors = np.linalg.cholesky(matrices)[np.arange(n_rows) % n_matrices]
-    return np.einsum("rij,rj->ri", factors, normal)
+    return np.asarray(np.einsum("rij,rj->ri", factors, normal))
 
 
 def _values(variable: Variable, belief: Belief, ranks: Numbers, random: np.random.Generator) -> Numbers:
@@ -82,7 +82,7 @@ def _values(variable: Variable, belief: Belief, ranks: Numbers, random: np.rando
     lowest, highest = (ndtr((end - middles) / spreads) for end in (low, variable.high_or_infinite))
     levels = (lowest + ranks * (highest - lowest)).clip(MIN_RANK, 1 - MIN_RANK)
     values = np.clip(middles + spreads * ndtri(levels), low, variable.high_or_infinite)
-    return values.round() if variable.kind is Kind.COUNT else values
+    return np.asarray(values.round() if variable.kind is Kind.COUNT else values)
 
 
 def _describe_quantity(variable: Variable, belief: Belief, low: float) -> tuple[float, float]:
@@ -95,4 +95,4 @@ def _describe_quantity(variable: Variable, belief: Belief, low: float) -> tuple[
             f"nothing is known about the values of {variable.name!r}. Give low and high in [variables], or "
             "typical and spread in [beliefs]."
         )
-    return middle, max(spread, np.finfo(np.float32).tiny)
+    return middle, max(spread, float(np.finfo(np.float32).tiny))
