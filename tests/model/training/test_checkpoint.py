@@ -59,7 +59,7 @@ def are_equal(first, second):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(short_rounds):
+def uninterrupted(short_rounds):  # noqa: ARG001  # used for its effect
     """The weights of a run that was not interrupted."""
     return copy_weights(fit())
 
