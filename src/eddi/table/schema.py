@@ -169,7 +169,7 @@ class Schema:
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """The codes of the languages in which it has texts: its own if it is known, then the others."""
-        items = (*self.variables, *self.explicit_questions)
+        items: tuple[Variable | Question, ...] = (*self.variables, *self.explicit_questions)
         codes = (code for item in items for code in item.translations)
         return tuple(dict.fromkeys((self.language, *codes) if self.language else codes))
 

@@ -264,7 +264,8 @@ def _leave_out_translated(texts: Mapping[str, Any], schema: Schema, code: str) -
         "names": {name for name, item in found.variables.items() if item.title},
         "labels": {name for name, item in found.variables.items() if item.labels},
         "questions": {name for name, item in found.questions.items() if item.text},
-        "help": {n for n, item in (*found.variables.items(), *found.questions.items()) if item.help},
+        "help": {name for name, item in found.variables.items() if item.help}
+        | {name for name, item in found.questions.items() if item.help},
     }
     return dict(texts) | {
         key: {name: text for name, text in texts[key].items() if name not in names}
