@@ -187,7 +187,7 @@ def _outcome_columns(
     return {_column_name(title, columns): column for title, column in zip(titles, cells, strict=True)}
 
 
-def _format_cell(value: Level | None) -> str | None:
+def _format_cell(value: Level | None) -> object:
     return None if value is None else format_value(value)
 
 
