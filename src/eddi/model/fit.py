@@ -11,7 +11,7 @@ import torch
 
 from eddi.errors import TrainingError
 from eddi.model import recipe as recipes
-from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.fitted import FittedModel
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training import preparation
@@ -19,6 +19,7 @@ from eddi.model.training.checkpoint import Checkpoint
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
+from eddi.model.training.summary import TrainingSummary
 from eddi.model.training.validation import split_validation
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream

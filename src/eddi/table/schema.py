@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
-from eddi.table.beliefs import Belief, Relation, check_relations
+from eddi.table.beliefs.statements import Belief, Relation, check_relations
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
+from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.question import Comparison, Question, parse_requires
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
@@ -61,6 +62,8 @@ class Schema:
         beliefs: what is believed about the values of variables, for a start without data.
         relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
+        language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
+            questions have their texts in other languages.
     """
 
     variables: tuple[Variable, ...]
@@ -74,10 +77,11 @@ class Schema:
     beliefs: tuple[Belief, ...] = ()
     relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
+    language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "exploration"):
+            if item.name not in ("stop", "exploration", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -95,6 +99,7 @@ class Schema:
                     _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        check_languages("the schema", (self.language,) if self.language else ())
         self._check_beliefs()
 
     def _check_beliefs(self) -> None:
@@ -182,6 +187,23 @@ class Schema:
         return format_html_table(repr(self), ("variable", "kind", "values", "question", "cost"), rows)
 
     @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages in which it has texts: its own if it is known, then the others."""
+        items: tuple[Variable | Question, ...] = (*self.variables, *self.explicit_questions)
+        codes = (code for item in items for code in item.translations)
+        return tuple(dict.fromkeys((self.language, *codes) if self.language else codes))
+
+    def in_language(self, code: str) -> "Schema":
+        """Return a copy with the texts in a language; those without a translation stay."""
+        if code not in self.languages or code == self.language:
+            return self
+        return replace(
+            self,
+            variables=tuple(variable.in_language(code) for variable in self.variables),
+            explicit_questions=tuple(q.in_language(code) for q in self.explicit_questions),
+        )
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in order."""
         return tuple(variable.name for variable in self.variables)
@@ -264,6 +286,8 @@ class Schema:
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
         never: bool = False,
+        help: str = "",
+        translations: Mapping[str, QuestionTexts] | None = None,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -271,7 +295,8 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
+        conditions, texts = parse_requires(requires or {}), translations or {}
+        question = Question(name, names, text, cost, always, conditions, never, help, texts)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -310,6 +335,7 @@ class Schema:
             beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
             relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
+            language=self.language,
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:

@@ -18,10 +18,10 @@ from eddi.model.training.extra_rows import ExtraRows, join_rows, repeat_rows
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
+from eddi.table.beliefs.prior_rows import draw_prior_rows
 from eddi.table.checks.training_table import find_training_warnings
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
-from eddi.table.prior_rows import draw_prior_rows
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream
 from eddi.table.text import format_list

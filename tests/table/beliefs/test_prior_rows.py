@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eddi.errors import SchemaError
-from eddi.table.prior_rows import draw_prior_rows
+from eddi.table.beliefs.prior_rows import draw_prior_rows
 from eddi.table.schema import Schema
 
 TEXT = """\

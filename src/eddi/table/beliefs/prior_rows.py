@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from eddi.errors import SchemaError
-from eddi.table.beliefs import Belief
+from eddi.table.beliefs.statements import Belief
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 

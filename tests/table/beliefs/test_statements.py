@@ -4,7 +4,7 @@ import pytest
 
 from eddi.errors import SchemaError
 from eddi.table import schema_file
-from eddi.table.beliefs import Belief, Relation
+from eddi.table.beliefs.statements import Belief, Relation
 from eddi.table.schema import Schema
 
 TEXT = """\
