@@ -43,6 +43,18 @@ Steps = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."),
 ]
+OptionalTable = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A CSV, TSV, Parquet or Excel file. Empty cells are missing values. Without a table, the "
+        "model follows from the beliefs of the schema.",
+        show_default=False,
+    ),
+]
+SchemaPath = Annotated[
+    Path | None,
+    typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
+]
 PriorRows = Annotated[
     int,
     typer.Option(metavar="N", min=0, help="How many rows of data the beliefs of the schema count as."),
@@ -61,18 +73,8 @@ TestShare = Annotated[
 
 def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    table: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A CSV, TSV, Parquet or Excel file. Empty cells are missing values. Without a table, the "
-            "model follows from the beliefs of the schema.",
-            show_default=False,
-        ),
-    ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
-    ] = None,
+    table: OptionalTable = None,
+    schema: SchemaPath = None,
     target: Targets = None,
     recipe: Annotated[
         RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")

@@ -1,7 +1,7 @@
 """Fit a model to a table: prepare, train, calibrate."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,10 @@ from eddi.errors import TrainingError
 from eddi.model import recipe as recipes
 from eddi.model.fitted import FittedModel
 from eddi.model.inference.frozen import freeze_weights
+from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training import preparation
-from eddi.model.training.checkpoint import Checkpoint
+from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
@@ -71,6 +72,8 @@ def fit_model(
     if prepared.warnings and on_warnings:
         on_warnings(prepared.warnings)
     recipe = adapt_recipe(settings, prepared.n_main_rows)
+    if prepared.is_prior:  # beliefs are simple, and soon learned
+        recipe = replace(recipe, patience=min(recipe.patience, recipes.SMALL_PATIENCE))
     network = preparation.build_network(
         schema,
         prepared.coding,
@@ -80,22 +83,7 @@ def fit_model(
         rows=prepared.rows,
         extra=prepared.extra,
     )
-    folds: list[Fold] = []
-    is_small = recipes.is_cross_validated(recipe, prepared.n_main_rows)
-    train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
-    history = train_network(
-        network,
-        prepared.rows,
-        recipe,
-        seed=settings.seed,
-        device=settings.device,
-        targets=schema.positions(settings.target),
-        extra=prepared.extra,
-        checkpoint=_find_checkpoint(prepared, settings, recipe),
-        on_progress=settings.on_progress,
-    )
-    for trained in (network, *(fold.network for fold in folds)):
-        freeze_weights(trained)
+    history, folds = _train(network, prepared, recipe, settings, schema.positions(settings.target))
     # Rows drawn from beliefs say nothing about the quality of predictions, so they are not kept.
     held_out = None if prepared.is_prior else split_validation(prepared.rows, recipe, settings.seed)[1]
     return FittedModel(
@@ -116,6 +104,33 @@ def fit_model(
         validation_rows=held_out,
         folds=[(fold.network, fold.rows) for fold in folds],
     )
+
+
+def _train(
+    network: Network,
+    prepared: PreparedTable,
+    recipe: Recipe,
+    settings: FitSettings,
+    targets: Sequence[int],
+) -> tuple[list[Progress], list[Fold]]:
+    """Train a network in place; return the progress, and the folds of a small table."""
+    folds: list[Fold] = []
+    is_small = recipes.is_cross_validated(recipe, prepared.n_main_rows)
+    train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
+    history = train_network(
+        network,
+        prepared.rows,
+        recipe,
+        seed=settings.seed,
+        device=settings.device,
+        targets=targets,
+        extra=prepared.extra,
+        checkpoint=_find_checkpoint(prepared, settings, recipe),
+        on_progress=settings.on_progress,
+    )
+    for trained in (network, *(fold.network for fold in folds)):
+        freeze_weights(trained)
+    return history, folds
 
 
 def adapt_recipe(settings: FitSettings, n_rows: int) -> Recipe:

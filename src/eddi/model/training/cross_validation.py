@@ -11,6 +11,7 @@ import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -66,16 +67,9 @@ def train_cross_validated(
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
     for own_network, rows in zip(networks, training_rows, strict=True):
         own_network.fit_factors(join_rows(rows, extra))
+    make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
     samplers = [
-        BatchSampler(
-            rows,
-            recipe,
-            n_latent=network.latent,
-            seed=mix_seed(seed, -i),
-            device=CPU,
-            targets=targets,
-            extra=extra,
-        )
+        make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)
         for i, rows in enumerate(training_rows)
     ]
     weights = StackedWeights(networks, recipe)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -66,15 +67,8 @@ def train(
         validation = Validation(validation_rows, recipe, seed=seed, device=device, targets=targets)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
-    sampler = BatchSampler(
-        training_rows,
-        recipe,
-        n_latent=network.latent,
-        seed=seed,
-        device=device,
-        targets=targets,
-        extra=extra,
-    )
+    make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
+    sampler = make_sampler(training_rows, n_latent=network.latent, seed=seed, device=device)
     if validation and not state.history:  # the initial weights are a candidate, too
         first_score = validation.score(network)
         state.best = state.best if first_score is None else first_score
