@@ -6,6 +6,7 @@ import pytest
 
 import eddi
 from eddi.errors import StopError, TableError, TrainingError
+from eddi.estimator_input import count_prior_rows
 from eddi.model.files.model_card import model_card
 from eddi.table.beliefs.prior_rows import draw_prior_rows
 
@@ -106,6 +107,7 @@ def test_rows_of_beliefs_guarantee_no_risk(believed):
         eddi.Interview(believed, "risk", stop=eddi.Stop(risk=0.2))
 
 
+@pytest.mark.slow
 def test_rows_of_data_take_over(believed):
     table = make_table(60)
     model = make_model(prior_rows=5).fit(table)
@@ -117,6 +119,7 @@ def test_rows_of_data_take_over(believed):
     assert "60, and beliefs that count as 5 rows" in model_card(model.fitted())
 
 
+@pytest.mark.slow
 def test_from_thirty_rows_on_only_data_are_held_out():
     table = make_table(30)
     model = make_model(prior_rows=5, max_steps=1).fit(table).fitted()
@@ -130,6 +133,7 @@ def test_fewer_rows_are_trained_on_but_not_held_out():
     assert (model.validation_rows, model.folds) == (None, [])
 
 
+@pytest.mark.slow
 def test_a_variable_without_data_is_predicted_from_beliefs():
     table = make_table(40).assign(income=np.nan)
     model = make_model(prior_rows=20, max_steps=100).fit(table)
@@ -159,3 +163,11 @@ def test_intervals_of_every_quantity_cover_simulated_truths():
             low, high = model.predict_evidence(evidence, (name,))[name].interval.T
             covered.append(((rows[:, place] >= low) & (rows[:, place] <= high)).mean())
         assert 0.85 <= np.mean(covered) <= 0.95
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "expected"),
+    [(SCHEMA, None, 20), (SCHEMA.without("smoking", "income"), None, 0), (SCHEMA, 3, 3), (SCHEMA, 0, 0)],
+)
+def test_beliefs_count_as_twenty_rows_if_there_are_any(schema, given, expected):
+    assert count_prior_rows(given, schema, has_table=True) == expected

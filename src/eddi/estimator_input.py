@@ -13,6 +13,8 @@ from eddi.table import formats
 from eddi.table.schema import Schema
 from eddi.table.streaming import open_table
 
+DEFAULT_PRIOR_ROWS = 20  # a few rows: beliefs should matter only until there are data
+
 
 def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = ()) -> Any:
     """The table given to a scikit-learn estimator.
@@ -52,12 +54,14 @@ def empty_table(schema: Schema | None) -> pa.Table:
     return pa.table({name: pa.array([], pa.string()) for name in names})
 
 
-def check_prior_rows(prior_rows: int, *, has_table: bool) -> int:
-    """The number of rows that beliefs count as; at least 1 without a table.
+def count_prior_rows(prior_rows: int | None, schema: Schema, *, has_table: bool) -> int:
+    """The number of rows that the beliefs of a schema count as; at least 1 without a table.
 
     Raises:
         TrainingError: the number is negative.
     """
+    if prior_rows is None:
+        prior_rows = DEFAULT_PRIOR_ROWS if schema.beliefs or schema.relations else 0
     if prior_rows < 0:
         raise TrainingError(f"prior_rows must be 0 or more rows, got {prior_rows}.")
     return int(prior_rows) if has_table else max(1, int(prior_rows))

@@ -16,7 +16,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from eddi.errors import EddiWarning, TableError, TrainingDataWarning
-from eddi.estimator_input import check_prior_rows, empty_table, join_target, read_table
+from eddi.estimator_input import count_prior_rows, empty_table, join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
@@ -57,8 +57,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             factors, for collinear variables and small tables. None means that of the recipe: "precision"
             by default, "pnp" in the paper.
         max_steps: number of training steps; the recipe's own number if None.
-        prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. Variables
-            whose values are not described by ``[beliefs]`` need a range or levels.
+        prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. None means
+            20 if the schema states any, else 0. Quantities without a belief need a range.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
         checkpoint: a file in which training saves its state; an interrupted run resumes from it.
@@ -79,7 +79,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         recipe: str | Recipe = "default",
         set_encoder: str | None = None,
         max_steps: int | None = None,
-        prior_rows: int = 0,
+        prior_rows: int | None = None,
         random_state: Any = None,
         device: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
@@ -146,7 +146,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             seed=self._seed(),
             device=preparation.find_device(local_device(self.device)),
             max_steps=self.max_steps,
-            prior_rows=check_prior_rows(self.prior_rows, has_table=X is not None),
+            prior_rows=count_prior_rows(self.prior_rows, schema, has_table=X is not None),
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             on_progress=self.on_progress,
         )

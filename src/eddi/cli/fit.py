@@ -55,10 +55,6 @@ SchemaPath = Annotated[
     Path | None,
     typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
 ]
-PriorRows = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, help="How many rows of data the beliefs of the schema count as."),
-]
 TestShare = Annotated[
     float | None,
     typer.Option(
@@ -83,7 +79,6 @@ def fit(
         EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
     ] = None,
     steps: Steps = None,
-    prior_rows: PriorRows = 0,
     test: TestShare = None,
     seed: Seed = 0,
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")] = "auto",
@@ -116,7 +111,6 @@ def fit(
                 recipe=str(recipe),
                 set_encoder=None if encoder is None else str(encoder),
                 max_steps=steps,
-                prior_rows=prior_rows,
                 random_state=seed,
                 device=device,
                 checkpoint=checkpoint,
