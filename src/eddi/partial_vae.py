@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import EddiWarning, TableError, TrainingDataWarning
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
 from eddi.estimator_input import count_prior_rows, empty_table, join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
@@ -59,6 +59,10 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         max_steps: number of training steps; the recipe's own number if None.
         prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. None means
             20 if the schema states any, else 0. Quantities without a belief need a range.
+        warm_start: whether `fit` starts from the weights of the previous fit, or of the loaded model, which
+            takes a tenth of the steps. The coding and the size of the network stay, so fit anew once the
+            table has grown a lot. Rows are then held out by their content, so that earlier fits with
+            ``warm_start`` have not seen them.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
         checkpoint: a file in which training saves its state; an interrupted run resumes from it.
@@ -80,6 +84,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         set_encoder: str | None = None,
         max_steps: int | None = None,
         prior_rows: int | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         device: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
@@ -92,6 +97,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         self.set_encoder = set_encoder
         self.max_steps = max_steps
         self.prior_rows = prior_rows
+        self.warm_start = warm_start
         self.random_state = random_state
         self.device = device
         self.checkpoint = checkpoint
@@ -149,6 +155,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             prior_rows=count_prior_rows(self.prior_rows, schema, has_table=X is not None),
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             on_progress=self.on_progress,
+            is_warm_start=self.warm_start,
+            start=self._start(schema) if self.warm_start else None,
         )
         model = fit_model(table, schema, settings, on_warnings=_warn)
         summary = replace(
@@ -316,6 +324,17 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         check_is_fitted(self)
         table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
+
+    def _start(self, schema: Schema) -> FittedModel | None:
+        """The model of the previous fit, if there is one."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        if self.model_.schema.variables != schema.variables:
+            raise TrainingError(
+                "warm_start needs the variables of the previous fit, with the same kinds and levels. Set "
+                "warm_start=False to fit a new model."
+            )
+        return self.model_
 
     def _seed(self) -> int:
         if self.random_state is None and self.checkpoint is not None:

@@ -20,10 +20,15 @@ from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
+from eddi.model.training.streaming import StreamedEvidence
 from eddi.model.training.summary import TrainingSummary
-from eddi.model.training.validation import split_validation
+from eddi.model.training.validation import split_by_content, split_validation
+from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream
+
+WARM_STEPS_SHARE, MIN_WARM_STEPS = 0.1, 200  # of the steps of training from new weights
+WARM_LEARNING_RATE = 0.5  # relative to that of training from new weights
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class FitSettings:
         prior_rows: how many rows the beliefs of the schema count as; 0 to ignore them.
         checkpoint: a file in which training saves its state.
         on_progress: called after every hundred steps.
+        is_warm_start: whether rows are held out by their content, so that later fits can start from the
+            weights of this one.
+        start: the model whose weights training starts from; None for new weights.
     """
 
     target: tuple[str, ...]
@@ -51,6 +59,8 @@ class FitSettings:
     prior_rows: int = 0
     checkpoint: Path | None = None
     on_progress: OnProgress | None = None
+    is_warm_start: bool = False
+    start: FittedModel | None = None
 
 
 def fit_model(
@@ -68,24 +78,17 @@ def fit_model(
         seed=settings.seed,
         targets=settings.target,
         prior_rows=settings.prior_rows,
+        coding=settings.start.coding if settings.start else None,
     )
     if prepared.warnings and on_warnings:
         on_warnings(prepared.warnings)
     recipe = adapt_recipe(settings, prepared.n_main_rows)
     if prepared.is_prior:  # beliefs are simple, and soon learned
         recipe = replace(recipe, patience=min(recipe.patience, recipes.SMALL_PATIENCE))
-    network = preparation.build_network(
-        schema,
-        prepared.coding,
-        settings.set_encoder,
-        recipe,
-        seed=settings.seed,
-        rows=prepared.rows,
-        extra=prepared.extra,
-    )
+    network = _build_network(schema, prepared, recipe, settings)
     history, folds = _train(network, prepared, recipe, settings, schema.positions(settings.target))
     # Rows drawn from beliefs say nothing about the quality of predictions, so they are not kept.
-    held_out = None if prepared.is_prior else split_validation(prepared.rows, recipe, settings.seed)[1]
+    held_out = None if prepared.is_prior else _split(prepared, recipe, settings)[1]
     return FittedModel(
         schema=schema,
         coding=prepared.coding,
@@ -106,6 +109,34 @@ def fit_model(
     )
 
 
+def _build_network(
+    schema: Schema, prepared: PreparedTable, recipe: Recipe, settings: FitSettings
+) -> Network:
+    """A new network or, with a warm start, a copy of the earlier one."""
+    start = settings.start
+    network = preparation.build_network(
+        schema,
+        prepared.coding,
+        settings.set_encoder,
+        recipe,
+        seed=settings.seed,
+        rows=None if start else prepared.rows,
+        extra=prepared.extra,
+    )
+    if start is not None:
+        network.load_state_dict(start.network.state_dict())
+    return network
+
+
+def _split(
+    prepared: PreparedTable, recipe: Recipe, settings: FitSettings
+) -> tuple[Evidence | StreamedEvidence, Evidence | None]:
+    """Training rows and held-out rows."""
+    if settings.is_warm_start and isinstance(prepared.rows, Evidence):
+        return split_by_content(prepared.rows, recipe)
+    return split_validation(prepared.rows, recipe, settings.seed)
+
+
 def _train(
     network: Network,
     prepared: PreparedTable,
@@ -116,10 +147,14 @@ def _train(
     """Train a network in place; return the progress, and the folds of a small table."""
     folds: list[Fold] = []
     is_small = recipes.is_cross_validated(recipe, prepared.n_main_rows)
-    train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
+    rows = prepared.rows
+    train_network = partial(train_cross_validated, on_folds=folds.extend)
+    if not is_small:
+        rows, held_out = _split(prepared, recipe, settings) if settings.is_warm_start else (rows, None)
+        train_network = partial(train, held_out=held_out, is_warm=settings.start is not None)
     history = train_network(
         network,
-        prepared.rows,
+        rows,
         recipe,
         seed=settings.seed,
         device=settings.device,
@@ -135,10 +170,15 @@ def _train(
 
 def adapt_recipe(settings: FitSettings, n_rows: int) -> Recipe:
     """The recipe for a table of this size, with the user's number of steps."""
-    max_steps = settings.max_steps
+    max_steps, start = settings.max_steps, settings.start
     if max_steps is not None and max_steps < 1:
         raise TrainingError(f"max_steps must be at least 1, got {max_steps}.")
-    adapted = recipes.adapt_to_rows(settings.recipe, n_rows)
+    recipe = replace(settings.recipe, folds=0) if settings.is_warm_start else settings.recipe
+    adapted = recipes.adapt_to_rows(recipe, n_rows)
+    if start is not None:  # the size of the network stays
+        steps = max(MIN_WARM_STEPS, round(WARM_STEPS_SHARE * adapted.max_steps))
+        rate = WARM_LEARNING_RATE * adapted.learning_rate
+        adapted = replace(start.recipe, max_steps=steps, learning_rate=rate)
     return adapted if max_steps is None else replace(adapted, max_steps=int(max_steps))
 
 

@@ -67,18 +67,25 @@ def prepare(
     seed: int,
     targets: Sequence[str] = (),
     prior_rows: int = 0,
+    coding: Coding | None = None,
 ) -> PreparedTable:
     """Check and code a training table; a table on disk is read once and never held in memory.
 
     The beliefs of the schema count as ``prior_rows`` rows. A table on disk is so large that they do not.
+    An earlier ``coding`` is kept; it is learned from the table if it is None.
     """
     if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
     numbers = columns.table_to_numbers(table, schema)
     if prior_rows > 0:
-        return _prepare_with_beliefs(numbers, schema, recipe, seed, targets, prior_rows)
+        prior = draw_prior_rows(schema, N_PRIOR_ROWS, seed=seed)
+        weight = prior_rows / N_PRIOR_ROWS
+        joined = repeat_rows(numbers, prior, weight)
+        learned = coding.widen(joined) if coding else Coding.fit(schema, joined, recipe.scaling)
+        beliefs = ExtraRows(learned.encode(prior), weight)
+        return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
-    coding = Coding.fit(schema, numbers, recipe.scaling)
+    coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
     evidence = coding.encode(numbers)
     warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
@@ -86,22 +93,19 @@ def prepare(
 
 def _prepare_with_beliefs(
     numbers: NDArray[np.float64],
+    beliefs: ExtraRows,
     schema: Schema,
-    recipe: Recipe,
-    seed: int,
+    coding: Coding,
     targets: Sequence[str],
-    prior_rows: int,
 ) -> PreparedTable:
     """Join a table, which may be empty, and rows drawn from the beliefs of the schema."""
-    prior, weight = draw_prior_rows(schema, N_PRIOR_ROWS, seed=seed), prior_rows / N_PRIOR_ROWS
-    coding = Coding.fit(schema, repeat_rows(numbers, prior, weight), recipe.scaling)
-    table, beliefs = coding.encode(numbers), coding.encode(prior)
+    table = coding.encode(numbers)
     is_prior = len(numbers) < MIN_TABLE_ROWS
     if is_prior:
-        rows, extra = beliefs, ExtraRows(table, 1 / weight) if len(numbers) else None
+        rows, extra = beliefs.rows, ExtraRows(table, 1 / beliefs.weight) if len(numbers) else None
         warnings: tuple[str, ...] = ()
     else:
-        rows, extra = table, ExtraRows(beliefs, weight)
+        rows, extra = table, beliefs
         warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     digest = fingerprint(schema, join_rows(rows, extra))
     return PreparedTable(coding, rows, len(numbers), digest, warnings, extra, is_prior)
