@@ -216,11 +216,11 @@ class Schema:
         """Return the option that each variable of a multi-select question stands for.
 
         It is empty for other questions. The variables of a multi-select question come from one column,
-        whose cells list options.
+        whose cells list options, or each has a column of its own.
         """
         sources = {name: source for name in question.reveals if (source := self[name].source)}
-        is_one_column = len({source.column for source in sources.values()}) == 1
-        if not is_one_column or len(sources) == 1 or len(sources) < len(question.reveals):
+        columns = {source.column if source.is_list else "" for source in sources.values()}
+        if len(columns) != 1 or len(sources) == 1 or len(sources) < len(question.reveals):
             return {}
         return {name: source.option for name, source in sources.items()}
 
