@@ -65,7 +65,8 @@ def _split_options(
     for option in answer:
         if str(option).casefold() not in known:
             options = ", ".join(source.option for source in sources)
-            raise AnswerError(f"{question!r} has no option {option!r}. Options are: {options}.")
+            name = sources[0].column if sources[0].is_list else question
+            raise AnswerError(f"{name!r} has no option {option!r}. Options are: {options}.")
     listed = {str(option).casefold() for option in answer}
     return tuple(
         variable.levels[source.option.casefold() in listed]

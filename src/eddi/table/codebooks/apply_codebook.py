@@ -8,10 +8,13 @@ from eddi.table.codebooks.codebook import Codebook, Entry
 from eddi.table.codebooks.entry_variables import EntryVariables, make_title, make_variables
 from eddi.table.codebooks.prerequisites import KnownEntry, find_prerequisites, to_requires
 from eddi.table.codebooks.table_columns import Match, TableColumns, match_entries
+from eddi.table.languages.translations import QuestionTexts
 from eddi.table.question import Question, Requirement
 from eddi.table.schema import Note, Schema, SetAside
 from eddi.table.text import format_list
 from eddi.table.variable import Variable
+
+ADDED = "added by the program that collected the answers"
 
 
 def apply_codebook(schema: Schema, codebook: Codebook, columns: TableColumns) -> Schema:
@@ -59,6 +62,7 @@ class _Combination:
                 self.set_aside[name] for name in self.columns.values if name in self.set_aside
             ),
             notes=tuple(self.notes),
+            language=self.schema.language or self.codebook.language,
         )
 
     def _add_entries(self, matches: Mapping[str, Match]) -> set[str]:
@@ -136,11 +140,7 @@ class _Combination:
             is_own = pattern is not None and pattern.fullmatch(name) is not None
             if (is_own or name in repeated) and name not in self.schema.targets:
                 self.variables.pop(name, None)
-                reason = (
-                    "repeats another column"
-                    if name in repeated
-                    else f"added by the {self.codebook.format}"
-                )
+                reason = "repeats another column" if name in repeated else ADDED
                 self.set_aside.setdefault(name, SetAside(name, reason))
             elif not is_own:
                 others.append(name)
@@ -189,7 +189,18 @@ class _Combination:
         name = reveals[0] if len(reveals) == 1 else match.column or entry.name
         is_never = entry.is_hidden or bool(entry.reason)
         text = entry.text or entry.name
-        return Question(name, tuple(reveals), text, requires=requires, never=is_never)
+        translations = {
+            code: QuestionTexts(texts.text, texts.help) for code, texts in entry.translations.items()
+        }
+        return Question(
+            name,
+            tuple(reveals),
+            text,
+            requires=requires,
+            never=is_never,
+            help=entry.help,
+            translations=translations,
+        )
 
     def _find_requires(
         self, entry: Entry, variables: Mapping[str, Variable], reveals: list[str]

@@ -12,10 +12,12 @@ from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import parse_number
 from eddi.table.codebooks.codebook import Choice, Entry, EntryType
 from eddi.table.codebooks.table_columns import Match, TableColumns
+from eddi.table.codebooks.texts import find_unit
 from eddi.table.columns import column_to_numbers
 from eddi.table.kinds.guess import MAX_STEPS
 from eddi.table.kinds.scales import find_order
 from eddi.table.kinds.vocabulary import NEGATION_PREFIXES, OPPOSITES
+from eddi.table.languages.translations import VariableTexts
 from eddi.table.schema import Note
 from eddi.table.text import format_list
 from eddi.table.variable import Kind, Level, Variable
@@ -67,9 +69,30 @@ def make_variables(
 
 def make_title(entry: Entry) -> str:
     """Return the label of an entry if it is short enough for the name of a variable."""
-    text = entry.text.strip().rstrip(":").strip()
-    is_name = 0 < len(text) <= MAX_TITLE and not text.endswith(("?", ".")) and "\n" not in text
-    return text if is_name and text.casefold() != entry.name.casefold() else ""
+    title = _shorten(entry.text)
+    return "" if title.casefold() == entry.name.casefold() else title
+
+
+def _shorten(label: str) -> str:
+    text = label.strip().rstrip(":").strip()
+    if unit := find_unit(text):
+        text = text[: text.rindex(unit)].rstrip(" ([").removesuffix(" (in").removesuffix(" [in")
+    is_name = len(text) <= MAX_TITLE and not text.endswith(("?", ".")) and "\n" not in text
+    return text if is_name else ""
+
+
+def _translate(entry: Entry, choices: Sequence[Choice] = ()) -> dict[str, VariableTexts]:
+    """Return the name of a variable and the labels of its levels in other languages."""
+    texts = {}
+    codes = {*entry.translations, *(code for choice in choices for code in choice.translations)}
+    for code in sorted(codes):
+        translated = entry.translations.get(code)
+        title = _shorten(translated.text) if translated is not None and make_title(entry) else ""
+        has_labels = any(code in choice.translations for choice in choices)
+        labels = tuple(choice.translations.get(code, choice.label) for choice in choices)
+        if title or has_labels:
+            texts[code] = VariableTexts(title, labels if has_labels else ())
+    return texts
 
 
 def _make_choice(entry: Entry, column: str, columns: TableColumns) -> EntryVariables:
@@ -96,6 +119,7 @@ def _make_choice(entry: Entry, column: str, columns: TableColumns) -> EntryVaria
         declined=tuple(map(to_level, declined)),
         title=make_title(entry),
         labels=labels if labels != tuple(map(str, all_levels)) else (),
+        translations=_translate(entry, [*ordered, *(Choice(str(level), str(level)) for level in extra)]),
     )
     column_to_numbers(columns.values[column], variable)  # raises if a value does not fit
     notes = (*_note_unknown(column, extra), *_note_missing(column, missing, declined))
@@ -149,7 +173,8 @@ def _sort_by_code(choices: Sequence[Choice]) -> list[Choice]:
 def _note_unknown(column: str, extra: Sequence[Level]) -> list[Note]:
     if not extra:
         return []
-    message = f"the table has values that the codebook does not list: {format_list(extra)}. They are levels, too."
+    listed = format_list(extra)
+    message = f"the table has values that the codebook does not list: {listed}. They are levels, too."
     return [Note(column, message)]
 
 
@@ -174,7 +199,10 @@ def _make_choices(entry: Entry, match: Match, columns: TableColumns) -> EntryVar
         else:
             continue
         title = "" if choice.label == choice.code else choice.label
-        variables[choice.code] = Variable(name, Kind.BINARY, levels, source=source, title=title)
+        texts = {code: VariableTexts(title=text) for code, text in choice.translations.items()}
+        variables[choice.code] = Variable(
+            name, Kind.BINARY, levels, source=source, title=title, translations=texts
+        )
     for variable in variables.values():
         column_to_numbers(columns.values[variable.column], variable)  # raises if a value does not fit
     if match.column:
@@ -220,6 +248,7 @@ def _make_quantity(
         unit=entry.unit or kept.unit,
         missing=missing,
         title=make_title(entry),
+        translations=_translate(entry),
     )
     if variable.kind is Kind.COUNT and variable.low is not None and variable.low < 0:
         variable = replace(variable, kind=Kind.REAL)
@@ -250,13 +279,13 @@ def _choose_kind(entry: Entry) -> Kind:
 
 def _note_range(variable: Variable, numbers: Sequence[float]) -> Note | None:
     """Return a note about values outside the range of the codebook, which may be codes."""
-    outside = sorted(
+    beyond = sorted(
         {n for n in numbers if not variable.low_or_infinite <= n <= variable.high_or_infinite}
     )
-    if not outside:
+    if not beyond:
         return None
-    message = f"the table has values outside the range of the codebook: {format_list(outside)}."
-    codes = tuple(int(number) for number in outside if is_missing_number(number))
+    message = f"the table has values outside the range of the codebook: {format_list(beyond)}."
+    codes = tuple(int(number) for number in beyond if is_missing_number(number))
     if not codes:
         return Note(variable.name, message)
     alternative = replace(variable, missing=(*variable.missing, *codes))

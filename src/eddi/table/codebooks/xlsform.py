@@ -63,6 +63,13 @@ NOT_MODELLED = {
     "rank": "a ranking",
 }
 OTHER = Choice("other", "Other")
+LANGUAGE_NAMES = {
+    **{"english": "en", "french": "fr", "fran\u00e7ais": "fr", "francais": "fr", "spanish": "es"},
+    **{"espa\u00f1ol": "es", "espanol": "es", "german": "de", "deutsch": "de", "portuguese": "pt"},
+    **{"portugu\u00eas": "pt", "arabic": "ar", "chinese": "zh", "swahili": "sw", "hindi": "hi"},
+    **{"italian": "it", "japanese": "ja", "russian": "ru", "dutch": "nl", "nepali": "ne"},
+    **{"bengali": "bn", "bangla": "bn", "urdu": "ur", "turkish": "tr", "amharic": "am", "hausa": "ha"},
+}
 _TYPE = re.compile(
     r"(?P<kind>select[ _]one(?:[ _]from[ _]file|[ _]external)?|select[ _](?:multiple|all that apply)"
     r"(?:[ _]from[ _]file)?|rank)\s+(?:from\s+)?(?P<list>\S+)(?P<other>\s+or[ _](?:specify[ _])?other)?",
@@ -108,7 +115,12 @@ def read(sheets: Mapping[str, Sheet]) -> Codebook:
         raise CodebookError(
             f"the group {reader.groups[-1].name!r} has no end. Add a row with 'end group'."
         )
-    losses = (*reader.losses, *count_losses(reader.counts))
+    unnamed = [name for name in languages[1:] if not _language_code(name)]
+    unknown = [
+        Loss("", f"texts in the language {name!r}: write its code, as in {name} (xx)")
+        for name in unnamed
+    ]
+    losses = (*reader.losses, *count_losses(reader.counts), *unknown)
     first = languages[0] if languages else language
     return Codebook(FORMAT, tuple(entries), losses, OWN_COLUMNS, _language_code(first))
 
@@ -138,7 +150,8 @@ def _language_code(language: str) -> str:
     match = _CODE.fullmatch(language)
     if match is not None:
         return match["code"].lower()
-    return language.lower() if re.fullmatch("[A-Za-z]{2}", language) else ""
+    name = language.strip().lower()
+    return name if re.fullmatch("[a-z]{2}", name) else LANGUAGE_NAMES.get(name, "")
 
 
 def _read_lists(rows: Sequence[Row], languages: Sequence[str]) -> dict[str, list[Choice]]:
