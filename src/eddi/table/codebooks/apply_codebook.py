@@ -73,15 +73,12 @@ class _Combination:
             match = matches[entry.name]
             names = [match.column] if match.column else list(match.options.values())
             if match.is_empty:
-                absent += [] if entry.reason else [entry.name]
+                absent += [] if entry.reason or entry.identifier else [entry.name]
                 continue
             described.update(names)
             self._add_entry(entry, match, names)
         if absent:
-            names_text = format_list(absent)
-            self.notes.append(
-                Note("", f"the table has no column for {len(absent)} entries: {names_text}.")
-            )
+            self.notes.append(Note("", f"the table has no column for: {format_list(absent)}."))
         return described
 
     def _add_entry(self, entry: Entry, match: Match, names: list[str]) -> None:
@@ -89,10 +86,13 @@ class _Combination:
             v.name in self.schema.targets for name in names for v in self.variables.get(name, ())
         )
         if not is_target and (entry.identifier or entry.reason):
-            role = "identifier" if entry.identifier else "ignored"
             for name in names:
                 self.variables.pop(name, None)
-                self.set_aside[name] = SetAside(name, entry.identifier or entry.reason, role)
+                self.set_aside[name] = (
+                    SetAside(name, entry.identifier, "identifier")
+                    if entry.identifier
+                    else SetAside(name, entry.reason)
+                )
             return
         if any(self._is_constant(name) for name in names):
             return
@@ -145,7 +145,7 @@ class _Combination:
             elif not is_own:
                 others.append(name)
         if others:
-            message = f"the codebook does not describe {len(others)} columns: {format_list(others)}."
+            message = f"the codebook does not describe: {format_list(others)}."
             self.notes.append(Note("", message))
 
     def _find_repeated(self) -> set[str]:

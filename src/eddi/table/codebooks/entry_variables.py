@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from eddi.errors import SchemaError, TableError
 from eddi.table.cells.levels import level_position
 from eddi.table.cells.missing import is_declined_word, is_missing_number, is_missing_word
-from eddi.table.cells.multi_select import OptionSource
+from eddi.table.cells.multi_select import NO, YES, OptionSource
 from eddi.table.cells.number_format import parse_number
 from eddi.table.codebooks.codebook import Choice, Entry, EntryType
 from eddi.table.codebooks.table_columns import Match, TableColumns
@@ -188,10 +188,11 @@ def _note_missing(column: str, missing: Sequence[Choice], declined: Sequence[Cho
 def _make_choices(entry: Entry, match: Match, columns: TableColumns) -> EntryVariables:
     """Return one binary variable for each choice, from one column or from a column each."""
     variables: dict[str, Variable] = {}
+    levels: tuple[Level, Level]
     for choice in entry.choices:
         if match.column:
             source = OptionSource(match.column, choice.code, entry.separator)
-            name, levels = f"{match.column}: {choice.code}", ("no", "yes")
+            name, levels = f"{match.column}: {choice.code}", (NO, YES)
         elif choice.code in match.options:
             name = match.options[choice.code]
             source = OptionSource(name, choice.code, "")

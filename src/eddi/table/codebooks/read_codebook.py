@@ -98,11 +98,11 @@ def _read_table(lines: Lines, name: str) -> Codebook:
 
 def _find_table(lines: Lines) -> Codebook | None:
     """Return the codebook of a table whose header is one of the first lines; None if there is none."""
-    for reader in (redcap, plain):
+    for find_columns, read in ((redcap.find_columns, redcap.read), (plain.find_columns, plain.read)):
         for place, line in enumerate(lines[:MAX_HEADER_LINE]):
             header = [format_cell(cell) for cell in line]
-            if reader.find_columns(header) is not None:
-                return reader.read(header, lines[place + 1 :])
+            if find_columns(header) is not None:
+                return read(header, lines[place + 1 :])
     return None
 
 
