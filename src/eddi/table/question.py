@@ -110,6 +110,7 @@ class Question:
             too; see `Comparison`.
         never: never ask the question. The model still learns from its variables, and a respondent may
             volunteer their values.
+        section: the part of the questionnaire that it belongs to, such as "mood"; see `Section`.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Question:
     always: bool = False
     requires: Mapping[str, Requirement] = field(default_factory=dict, hash=False)
     never: bool = False
+    section: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))

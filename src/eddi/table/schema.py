@@ -14,6 +14,7 @@ from eddi.errors import SchemaError, TargetError
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
@@ -55,6 +56,9 @@ class Schema:
         missing: codes that mean "missing" in every column, such as -99.
         declined: codes that mean "declined to answer" in every column, such as "refused".
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
+        sections: how many questions of each section are asked; a section without limits needs none.
+        exclusive: groups of questions, by name, of which at most one is asked: once one of a group has
+            a value, the others are closed.
         notes: what to check in an inferred schema. They do not affect how a table is read.
     """
 
@@ -65,6 +69,8 @@ class Schema:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
+    sections: tuple[Section, ...] = ()
+    exclusive: tuple[tuple[str, ...], ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +93,9 @@ class Schema:
                     _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
+        check_sections(self.sections, [question.section for question in self.questions])
+        check_exclusive(self.exclusive, [question.name for question in self.questions])
 
     @classmethod
     def infer(
@@ -244,6 +253,7 @@ class Schema:
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
         never: bool = False,
+        section: str = "",
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -251,7 +261,9 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
+        question = Question(
+            name, names, text, cost, always, parse_requires(requires or {}), never=never, section=section
+        )
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -274,18 +286,24 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        questions = tuple(
+            replace(q, reveals=remaining)
+            for q in self.explicit_questions
+            if (remaining := tuple(name for name in q.reveals if name not in names))
+        )
+        removed = {q.name for q in self.explicit_questions} - {q.name for q in questions} | set(names)
+        groups = (tuple(name for name in group if name not in removed) for group in self.exclusive)
+        used = {question.section for question in questions}
         return Schema(
             variables=tuple(v for v in self.variables if v.name not in names),
-            explicit_questions=tuple(
-                replace(q, reveals=remaining)
-                for q in self.explicit_questions
-                if (remaining := tuple(name for name in q.reveals if name not in names))
-            ),
+            explicit_questions=questions,
             targets=tuple(name for name in self.targets if name not in names),
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
             missing=self.missing,
             declined=self.declined,
             stop=self.stop,
+            sections=tuple(section for section in self.sections if section.name in used),
+            exclusive=tuple(group for group in groups if len(group) > 1),
             notes=tuple(note for note in self.notes if note.column not in names),
         )
 

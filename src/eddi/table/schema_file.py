@@ -15,6 +15,7 @@ from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
 from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
+from eddi.table.section import Section, parse_groups
 from eddi.table.text import format_names
 from eddi.table.variable import Kind, Level, Variable
 
@@ -25,6 +26,7 @@ SECTIONS = {
     "variables": "# Kinds: real, count, binary (its 'no' first), ordinal (in order), category.",
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
+    "sections": "# How many questions of each section are asked: share, minimum, maximum.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
@@ -45,7 +47,7 @@ _VARIABLE_KEYS = (
     "title",
     "labels",
 )
-_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
+_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never", "section")
 
 
 def write(schema: Schema, path: str | PathLike[str] | None = None) -> str:
@@ -93,7 +95,7 @@ def to_document(schema: Schema) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> Schema:
     """Return the schema that `to_document` describes."""
-    _check_keys("the schema", document, ("targets", "missing", "declined", *SECTIONS))
+    _check_keys("the schema", document, ("targets", "missing", "declined", "exclusive", *SECTIONS))
     variables = _parse_section(document, "variables")
     questions = _parse_section(document, "questions")
     return Schema(
@@ -109,6 +111,10 @@ def from_document(document: dict[str, Any]) -> Schema:
             name: _parse_number(f"stop: {name}", value)
             for name, value in _parse_section(document, "stop").items()
         },
+        sections=tuple(
+            Section.from_document(*item) for item in _parse_section(document, "sections").items()
+        ),
+        exclusive=parse_groups(document.get("exclusive", [])),
     )
 
 
@@ -126,12 +132,16 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     for name in ("missing", "declined"):
         if codes := getattr(schema, name):
             yield f"{name} = {_format_value(codes)}"
+    if schema.exclusive:
+        yield f"exclusive = {_format_value(schema.exclusive)}"
     variables = ((v.name, _format_variable(v, schema)) for v in schema.variables)
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
     stop = ((name, f"{_to_int_if_whole(value)!r}") for name, value in schema.stop.items())
     yield from _format_section("stop", stop, schema)
+    sections = ((section.name, _format_value(section.to_document())) for section in schema.sections)
+    yield from _format_section("sections", sections, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)
@@ -141,7 +151,7 @@ def _format_schema(schema: Schema) -> Iterator[str]:
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name != "stop" and (name != "questions" or key not in schema.names):
+        if name not in ("stop", "sections") and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{_format_key(key)} = {value}")
     if lines or name == "variables":
@@ -186,6 +196,7 @@ def _format_question(question: Question, schema: Schema) -> str:
         always=True if question.always else None,
         requires=_requires_to_value(question) or None,
         never=True if question.never else None,
+        section=question.section or None,
     )
 
 
@@ -301,6 +312,7 @@ def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Questio
         always=_parse_bool(f"{where}: always", entry.get("always", False)),
         requires=_parse_requires(f"{where}: requires", entry.get("requires", {})),
         never=_parse_bool(f"{where}: never", entry.get("never", False)),
+        section=_parse_text(f"{where}: section", entry.get("section", "")),
     )
 
 
