@@ -288,6 +288,13 @@ class ItemBank:
         completed = np.where(evidence.observed, evidence.values, numbers)
         return fill.round_to_valid(self.coding.decode(completed), self.schema)
 
+    def schema_answers(self, numbers: Numbers) -> NDArray[np.object_]:
+        """Numbers of a table [rows, variables] as answers: levels and scores."""
+        answers = np.empty(numbers.shape, dtype=object)
+        for column, variable in enumerate(self.schema.variables):
+            answers[:, column] = [variable.answer(number) for number in numbers[:, column]]
+        return answers
+
     def best_guesses(self, evidence: Evidence) -> Numbers:
         """The mean or most likely level of every cell in reported units [rows, variables]."""
         parts = []
