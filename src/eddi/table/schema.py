@@ -60,6 +60,8 @@ class Schema:
         sections: how many questions of each section are asked; a section without limits needs none.
         exclusive: groups of questions, by name, of which at most one is asked: once one of a group has
             a value, the others are closed.
+        exploration: how much interviews explore, such as ``{"share": 0.2}``; see
+            `eddi.strategy.Exploration`. They do not if it is empty.
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
@@ -74,12 +76,13 @@ class Schema:
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
     sections: tuple[Section, ...] = ()
     exclusive: tuple[tuple[str, ...], ...] = ()
+    exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "language"):
+            if item.name not in ("stop", "exploration", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -327,6 +330,7 @@ class Schema:
             stop=self.stop,
             sections=tuple(section for section in self.sections if section.name in used),
             exclusive=tuple(group for group in groups if len(group) > 1),
+            exploration=self.exploration,
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
         )

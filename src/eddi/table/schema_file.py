@@ -40,10 +40,13 @@ SECTIONS = {
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
     "sections": "# How many questions of each section are asked: share, minimum, maximum.",
+    "exploration": "# How much interviews explore. See eddi.strategy.Exploration.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
     "languages": "# The same texts in other languages.",
 }
+
+UNNOTED = ("stop", "exploration", "sections")  # sections whose keys are no columns
 
 _OPTION_KEYS = ("column", "option", "separator")
 _VARIABLE_KEYS = (
@@ -131,10 +134,8 @@ def from_document(document: dict[str, Any]) -> Schema:
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
         missing=parse_levels("missing", document.get("missing", [])),
         declined=parse_levels("declined", document.get("declined", [])),
-        stop={
-            name: parse_number(f"stop: {name}", value)
-            for name, value in parse_section(document, "stop").items()
-        },
+        stop=_parse_numbers(document, "stop"),
+        exploration=_parse_numbers(document, "exploration"),
         language=language,
         sections=tuple(
             Section.from_document(*item) for item in parse_section(document, "sections").items()
@@ -165,8 +166,10 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
-    stop = ((name, f"{to_int_if_whole(value)!r}") for name, value in schema.stop.items())
-    yield from _format_section("stop", stop, schema)
+    for section in ("stop", "exploration"):
+        numbers = getattr(schema, section).items()
+        entries = ((name, f"{to_int_if_whole(value)!r}") for name, value in numbers)
+        yield from _format_section(section, entries, schema)
     sections = ((section.name, format_value(section.to_document())) for section in schema.sections)
     yield from _format_section("sections", sections, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
@@ -180,7 +183,7 @@ def _format_schema(schema: Schema) -> Iterator[str]:
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name not in ("stop", "sections") and (name != "questions" or key not in schema.names):
+        if name not in UNNOTED and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{format_key(key)} = {value}")
     if lines or name == "variables":
@@ -311,7 +314,6 @@ def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Questio
         requires=_parse_requires(f"{where}: requires", entry.get("requires", {})),
         never=parse_bool(f"{where}: never", entry.get("never", False)),
         help=parse_text(f"{where}: help", entry.get("help", "")),
-        never=_parse_bool(f"{where}: never", entry.get("never", False)),
         section=parse_text(f"{where}: section", entry.get("section", "")),
     )
 
@@ -335,6 +337,13 @@ def _parse_set_aside(document: dict[str, Any], section: str) -> Iterator[SetAsid
     for name, reason in parse_section(document, section).items():
         text = parse_text(f"{section}: {name!r}", reason)
         yield SetAside(name, text, "identifier" if section == "identifiers" else "ignored")
+
+
+def _parse_numbers(document: dict[str, Any], section: str) -> dict[str, float]:
+    return {
+        name: parse_number(f"{section}: {name}", value)
+        for name, value in parse_section(document, section).items()
+    }
 
 
 def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
