@@ -9,7 +9,7 @@ import eddi
 from eddi.errors import StrategyError
 from eddi.evaluate.simulate import simulate_evidence
 from eddi.model.item_bank import Item, ItemBank, Trait
-from eddi.strategy import Balance, FixedOrder, Information, PerCost, Randomesque
+from eddi.strategy import Balance, FixedOrder, Information, PerCost
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.schema import Schema
@@ -86,46 +86,9 @@ def test_questions_of_no_section_have_the_remaining_share():
 
 def test_a_balance_of_an_unknown_section_is_explained():
     with pytest.raises(
-        StrategyError, match="'moods', which no question belongs to. Did you mean 'mood'"
+        StrategyError, match=r"'moods', which no question belongs to. Did you mean 'mood'"
     ):
         ask_all(make_bank(), strategy=Balance(Information(), {"moods": 0.5}))
-
-
-@pytest.mark.parametrize("shares", [{"mood": 0.0}, {"mood": 0.8, "sleep": 0.4}, {}])
-def test_shares_that_are_no_shares_are_rejected(shares):
-    with pytest.raises(StrategyError, match="share"):
-        Balance(Information(), shares)
-
-
-def test_a_random_question_among_the_best_is_asked_with_a_recorded_probability():
-    bank = make_bank()
-    steps = [eddi.Interview(bank, strategy=Randomesque(Information(), k=3)) for _ in range(40)]
-    chosen = {step.ask().name for step in steps}
-    assert chosen == {"a", "b", "c"}
-    assert steps[0].next_step().propensities == pytest.approx(dict.fromkeys("abc", 1 / 3))
-
-
-def test_a_replay_asks_the_same_random_questions():
-    bank, strategy = make_bank(), Randomesque(Information(), k=4)
-    interview = eddi.Interview(bank, strategy=strategy)
-    interview.tell(interview.ask(), "2")
-    again = eddi.Interview(bank, strategy=strategy, record=interview.record)
-    assert again.ask() == interview.ask()
-
-
-def test_simulated_respondents_share_the_questions_of_a_randomesque_strategy():
-    bank = make_bank()
-    truth = bank.coding.encode(bank.draw_tables(Evidence.empty(300, 7), 1, seed=0)[0])
-    curves = simulate_evidence(
-        bank, truth, "trait", strategy=Randomesque(Information(), k=6), max_steps=1
-    )
-    shares = np.bincount(curves.order[:, 0], minlength=6) / 300
-    assert shares.max() < 0.3
-
-
-def test_randomesque_needs_a_question():
-    with pytest.raises(StrategyError, match="k of at least 1 question, got 0"):
-        Randomesque(Information(), k=0)
 
 
 def test_rules_hold_for_every_row_of_a_batch():

@@ -80,12 +80,13 @@ def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> St
 
 def reseed(strategy: Strategy, seed: int) -> Strategy:
     """The strategy with another seed, if it has one: for another part of the same rows."""
-    has_seed = isinstance(strategy, Explore | Lookahead | Random | Randomesque)
-    return replace(strategy, seed=seed) if has_seed else strategy
+    if isinstance(strategy, Explore | Lookahead | Random | Randomesque):
+        return replace(strategy, seed=seed)
+    return strategy
 
 
 def name_strategy(strategy: Strategy) -> str:
-    """The name of a strategy, apart from its random choices and its balance; of one without a name, its class."""
+    """The name of a strategy, without its random choices and balance; its class if it has no name."""
     if isinstance(strategy, Balance | Explore | Randomesque):
         return name_strategy(strategy.inner)
     if isinstance(strategy, PerCost) and isinstance(strategy.inner, Information):

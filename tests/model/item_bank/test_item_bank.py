@@ -10,7 +10,7 @@ from scipy.stats import norm
 import eddi
 from eddi.errors import StrategyError
 from eddi.interview.interview import answers_to_evidence
-from eddi.strategy import FisherInformation, Lookahead
+from eddi.strategy import Lookahead
 from eddi.table.evidence import Evidence
 
 ANSWERS = {"sad": "3", "cry": "1"}
@@ -129,14 +129,6 @@ def test_simulated_answers_recover_the_trait_that_they_were_drawn_from(bank):
     assert curves.rmse[0] == pytest.approx(10, rel=0.1)
     assert curves.rmse[-1] < 6
     assert 0.87 < curves.coverage[-1] < 0.93
-
-
-def test_fisher_information_is_used_at_the_posterior_mean(bank):
-    interview = interview_with(bank, ANSWERS, strategy=FisherInformation())
-    theta = np.array((interview.predict().mean - 50) / 10)
-    scores = FisherInformation().score(bank, interview.evidence(), ("mood",))[0].tolist()
-    expected = [float(item.fisher_information(theta)) for item in bank.items[:3]]
-    assert scores == pytest.approx([*expected, 0, 0, 0, 0], abs=1e-9)
 
 
 def test_a_strategy_that_needs_a_network_says_so(bank):

@@ -105,6 +105,12 @@ def load_network(path: str | PathLike[str], *, device: str = "auto") -> FittedMo
     return model
 
 
+def load_cached_network(path: Path) -> FittedModel:
+    """`load_network`, cached like `load_cached`."""
+    model = load_cached(path)
+    return model if isinstance(model, FittedModel) else load_network(path)
+
+
 def load_cached(path: Path) -> FittedModel | ItemBank:
     """The model at ``path``; a worker that is given the same file again does not read it again."""
     return _load_version(path, path.stat().st_mtime_ns) if path.exists() else load(path)

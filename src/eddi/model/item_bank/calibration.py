@@ -82,7 +82,7 @@ def calibrate(
         loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
-    optimizer.step(closure)
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
     return _read_items(items, names, trait)
 
 

@@ -29,7 +29,8 @@ class GridDistribution(Likelihood):
 
     def log_weights(self, outputs: Tensor) -> Tensor:
         """Log probabilities of the points [..., n, points]."""
-        return torch.log_softmax(outputs.unflatten(-1, self.grids.shape), dim=-1)
+        by_point = outputs.view(*outputs.shape[:-1], *self.grids.shape)
+        return torch.log_softmax(by_point, dim=-1)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         """Log density: the probability of a point is spread evenly around it."""

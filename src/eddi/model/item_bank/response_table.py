@@ -51,7 +51,7 @@ class ResponseTable:
     @cached_property
     def entropies(self) -> Numbers:
         """Entropy of the answer at each point of the trait's grid, in nats [items, points]."""
-        return -(self.probabilities * self.log_probabilities).sum(1)
+        return np.asarray(-(self.probabilities * self.log_probabilities).sum(1))
 
     def log_posterior(self, levels: NDArray[np.int64], observed: Mask) -> Numbers:
         """Log posterior of every trait [rows, traits, points], not normalised.
@@ -74,7 +74,7 @@ class ResponseTable:
             weights: probabilities of the points of every trait's grid [rows, traits, points].
         """
         by_item = weights[:, self.trait_of]  # [rows, items, points]
-        return np.einsum("rip,ilp->ril", by_item, self.probabilities, optimize=True)
+        return np.asarray(np.einsum("rip,ilp->ril", by_item, self.probabilities, optimize=True))
 
     def trait_information(self, weights: Numbers, trait: int) -> Numbers:
         """Expected information of every answer about a trait, in nats [rows, items].
