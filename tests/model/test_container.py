@@ -23,5 +23,5 @@ def test_a_file_of_another_format_is_not_a_model(tmp_path):
 
 def test_a_version_that_is_too_new_asks_for_an_upgrade(tmp_path):
     container.write(tmp_path / "a.zip", Format("notes", 2, 9, ("text.txt",)), {"text.txt": b"one"})
-    with pytest.raises(ModelFileError, match="format version 9.*reads up to version 3"):
+    with pytest.raises(ModelFileError, match=r"format version 9.*reads up to version 3"):
         container.read(tmp_path / "a.zip", [NOTES])
