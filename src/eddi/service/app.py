@@ -11,6 +11,7 @@ from eddi import __version__
 from eddi.service.analyst import api as analyst_api
 from eddi.service.analyst.pages import home as analyst_pages
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.fhir import routes as fhir_routes
 from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
@@ -32,7 +33,10 @@ null. To keep the answers yourself, request one step at a time with `POST /ask`.
 Analysts upload a table with `POST /tables`, train a model with `POST /jobs`, and publish it with
 `POST /questionnaires/{name}/versions`. Interviews stay on the version they started with.
 
-All errors are `application/problem+json`.
+FHIR clients find adaptive forms at `/fhir/Questionnaire`, and answer them with
+`POST /fhir/Questionnaire/$next-question` (SDC 4.0.0).
+
+All errors are `application/problem+json`; at `/fhir`, they are an `OperationOutcome`.
 """
 
 
@@ -103,6 +107,7 @@ def assemble(
     keys = Keys(service.store) if settings.needs_keys else None
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
+    app.include_router(fhir_routes.router(service, keys, is_stored=settings.fhir_store))
     app.include_router(respondent.router(service, settings))
     app.include_router(analyst_pages.router(workshop, keys, settings, service))
     return app

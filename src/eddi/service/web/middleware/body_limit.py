@@ -4,6 +4,7 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from eddi.service.fhir.operation_outcome import is_fhir_path
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
@@ -12,6 +13,7 @@ UPLOAD_PATHS = ("/tables", "/analyst/tables")
 # The schema of a table, and the texts of a questionnaire, for analysts who have signed in.
 LARGE_FORMS = ("/analyst/tables/", "/analyst/questionnaires/")
 MAX_LARGE_FORM = 4_000_000  # bytes: a form with a hundred columns and long texts
+MAX_RESOURCE = 1_000_000  # bytes: a FHIR response contains all questions so far, with their options
 
 
 class BodyLimit:
@@ -49,6 +51,8 @@ class BodyLimit:
     def _limit(self, path: str) -> int:
         if path in UPLOAD_PATHS:
             return self.max_upload
+        if is_fhir_path(path):
+            return MAX_RESOURCE
         return MAX_LARGE_FORM if path.startswith(LARGE_FORMS) else self.max_body
 
 
