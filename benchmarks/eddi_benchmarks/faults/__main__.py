@@ -16,7 +16,7 @@ Run = Callable[[int, int], Outcomes]
 RUNS: dict[str, tuple[Run, int]] = {
     "model-files": (model_files.run, 2500),
     "tables": (tables.run, 400),
-    "fhir": (fhir_mutations.run, 1000),
+    "fhir": (fhir_mutations.run, 1200),
 }
 
 
