@@ -4,7 +4,7 @@ import pytest
 
 from eddi import DECLINED, UNKNOWN, Variable
 from eddi.service.fhir.operation_outcome import ResourceError
-from eddi.service.fhir.schemas import AnswerIn
+from eddi.service.fhir.schemas import ItemAnswerIn
 from eddi.service.fhir.variable_items import describe_variable, level_codes, read_value
 from eddi.service.fhir.vocabulary import DATA_ABSENT_REASONS, MAX_VALUE, MIN_VALUE, UNIT
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
@@ -18,7 +18,7 @@ PAIN = Variable("pain", "ordinal", levels=("none", "very  strong"))
 
 
 def read(variable, answer, texts=PLAIN):
-    return read_value(variable, [AnswerIn.model_validate(answer)], texts, path="item[0]")
+    return read_value(variable, [ItemAnswerIn.model_validate(answer)], texts, path="item[0]")
 
 
 def test_a_quantity_is_a_decimal_with_its_unit_and_range():
@@ -104,6 +104,6 @@ def test_an_answer_that_does_not_suit_is_refused(variable, answer, message):
 
 @pytest.mark.parametrize("n_answers", [0, 2])
 def test_a_variable_has_one_answer(n_answers):
-    answers = [AnswerIn.model_validate({"valueInteger": 1})] * n_answers
+    answers = [ItemAnswerIn.model_validate({"valueInteger": 1})] * n_answers
     with pytest.raises(ResourceError, match=f"takes one answer, got {n_answers}"):
         read_value(VISITS, answers, PLAIN, path="item[0]")

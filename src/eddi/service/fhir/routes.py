@@ -18,7 +18,7 @@ from eddi.service.fhir.discovery import (
     find_questionnaire,
 )
 from eddi.service.fhir.operation_outcome import ISSUE_KEY, MalformedResourceError, ResourceError
-from eddi.service.fhir.schemas import NextQuestionIn, ResponseIn
+from eddi.service.fhir.schemas import NextQuestionIn, ParametersIn
 from eddi.service.fhir.vocabulary import MEDIA_TYPE, PATH
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.web.api import INTERVIEWERS, READERS, JsonRoute, require_role
@@ -94,9 +94,9 @@ def _add_operation(routes: APIRouter, forms: AdaptiveForms, keys: Keys | None) -
         Send a QuestionnaireResponse, or Parameters with one, whose contained Questionnaire names a
         questionnaire in `derivedFrom`. To begin, neither has items.
         """
-        is_bare = isinstance(resource, ResponseIn)
-        response = resource if is_bare else resource.parameter[0].resource
-        return forms.next_question(response, _base_url(request))
+        if isinstance(resource, ParametersIn):
+            resource = resource.parameter[0].resource
+        return forms.next_question(resource, _base_url(request))
 
 
 def _add_discovery(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:

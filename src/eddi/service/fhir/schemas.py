@@ -80,7 +80,7 @@ class ReferenceIn(_Element):
     display: Text | None = None
 
 
-class AnswerIn(_Element):
+class ItemAnswerIn(_Element):
     """One answer of an item, or the reason why there is none."""
 
     value_boolean: bool | None = None
@@ -99,7 +99,7 @@ class ItemIn(_Element):
     link_id: LinkId
     definition: Uri | None = None
     text: Text | None = None
-    answer: list[AnswerIn] = Field(default=[], min_length=1, max_length=MAX_ANSWERS)
+    answer: list[ItemAnswerIn] = Field(default=[], min_length=1, max_length=MAX_ANSWERS)
     item: list["ItemIn"] = Field(default=[], min_length=1, max_length=MAX_ITEMS)
 
 

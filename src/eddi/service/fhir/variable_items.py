@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from eddi.interview.record import NoAnswer
 from eddi.service.fhir.operation_outcome import ResourceError
-from eddi.service.fhir.schemas import AnswerIn, CodingIn, ExtensionIn, QuantityIn
+from eddi.service.fhir.schemas import CodingIn, ExtensionIn, ItemAnswerIn, QuantityIn
 from eddi.service.fhir.vocabulary import (
     DATA_ABSENT,
     DATA_ABSENT_REASONS,
@@ -90,7 +90,7 @@ def is_boolean(variable: Variable, texts: Texts) -> bool:
 
 
 def read_value(
-    variable: Variable, answers: Sequence[AnswerIn], texts: Texts, *, path: str
+    variable: Variable, answers: Sequence[ItemAnswerIn], texts: Texts, *, path: str
 ) -> Level | NoAnswer:
     """Return the value of a variable, or why there is none.
 
@@ -118,7 +118,7 @@ def read_value(
     return _read_quantity(variable, answer, path)
 
 
-def read_reason(answer: AnswerIn, path: str) -> NoAnswer | None:
+def read_reason(answer: ItemAnswerIn, path: str) -> NoAnswer | None:
     """Return why an answer has no value; None if it has one."""
     elements = (answer.value_boolean_element, answer.value_integer_element, answer.value_decimal_element)
     parts = (answer, *elements, answer.value_coding, answer.value_quantity)
@@ -155,7 +155,7 @@ def _read_level(variable: Variable, coding: CodingIn, path: str) -> Level:
     )
 
 
-def _read_quantity(variable: Variable, answer: AnswerIn, path: str) -> float:
+def _read_quantity(variable: Variable, answer: ItemAnswerIn, path: str) -> float:
     if answer.value_quantity is None:
         is_integer = answer.value_integer is not None
         return float(_take(variable, answer, "value_integer" if is_integer else "value_decimal", path))
@@ -171,7 +171,7 @@ def _read_quantity(variable: Variable, answer: AnswerIn, path: str) -> float:
     return quantity.value
 
 
-def _take(variable: Variable, answer: AnswerIn, field: str, path: str) -> Any:
+def _take(variable: Variable, answer: ItemAnswerIn, field: str, path: str) -> Any:
     """Return the only value of an answer; an error if it is of another type."""
     given = [name for name in answer.model_fields_set if name.startswith("value")]
     value = getattr(answer, field)
