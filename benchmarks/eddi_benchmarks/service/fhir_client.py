@@ -67,17 +67,24 @@ def send(client: httpx.Client, resource: Resource) -> httpx.Response:
     return client.post(ADDRESS, json=resource)
 
 
-def fill(client: httpx.Client, canonical: str, *, n_answers: int | None = None) -> list[Resource]:
+def fill(
+    client: httpx.Client,
+    canonical: str,
+    *,
+    n_answers: int | None = None,
+    answer: Callable[[Resource], Resource] = answer_item,
+) -> list[Resource]:
     """Return all responses of the server while a form is filled.
 
     Args:
         client: of a server.
         canonical: the address of the questionnaire.
         n_answers: how many questions are answered; None for all.
+        answer: answers an item.
     """
     responses = [_read(send(client, begin(canonical)))]
     while responses[-1]["status"] != "completed" and len(responses) - 1 != n_answers:
-        responses.append(_read(send(client, reply(responses[-1]))))
+        responses.append(_read(send(client, reply(responses[-1], answer))))
     return responses
 
 
