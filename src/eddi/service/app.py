@@ -12,16 +12,14 @@ from eddi.service.analyst import api as analyst_api
 from eddi.service.analyst.pages import home as analyst_pages
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.fhir import routes as fhir_routes
-from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
-from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.maintenance import Maintenance
+from eddi.service.open_service import open_service
 from eddi.service.settings import Settings
 from eddi.service.web import api, problem_details, respondent
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.middleware import install_middleware
-from eddi.store.factory import open_store
 
 DESCRIPTION = """\
 Interviews that ask each person the most informative next question, and stop when the result is certain
@@ -54,25 +52,8 @@ def build(settings: Settings, *, metrics: Metrics | None = None, runs_jobs: bool
         StopError: the risk cannot be guaranteed, because the model has no certificate for it.
         StoreError: the store cannot be opened.
     """
-    path = Path(settings.model)
-    questionnaire = (
-        Questionnaire.load(path, settings.targets, strategy=settings.strategy, rules=settings.rules)
-        if settings.model
-        else None
-    )
-    store = open_store(settings.store)
-    workshop = Workshop.from_settings(store, settings)
-    metrics = metrics or Metrics()
-    batcher = Batcher(
-        max_batch_size=settings.batch,
-        window_s=settings.window_ms / 1000,
-        max_waiting=settings.waiting,
-        on_batch=metrics.batch_size.observe,
-    )
-    if questionnaire is not None:
-        batcher.next_step(questionnaire.interview())  # the first step is the slowest
-        workshop.catalogue.publish_at_startup(path, questionnaire)
-    service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
+    models = [Path(settings.model)] if settings.model else []
+    service, workshop = open_service(settings, models, metrics=metrics)
     return assemble(service, workshop, settings, runs_jobs=runs_jobs)
 
 
