@@ -63,7 +63,7 @@ def _quantity_parts(items: QuestionItems, prediction: Prediction) -> list[tuple[
         "high": (f"{title}: 95%", high),
     }
     return [
-        _number(items.link_id(PREFIX, variable.name, key), text, value, unit=variable.unit)
+        _number(items.link_id(PREFIX, variable.name, key), text, value, unit=items.texts.unit(variable))
         for key, (text, value) in numbers.items()
     ]
 

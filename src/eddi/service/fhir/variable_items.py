@@ -42,8 +42,8 @@ def describe_variable(variable: Variable, texts: Texts) -> Item:
         return {"type": "choice", "answerOption": level_options(variable, texts)}
     number = "Integer" if variable.kind is Kind.COUNT else "Decimal"
     extensions = _range_extensions(variable, f"value{number}")
-    if variable.unit:
-        extensions.append({"url": UNIT, "valueCoding": {"display": variable.unit}})
+    if unit := texts.unit(variable):
+        extensions.append({"url": UNIT, "valueCoding": {"display": unit}})
     return {"type": number.lower(), **({"extension": extensions} if extensions else {})}
 
 
@@ -84,7 +84,8 @@ def code_system(variable: Variable) -> str:
 
 def is_boolean(variable: Variable, texts: Texts) -> bool:
     """Whether a variable is answered with true or false: yes and no, without other labels."""
-    if variable.kind is not Kind.BINARY or variable.labels or texts.settings.labels.get(variable.name):
+    labels = variable.in_language(texts.language.code).labels or texts.settings.labels.get(variable.name)
+    if variable.kind is not Kind.BINARY or labels:
         return False
     return tuple(str(level).lower() for level in variable.levels) in BOOLEAN_LEVELS
 
@@ -115,7 +116,7 @@ def read_value(
         return _read_level(variable, _take(variable, answer, "value_coding", path), path)
     if variable.kind is Kind.COUNT:
         return int(_take(variable, answer, "value_integer", path))
-    return _read_quantity(variable, answer, path)
+    return _read_quantity(variable, answer, texts, path)
 
 
 def read_reason(answer: ItemAnswerIn, path: str) -> NoAnswer | None:
@@ -155,13 +156,14 @@ def _read_level(variable: Variable, coding: CodingIn, path: str) -> Level:
     )
 
 
-def _read_quantity(variable: Variable, answer: ItemAnswerIn, path: str) -> float:
+def _read_quantity(variable: Variable, answer: ItemAnswerIn, texts: Texts, path: str) -> float:
     if answer.value_quantity is None:
         is_integer = answer.value_integer is not None
         return float(_take(variable, answer, "value_integer" if is_integer else "value_decimal", path))
     quantity: QuantityIn = _take(variable, answer, "value_quantity", path)
     units = {unit.casefold() for unit in (quantity.unit, quantity.code) if unit}
-    if quantity.value is None or (units and variable.unit.casefold() not in units):
+    own = {variable.unit.casefold(), texts.unit(variable).casefold()}
+    if quantity.value is None or (units and own.isdisjoint(units)):
         raise ResourceError(
             f"{variable.name!r} must be a number{f' in {variable.unit}' if variable.unit else ''}, got "
             f"{quantity.value} {quantity.unit or quantity.code or ''}.",
