@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from eddi.errors import SchemaError, TargetError
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
+from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.question import Comparison, Question, parse_requires
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
@@ -56,6 +57,8 @@ class Schema:
         declined: codes that mean "declined to answer" in every column, such as "refused".
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
         notes: what to check in an inferred schema. They do not affect how a table is read.
+        language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
+            questions have their texts in other languages.
     """
 
     variables: tuple[Variable, ...]
@@ -66,10 +69,11 @@ class Schema:
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
     notes: tuple[Note, ...] = field(default=(), compare=False)
+    language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name != "stop":
+            if item.name not in ("stop", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -87,6 +91,7 @@ class Schema:
                     _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        check_languages("the schema", (self.language,) if self.language else ())
 
     @classmethod
     def infer(
@@ -160,6 +165,23 @@ class Schema:
             for v in map(self.__getitem__, question.reveals)
         ]
         return format_html_table(repr(self), ("variable", "kind", "values", "question", "cost"), rows)
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages in which it has texts: its own if it is known, then the others."""
+        items: tuple[Variable | Question, ...] = (*self.variables, *self.explicit_questions)
+        codes = (code for item in items for code in item.translations)
+        return tuple(dict.fromkeys((self.language, *codes) if self.language else codes))
+
+    def in_language(self, code: str) -> "Schema":
+        """Return a copy with the texts in a language; those without a translation stay."""
+        if code not in self.languages or code == self.language:
+            return self
+        return replace(
+            self,
+            variables=tuple(variable.in_language(code) for variable in self.variables),
+            explicit_questions=tuple(q.in_language(code) for q in self.explicit_questions),
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -244,6 +266,8 @@ class Schema:
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
         never: bool = False,
+        help: str = "",
+        translations: Mapping[str, QuestionTexts] | None = None,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -251,7 +275,8 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
+        conditions, texts = parse_requires(requires or {}), translations or {}
+        question = Question(name, names, text, cost, always, conditions, never, help, texts)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -287,6 +312,7 @@ class Schema:
             declined=self.declined,
             stop=self.stop,
             notes=tuple(note for note in self.notes if note.column not in names),
+            language=self.language,
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:
