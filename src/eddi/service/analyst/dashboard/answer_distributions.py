@@ -25,6 +25,7 @@ N_QUANTILES = 19  # of the prediction of a quantity
 MAX_CELLS = (
     2_000_000  # predicted values per question; limits the number of people of wide questionnaires
 )
+N_BINS = 8  # of a quantity, about
 OUTER_SHARE = (
     0.02  # of the values that the first and the last bin have at least, so that bins are readable
 )
@@ -131,7 +132,7 @@ def _predict_quantiles(model: FittedModel, name: str, evidence: Evidence) -> Num
 def _choose_edges(values: Numbers) -> tuple[float, ...]:
     """Round numbers between which most values lie."""
     low, high = np.quantile(values, [OUTER_SHARE, 1 - OUTER_SHARE]).tolist()
-    inner = [edge for edge in ticks(low, high) if low <= edge <= high]
+    inner = [edge for edge in ticks(low, high, N_BINS) if low <= edge <= high]
     return tuple(inner) or (low,)
 
 
