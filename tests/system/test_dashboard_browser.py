@@ -52,17 +52,18 @@ def answer(client: httpx.Client, number: int) -> str:
     step = client.post("/interviews").json()
     key = step["id"]
     while step["question"] is not None and (number % 4 or step["question"]["name"] == "age"):
-        values = {
-            variable["name"]: variable.get("levels", [1, 2, 3])[
-                number % len(variable.get("levels", "123"))
-            ]
-            for variable in step["question"]["reveals"]
-        }
+        values = {v["name"]: choose(v, number) for v in step["question"]["reveals"]}
         body = {"question": step["question"]["name"], "values": values, "confirm": True}
         response = client.post(f"/interviews/{key}/answers", json=body)
         assert response.is_success, response.text
         step = response.json()
     return name_person(key)
+
+
+def choose(variable: dict, number: int) -> object:
+    """A value that differs from person to person."""
+    levels = variable.get("levels") or {"visits": [0, 1, 2, 4]}.get(variable["name"], range(30, 80))
+    return levels[7 * number % len(levels)]
 
 
 def check(page: Page, name: str, *, scripts: bool) -> None:

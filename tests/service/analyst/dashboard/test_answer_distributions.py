@@ -60,3 +60,12 @@ def test_people_who_differ_from_the_model_are_found(model, drawn):
 
 def test_a_question_that_nobody_answered_has_no_distribution(model, drawn):
     assert compare_answers(model.model_, make_people(drawn), ["town"]) == {"town": []}
+
+
+def test_counts_have_bins_of_whole_numbers(model):
+    people = make_people([(("visits", number % 6),) for number in range(60)])
+    [distribution] = compare_answers(model.model_, people, ["visits"])["visits"]
+    assert all(edge.is_integer() and edge > 0 for edge in distribution.edges)
+    assert len(distribution.observed) == len(distribution.edges) + 1
+    assert distribution.observed[0] > 0
+    assert distribution.expected.sum() == pytest.approx(1)

@@ -19,7 +19,7 @@ from eddi.service.analyst.questionnaires.collected_answers import Person
 from eddi.service.interviews.drift import stability_index
 from eddi.service.web.svg import ticks
 from eddi.table.evidence import Evidence
-from eddi.table.variable import Variable
+from eddi.table.variable import Kind, Variable
 
 N_QUANTILES = 19  # of the prediction of a quantity
 MAX_CELLS = (
@@ -107,8 +107,10 @@ def _compare_variable(
         expected = np.asarray(prediction.probabilities).mean(0)
         counts = np.bincount(numbers.astype(int), minlength=variable.n_levels)
         return AnswerDistribution(variable, (), counts / n_people, expected, n_people)
-    quantiles = _predict_quantiles(model, variable.name, before)
-    edges = _choose_edges(np.concatenate([numbers, quantiles]))
+    quantiles, is_count = _predict_quantiles(model, variable.name, before), variable.kind is Kind.COUNT
+    if is_count:
+        quantiles = np.maximum(0.0, np.rint(quantiles))
+    edges = _choose_edges(np.concatenate([numbers, quantiles]), is_count=is_count)
     return AnswerDistribution(
         variable, edges, _shares(numbers, edges), _shares(quantiles, edges), n_people
     )
@@ -129,11 +131,12 @@ def _predict_quantiles(model: FittedModel, name: str, evidence: Evidence) -> Num
     return np.asarray(model.coding.decode(coded)[:, position], dtype=np.float64)
 
 
-def _choose_edges(values: Numbers) -> tuple[float, ...]:
-    """Round numbers between which most values lie."""
+def _choose_edges(values: Numbers, *, is_count: bool) -> tuple[float, ...]:
+    """Round numbers between which most values lie; a bin begins at its lower edge."""
     low, high = np.quantile(values, [OUTER_SHARE, 1 - OUTER_SHARE]).tolist()
-    inner = [edge for edge in ticks(low, high, N_BINS) if low <= edge <= high]
-    return tuple(inner) or (low,)
+    inner = [edge for edge in ticks(low, high, N_BINS) if values.min() < edge <= high]
+    chosen = [edge for edge in inner if edge.is_integer() or not is_count]
+    return tuple(chosen) or (max(1.0, float(np.ceil(high))) if is_count else float(high),)
 
 
 def _shares(values: Numbers, edges: Sequence[float]) -> Numbers:

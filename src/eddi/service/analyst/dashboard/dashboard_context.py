@@ -21,7 +21,7 @@ from eddi.service.web.api_keys import NO_KEY, SERVER
 from eddi.service.web.formatting import format_percent, format_probability
 from eddi.service.web.texts import Texts
 from eddi.table.schema import Schema
-from eddi.table.variable import Variable
+from eddi.table.variable import Kind, Variable
 
 MIN_ANSWERS = 20  # to one variable, before its distribution is judged
 STABLE, UNSTABLE = 0.1, 0.25  # usual limits of the population stability index
@@ -110,6 +110,10 @@ def _label_bins(distribution: AnswerDistribution, texts: Texts) -> list[str]:
     variable, edges = distribution.variable, distribution.edges
     if not edges:
         return [texts.level(variable, level) for level in variable.levels]
+    if variable.kind is Kind.COUNT:
+        ranges = pairwise([0.0, *edges])
+        counts = [f"{low:g}" if high - low == 1 else f"{low:g} to {high - 1:g}" for low, high in ranges]
+        return [*counts, f"{edges[-1]:g} and more"]
     inner = [f"{low:g} to under {high:g}" for low, high in pairwise(edges)]
     return [f"under {edges[0]:g}", *inner, f"{edges[-1]:g} and over"]
 
