@@ -101,6 +101,7 @@ class Schema:
         targets: Iterable[str] = (),
         missing: Iterable[Level] = (),
         declined: Iterable[Level] = (),
+        codebook: str | PathLike[str] | None = None,
     ) -> "Schema":
         """Infer the kind, levels and range of every column from its name and its values.
 
@@ -114,6 +115,9 @@ class Schema:
                 an identifier.
             missing: codes that mean "missing" in every column, such as -99.
             declined: codes that mean "declined to answer" in every column, such as "refused".
+            codebook: a file that describes the columns: a REDCap data dictionary, an XLSForm, a FHIR
+                Questionnaire, or a table of variables, labels and codes. Its texts, levels, ranges and
+                conditions come before what is inferred. The notes list what cannot be represented.
         """
         from eddi.table import infer, streaming
 
@@ -121,10 +125,12 @@ class Schema:
         names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
         if isinstance(rows, streaming.ParquetStream):
             batches = rows.iter_batches()
-            return infer.infer_stream(
+            schema = infer.infer_stream(
                 rows.columns, batches, targets=names, missing=missing, declined=declined
             )
-        return infer.infer(rows, targets=names, missing=missing, declined=declined)
+        else:
+            schema = infer.infer(rows, targets=names, missing=missing, declined=declined)
+        return schema if codebook is None else infer.add_codebook(schema, rows, codebook)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
@@ -238,11 +244,11 @@ class Schema:
         """Return the option that each variable of a multi-select question stands for.
 
         It is empty for other questions. The variables of a multi-select question come from one column,
-        whose cells list options.
+        whose cells list options, or each has a column of its own.
         """
         sources = {name: source for name in question.reveals if (source := self[name].source)}
-        is_one_column = len({source.column for source in sources.values()}) == 1
-        if not is_one_column or len(sources) == 1 or len(sources) < len(question.reveals):
+        columns = {source.column if source.is_list else "" for source in sources.values()}
+        if len(columns) != 1 or len(sources) == 1 or len(sources) < len(question.reveals):
             return {}
         return {name: source.option for name, source in sources.items()}
 

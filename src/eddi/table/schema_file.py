@@ -145,8 +145,9 @@ def format_variable_line(variable: Variable) -> str:
 def _format_schema(schema: Schema) -> Iterator[str]:
     yield HEADING
     if schema.notes:
-        names = format_names(list(dict.fromkeys(note.column for note in schema.notes)))
+        names = format_names(list(dict.fromkeys(filter(None, (note.column for note in schema.notes)))))
         yield f"# Check these guesses; the comments below say what to change: {names}."
+    yield from _format_other_notes(schema)
     yield f"targets = {format_value(schema.targets)}"
     if schema.language:
         yield f"language = {format_value(schema.language)}"
@@ -175,6 +176,15 @@ def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schem
         lines.append(f"{format_key(key)} = {value}")
     if lines or name == "variables":
         yield from ("", SECTIONS[name], f"[{name}]", *lines)
+
+
+def _format_other_notes(schema: Schema) -> Iterator[str]:
+    """Yield what to check about the whole table, and about what has no line in the file."""
+    names = {*schema.names, *(q.name for q in schema.questions), *(c.name for c in schema.set_aside)}
+    for note in schema.notes:
+        if note.column not in names:
+            about = f"Check {format_key(note.column)}" if note.column else "Note"
+            yield f"# {about}: {' '.join(note.message.split())}"
 
 
 def _format_notes(column: str, schema: Schema) -> Iterator[str]:
