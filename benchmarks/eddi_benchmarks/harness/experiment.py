@@ -20,6 +20,7 @@ MODULES = {
     "decisions": "decisions.experiment",
     "few-rows": "decisions.few_rows",
     "holes": "quality.missing_values",
+    "adaptive-testing": "quality.adaptive_testing",
     "self-test": "self_test",
 }
 """The module that defines ``EXPERIMENT``, by the name that a suite uses."""
