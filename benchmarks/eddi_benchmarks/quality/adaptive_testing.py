@@ -45,7 +45,7 @@ LEVELS = tuple(range(1, N_LEVELS + 1))
 
 def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001
     """Train, calibrate, and simulate every method on the held-out people."""
-    table = datasets.read("bfi").to_pandas()
+    table = datasets.load("bfi").to_pandas()
     random = np.random.default_rng(settings["seed"])
     order = random.permutation(len(table))
     n_test = int(settings["n_test"])

@@ -16,9 +16,9 @@ PARAGRAPHS = (
     "random. Each method asks held-out people items one by one and predicts the five full scores, each the "
     "mean of its five items. The table has the correlation of predicted and true scores, averaged over the "
     "scales.",
-    "Ours is a model that is learned from the training people, with the five scores as targets. The short form "
-    "asks everybody the same items in the order that is best on training people, and predicts with the same "
-    "model; so does random. The item bank has a graded response model for each scale, calibrated on the same "
+    "Ours is a model that is learned from the training people, with the five scores as targets. The short "
+    "form asks everybody the same items in the order that is best on training people, and predicts with "
+    "the same model; so does random. The item bank has a graded response model for each scale, calibrated on the same "
     "people; `Information` and `FisherInformation` (the rule of catsim) choose its items.",
     "With constraints, items are drawn from the best ones of the section that is furthest below its share "
     "(`Balance`, `Randomesque`), and `Exposure` withholds items that were asked too often.",
@@ -53,7 +53,7 @@ def _correlation_table(results: Sequence[RunResult]) -> ReportTable:
     best = set()
     for column in range(len(LENGTHS)):
         present = [(line[column], row) for row, line in enumerate(values) if column < len(line)]
-        best.add((max(present)[1], column + 1))
+        best |= {(max(present)[1], column + 1)} if present else set()
     first = results[0].measurements
     note = (
         f"Means over {len(results)} splits, ± the standard error over splits; {first['n_train']:,} training "
@@ -82,8 +82,8 @@ def _constraint_table(results: Sequence[RunResult]) -> ReportTable:
         )
     columns = ("method", "correlation", "highest exposure", "lowest exposure", "items per scale")
     note = (
-        "Exposure is the share of held-out people who were asked an item: of all items and splits, the highest "
-        "and the lowest. Items per scale: the fewest and the most that a person was asked."
+        "Exposure is the share of held-out people who were asked an item: of all items and splits, the "
+        "highest and the lowest. Items per scale: the fewest and the most that a person was asked."
     )
     return ReportTable(f"Tests of {length} items", columns, tuple(rows), note)
 
