@@ -120,7 +120,7 @@ def make_methods(
 ) -> dict[str, Method]:
     """The methods by name."""
     seed, shares = int(settings["seed"]), dict.fromkeys(TARGETS, 1 / len(TARGETS))
-    few = train[: int(settings["n_order_rows"])]
+    order = FixedOrder.learn(model, train[: int(settings["n_order_rows"])], TARGETS)
     limit = Exposure(float(settings["max_rate"]))
 
     def constrain(strategy: Strategy) -> Strategy:
@@ -130,7 +130,8 @@ def make_methods(
         "ours": (model, Information(), None),
         "ours, balanced": (model, Balance(Information(), shares), None),
         "ours, exposure below 0.4": (model, constrain(Information()), limit),
-        "short form": (model, FixedOrder.learn(model, few, TARGETS), None),
+        "short form": (model, order, None),
+        "short form, balanced": (model, Balance(order, shares), None),
         "random": (model, Random(seed), None),
         "item bank, information": (bank, Information(), None),
         "item bank, Fisher": (bank, FisherInformation(), None),

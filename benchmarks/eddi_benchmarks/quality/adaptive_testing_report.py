@@ -18,8 +18,8 @@ PARAGRAPHS = (
     "scales.",
     "Ours is a model that is learned from the training people, with the five scores as targets. The short "
     "form asks everybody the same items in the order that is best on training people, and predicts with "
-    "the same model; so does random. The item bank has a graded response model for each scale, calibrated on the same "
-    "people; `Information` and `FisherInformation` (the rule of catsim) choose its items.",
+    "the same model; so does random. The item bank has a graded response model for each scale, calibrated "
+    "on the same people; `Information` and `FisherInformation` (the rule of catsim) choose its items.",
     "With constraints, items are drawn from the best ones of the section that is furthest below its share "
     "(`Balance`, `Randomesque`), and `Exposure` withholds items that were asked too often.",
 )

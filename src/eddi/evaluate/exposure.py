@@ -12,7 +12,7 @@ from eddi.strategy.exposure import Exposure, ExposureCounts
 from eddi.strategy.names import reseed
 from eddi.table.evidence import Evidence
 
-BLOCK_ROWS = 25  # respondents between two updates of the counts
+BLOCK_ROWS = 10  # respondents between two updates of the counts
 
 
 @dataclass(frozen=True)
