@@ -130,7 +130,7 @@ class FittedModel(LearnedAttributes):
 
     def __repr__(self) -> str:
         target = f", target {', '.join(self.target)}" if self.target else ""
-        rows = f"{self.training.n_rows:,} rows"
+        rows = f"{self.training.n_rows:,} rows" if self.training.n_rows else "beliefs alone"
         return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -140,11 +140,6 @@ class FittedModel(LearnedAttributes):
     def fitted(self) -> "FittedModel":
         """This model."""
         return self
-
-    @property
-    def n_training_rows(self) -> int:
-        """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
-        return self.training.n_rows
 
     def held_out(self) -> tuple[str, list[tuple["FittedModel", Evidence]]]:
         """What the held-out rows are, and models, each with rows that it was not trained on."""

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.beliefs.statements import Belief, Relation, check_statements
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
+from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.question import Comparison, Question, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
@@ -62,6 +64,8 @@ class Schema:
             a value, the others are closed.
         exploration: how much interviews explore, such as ``{"share": 0.2}``; see
             `eddi.strategy.Exploration`. They do not if it is empty.
+        beliefs: what is believed about the values of variables, for a start without data.
+        relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
@@ -77,6 +81,8 @@ class Schema:
     sections: tuple[Section, ...] = ()
     exclusive: tuple[tuple[str, ...], ...] = ()
     exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: tuple[Belief, ...] = ()
+    relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
 
@@ -89,8 +95,8 @@ class Schema:
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
         object.__setattr__(self, "set_aside", tuple(set_aside))
-        _check_unique("variable", [*self.names, *(column.name for column in set_aside)])
-        _check_unique("question", [question.name for question in self.questions])
+        check_unique("variable", [*self.names, *(column.name for column in set_aside)])
+        check_unique("question", [question.name for question in self.questions])
         for question in self.explicit_questions:
             for name in question.reveals:
                 self._check_variable(name, f"question {question.name!r} reveals")
@@ -101,6 +107,7 @@ class Schema:
         for name in self.targets:
             self._check_variable(name, "targets contain")
         check_languages("the schema", (self.language,) if self.language else ())
+        check_statements(self.beliefs, self.relations, self.__getitem__)
         object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
         check_sections(self.sections, [question.section for question in self.questions])
         check_exclusive(self.exclusive, [question.name for question in self.questions])
@@ -337,6 +344,8 @@ class Schema:
             sections=tuple(section for section in self.sections if section.name in used),
             exclusive=tuple(group for group in groups if len(group) > 1),
             exploration=self.exploration,
+            beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
+            relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
         )
@@ -388,11 +397,3 @@ def _check_requirement(question: str, variable: Variable, part: Level | Comparis
             f"question {question!r} requires {variable.name!r} to be {part!r}, "
             f"which is not one of its levels ({levels})."
         )
-
-
-def _check_unique(what: str, names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"the {what} name {name!r} is used twice. Names must be unique.")
-        seen.add(name)
