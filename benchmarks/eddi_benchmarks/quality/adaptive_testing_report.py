@@ -10,7 +10,7 @@ from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.report.content import Figure, ReportTable, Section
 from eddi_benchmarks.report.statistics import format_mean
 
-LENGTHS = (1, 3, 5, 8, 10, 15, 20)
+LENGTHS = (1, 3, 5, 8, 10, 12, 15)
 PARAGRAPHS = (
     "The dataset psych/bfi: 25 items of five personality scales. People who answered all items are split at "
     "random. Each method asks held-out people items one by one and predicts the five full scores, each the "
