@@ -40,6 +40,7 @@ LIBRARY_USERS = {
         "strategy/lasso.py",
     ),
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
+    **dict.fromkeys(("mcp", "mcp_types"), ("service/agents/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
 }
 WITHOUT_TORCH = (

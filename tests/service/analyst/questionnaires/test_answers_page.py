@@ -81,14 +81,14 @@ def test_the_codebook_explains_levels(managed_site, interviews):
     assert smoker == [("no", "No"), ("yes", "Yes")]
 
 
-def test_the_page_counts_interviews_and_refusals(managed_site, interviews):
-    page = re.sub(
-        r"\s+", " ", re.sub(r"<[^>]+>", " ", managed_site.get(f"{interviews[0]}/answers").text)
-    )
+def test_the_dashboard_counts_interviews_and_refusals(managed_site, interviews):
+    text = managed_site.get(f"{interviews[0]}/dashboard").text
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
     assert "Started 2" in page
     assert "Finished 1" in page
     assert "6.0 on average" in page
-    assert "1 after 1 answers" in page
+    assert "1 after one answer" in page
+    assert "1 declined" in page
 
 
 def test_the_answers_of_one_person_can_be_deleted(managed_site, fill_in, interviews):
