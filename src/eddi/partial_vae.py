@@ -358,8 +358,6 @@ def load(
 ) -> PartialVAE | Any:
     """Read a model written by `PartialVAE.save`, or an `ItemBank`; ``unknown`` is that of the estimator.
 
-    For type checkers, the result has the attributes of `PartialVAE`, the usual case.
-
     Raises:
         ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """

@@ -4,6 +4,7 @@ from eddi_benchmarks.data import icu, nhanes
 from eddi_benchmarks.data.class_tables import CLASS_TABLES
 from eddi_benchmarks.data.dataset import Dataset
 from eddi_benchmarks.data.mnist import MNIST
+from eddi_benchmarks.data.personality import BFI
 from eddi_benchmarks.data.uci import UCI_TABLES
 
 
@@ -63,6 +64,7 @@ DATASETS = {
         read=nhanes.read_table,
     ),
     **CLASS_TABLES,
+    "bfi": BFI,
 }
 UCI = tuple(UCI_TABLES)
 """The six regression tables of the paper's section 4.2."""

@@ -21,6 +21,7 @@ MODULES = {
     "few-rows": "decisions.few_rows",
     "cold-start": "deployment.cold_start",
     "holes": "quality.missing_values",
+    "adaptive-testing": "quality.adaptive_testing",
     "self-test": "self_test",
 }
 """The module that defines ``EXPERIMENT``, by the name that a suite uses."""

@@ -30,6 +30,7 @@ class StrategyChoice(StrEnum):
     INFORMATION = "information"
     PER_COST = "per-cost"
     LOOKAHEAD = "lookahead"
+    RANDOMESQUE = "randomesque"
     RANDOM = "random"
     FIXED = "fixed"
 
@@ -52,8 +53,9 @@ Targets = Annotated[
 StrategyOption = Annotated[
     StrategyChoice | None,
     typer.Option(
-        help="How questions are chosen: most information, per unit of cost, two-step lookahead, random "
-        "order, or one order for everybody. Default: information; per-cost if costs differ."
+        help="How questions are chosen: most information, per unit of cost, two-step lookahead, one "
+        "of the five best at random, random order, or one order for everybody. Default: information; "
+        "per-cost if costs differ."
     ),
 ]
 _stop_option = functools.partial(typer.Option, rich_help_panel=STOP_PANEL)

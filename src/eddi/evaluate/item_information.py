@@ -122,7 +122,7 @@ def _plot_trait(axes: Any, bank: ItemBank, name: str) -> None:
     axes.set(xlabel=figures.label(name), ylabel="information of an item")
     figures.tidy(axes)
     if sum(own) <= MAX_NAMED_ITEMS:
-        axes.legend(fontsize=figures.SMALL, frameon=False, loc="upper left")
+        axes.legend(fontsize=figures.SMALL, frameon=False, loc="upper left", bbox_to_anchor=(1.1, 1))
     error = axes.twinx()
     error.plot(scores, trait_precision(bank, name)[2], color=figures.INK, ls="--")
     error.set(ylabel="standard error (dashed)", ylim=(0, None))

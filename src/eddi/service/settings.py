@@ -73,10 +73,12 @@ class Settings(BaseSettings):
     about: str = Field(
         "", description="Paragraph on the start page: who asks, why, and whom to contact."
     )
-    strategy: Literal["", "information", "per-cost", "lookahead", "random", "fixed"] = Field(
-        "",
-        description="How questions are chosen: information, per-cost, lookahead, random or fixed. Default: "
-        "information, per-cost if costs differ.",
+    strategy: Literal["", "information", "per-cost", "lookahead", "randomesque", "random", "fixed"] = (
+        Field(
+            "",
+            description="How questions are chosen: information, per-cost, lookahead, randomesque, random or "
+            "fixed. Default: information, per-cost if costs differ.",
+        )
     )
     after: OptionalInt = Field(None, ge=0, description="Stop after this number of answers.")
     sd_below: OptionalFloat = Field(

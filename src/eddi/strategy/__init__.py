@@ -3,6 +3,7 @@
 from eddi.strategy.balance import Balance
 from eddi.strategy.base import Strategy
 from eddi.strategy.exploration import Exploration, Explore
+from eddi.strategy.exposure import Exposure
 from eddi.strategy.fisher import FisherInformation
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
@@ -18,6 +19,7 @@ __all__ = [
     "Balance",
     "Exploration",
     "Explore",
+    "Exposure",
     "FisherInformation",
     "FixedOrder",
     "Information",

@@ -16,11 +16,12 @@ from eddi.strategy.per_cost import PerCost
 from eddi.strategy.random import Random
 from eddi.strategy.randomesque import Randomesque
 
-StrategyName = Literal["information", "per-cost", "lookahead", "random", "fixed"]
+StrategyName = Literal["information", "per-cost", "lookahead", "randomesque", "random", "fixed"]
 DESCRIPTIONS: dict[str, str] = {
     "information": "most informative question",
     "per-cost": "most information per unit of cost",
     "lookahead": "most informative two questions",
+    "randomesque": "one of the five best questions, at random",
     "random": "random order",
     "fixed": "the same order for everybody",
 }
@@ -67,6 +68,8 @@ def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> St
         return FixedOrder.learn(model, target=target, strategy=_informative_strategy(model, target))
     if name == "lookahead":
         return Lookahead(seed=seed)
+    if name == "randomesque":
+        return Randomesque(_informative_strategy(model, target), seed=seed)
     if name == "random":
         return Random(seed)
     if name == "information":
@@ -86,12 +89,18 @@ def reseed(strategy: Strategy, seed: int) -> Strategy:
 
 
 def name_strategy(strategy: Strategy) -> str:
-    """The name of a strategy, without its random choices and balance; its class if it has no name."""
-    if isinstance(strategy, Balance | Explore | Randomesque):
+    """The name of a strategy, without its exploration and balance; its class if it has no name."""
+    if isinstance(strategy, Balance | Explore):
         return name_strategy(strategy.inner)
     if isinstance(strategy, PerCost) and isinstance(strategy.inner, Information):
         return "per-cost"
-    names = {Information: "information", Lookahead: "lookahead", Random: "random", FixedOrder: "fixed"}
+    names: dict[type, str] = {
+        Information: "information",
+        Lookahead: "lookahead",
+        Randomesque: "randomesque",
+        Random: "random",
+        FixedOrder: "fixed",
+    }
     return names.get(type(strategy), type(strategy).__name__)
 
 

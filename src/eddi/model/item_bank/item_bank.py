@@ -83,7 +83,7 @@ class ItemBank:
         return None
 
     @property
-    def n_training_rows(self) -> int:
+    def n_rows_(self) -> int:
         """0: an item bank is not trained."""
         return 0
 

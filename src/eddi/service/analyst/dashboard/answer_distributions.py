@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eddi.interview.interview import answers_to_evidence
 from eddi.interview.record import Answer
-from eddi.model.fitted import FittedModel
+from eddi.model.base import Model
 from eddi.service.analyst.questionnaires.collected_answers import Person
 from eddi.service.interviews.drift import stability_index
 from eddi.service.web.svg import ticks
@@ -67,7 +67,7 @@ class _Asked:
 
 
 def compare_answers(
-    model: FittedModel, people: Sequence[Person], questions: Sequence[str]
+    model: Model, people: Sequence[Person], questions: Sequence[str]
 ) -> dict[str, list[AnswerDistribution]]:
     """Return the distributions of the answers to these questions, by question."""
     return {name: list(_compare_question(model, _find_asked(people, name))) for name in questions}
@@ -83,7 +83,7 @@ def _find_asked(people: Sequence[Person], question: str) -> _Asked:
     return found
 
 
-def _compare_question(model: FittedModel, asked: _Asked) -> Iterator[AnswerDistribution]:
+def _compare_question(model: Model, asked: _Asked) -> Iterator[AnswerDistribution]:
     schema = model.schema
     limit = max(1, MAX_CELLS // max(1, N_QUANTILES * len(schema.variables)))
     answers = asked.answers[:limit]
@@ -99,7 +99,7 @@ def _compare_question(model: FittedModel, asked: _Asked) -> Iterator[AnswerDistr
 
 
 def _compare_variable(
-    model: FittedModel, variable: Variable, before: Evidence, numbers: Numbers
+    model: Model, variable: Variable, before: Evidence, numbers: Numbers
 ) -> AnswerDistribution:
     n_people = len(numbers)
     if variable.kind.has_levels:
@@ -116,7 +116,7 @@ def _compare_variable(
     )
 
 
-def _predict_quantiles(model: FittedModel, name: str, evidence: Evidence) -> Numbers:
+def _predict_quantiles(model: Model, name: str, evidence: Evidence) -> Numbers:
     """Evenly spaced quantiles of the predictions of a quantity, for all rows together [rows * quantiles]."""
     position, n_variables = model.schema.position(name), len(model.schema.variables)
     levels = (torch.arange(N_QUANTILES) + 0.5) / N_QUANTILES

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from eddi.evaluate.calibration import wilson_interval
 from eddi.interview.interview import answers_to_evidence
-from eddi.model.fitted import FittedModel
+from eddi.model.base import Model
 from eddi.model.prediction import COVERAGE, Prediction
 from eddi.service.analyst.questionnaires.collected_answers import Person
 from eddi.table.variable import Variable
@@ -78,7 +78,7 @@ class IntervalCoverage:
 Result = LevelReliability | IntervalCoverage
 
 
-def check_outcomes(model: FittedModel, people: Sequence[Person], target: str) -> Result | None:
+def check_outcomes(model: Model, people: Sequence[Person], target: str) -> Result | None:
     """Compare the predictions of a target with its outcomes; None with fewer than `MIN_OUTCOMES`."""
     known = find_known(model, people, target)
     if len(known) < MIN_OUTCOMES:
@@ -92,7 +92,7 @@ def check_outcomes(model: FittedModel, people: Sequence[Person], target: str) ->
     return _compare_levels(variable, prediction.probabilities, truth.astype(int))
 
 
-def find_known(model: FittedModel, people: Sequence[Person], target: str) -> list[Person]:
+def find_known(model: Model, people: Sequence[Person], target: str) -> list[Person]:
     """Return the people whose outcome of a target is known, and valid for this model."""
     if target not in model.schema.names:
         return []
