@@ -21,7 +21,9 @@ from eddi.service.web.svg import ticks
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind, Variable
 
-N_QUANTILES = 19  # of the prediction of a quantity
+N_QUANTILES = 19  # of the prediction of a quantity for one person
+GOLDEN_RATIO = 0.6180339887498949  # multiples modulo 1 are evenly distributed
+MIN_LEVEL = 1e-3  # a quantile at level 0 may be infinite
 MAX_CELLS = (
     2_000_000  # predicted values per question; limits the number of people of wide questionnaires
 )
@@ -119,13 +121,16 @@ def _compare_variable(
 def _predict_quantiles(model: Model, name: str, evidence: Evidence) -> Numbers:
     """Evenly spaced quantiles of the predictions of a quantity, for all rows together [rows * quantiles]."""
     position, n_variables = model.schema.position(name), len(model.schema.variables)
-    levels = (torch.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     found = []
     for distribution in model.predictive_distributions(evidence):
-        shape = (distribution.n_rows, n_variables)
-        for level in levels.tolist():
-            column = torch.full(shape, level, device=distribution.outputs.device)
-            found.append(distribution.quantile(column, [position])[:, 0].cpu().numpy())
+        # The levels differ from row to row: many people with the same prediction fill the gaps.
+        offsets = (
+            torch.arange(distribution.n_rows, device=distribution.outputs.device) * GOLDEN_RATIO % 1
+        )
+        for number in range(N_QUANTILES):
+            levels = ((number + offsets) / N_QUANTILES).clamp(MIN_LEVEL, 1 - MIN_LEVEL)
+            columns = levels[:, None].expand(-1, n_variables)
+            found.append(distribution.quantile(columns, [position])[:, 0].cpu().numpy())
     coded = np.zeros((sum(map(len, found)), n_variables))
     coded[:, position] = np.concatenate(found)
     return np.asarray(model.coding.decode(coded)[:, position], dtype=np.float64)
@@ -134,7 +139,8 @@ def _predict_quantiles(model: Model, name: str, evidence: Evidence) -> Numbers:
 def _choose_edges(values: Numbers, *, is_count: bool) -> tuple[float, ...]:
     """Round numbers between which most values lie; a bin begins at its lower edge."""
     low, high = np.quantile(values, [OUTER_SHARE, 1 - OUTER_SHARE]).tolist()
-    inner = [edge for edge in ticks(low, high, N_BINS) if values.min() < edge <= high]
+    smallest = max(low, float(np.nextafter(values.min(), np.inf)))  # no bin is empty from the start
+    inner = [edge for edge in ticks(low, high, N_BINS) if smallest <= edge <= high]
     chosen = [edge for edge in inner if edge.is_integer() or not is_count]
     return tuple(chosen) or (max(1.0, float(np.ceil(high))) if is_count else float(high),)
 
