@@ -28,6 +28,7 @@ def test_a_model_or_a_store_is_needed() -> None:
 
 
 def test_invalid_options_are_reported(model_file: Path) -> None:
+    pytest.importorskip("mcp")
     cases: list[tuple[list[object], str]] = [
         (["nothing.eddi"], "nothing.eddi"),
         ([model_file], "was trained without a target. Give --target"),

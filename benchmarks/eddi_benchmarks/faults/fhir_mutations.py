@@ -183,7 +183,7 @@ def _structure(resource: Resource, random: Random) -> None:
     item, asked = random.choice(items), random.choice(form["item"])
     extension = [{"url": "http://example.org/negate", "valueBoolean": True}]
     deep: Resource = {"linkId": "deep"}
-    for _ in range(200):
+    for _ in range(random.choice((200, 400))):
         deep = {"linkId": "deep", "item": [deep]}
     changes: list[Callable[[], Any]] = [
         lambda: items.append(copy.deepcopy(item)),
@@ -194,6 +194,8 @@ def _structure(resource: Resource, random: Random) -> None:
         lambda: asked.update(linkId=asked["linkId"].upper() + "?"),
         lambda: item.update(item=[{"linkId": "nested"}]),
         lambda: items.append(deep),
+        lambda: resource.update(identifier=_nest(random)),
+        lambda: resource.update(extension=[{"url": "http://example.org", "valueX": _nest(random)}]),
         lambda: resource.update(modifierExtension=extension),
         lambda: item.update(modifierExtension=extension),
         lambda: resource.update(implicitRules="http://example.org/rules"),
@@ -202,6 +204,14 @@ def _structure(resource: Resource, random: Random) -> None:
         lambda: resource.update(contained=resource["contained"] * 30),
     ]
     random.choice(changes)()
+
+
+def _nest(random: Random) -> Resource:
+    """An object that is nested deeper than any resource."""
+    nested: Resource = {}
+    for _ in range(random.choice((300, 600, 900))):
+        nested = {"a": nested}
+    return nested
 
 
 MUTATIONS: dict[str, Mutation] = {

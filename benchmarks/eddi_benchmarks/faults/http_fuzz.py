@@ -24,6 +24,7 @@ PATHS = (
         "/interviews/{key}/answers/last",
     ),
     *("/ask", "/healthz", "/readyz", "/metrics", "/questionnaires", "/tables", "/jobs", "/models"),
+    *("/fhir/Questionnaire", "/fhir/Questionnaire/$next-question", "/fhir/metadata"),
     *("/analyst", "/analyst/sign-in", "/analyst/tables", "/i/{key}", "/start", "/static/pages.css"),
 )
 METHODS = ("POST", "POST", "POST", "GET", "PUT", "DELETE", "HEAD")

@@ -74,6 +74,15 @@ def test_a_body_that_is_no_resource_is_refused(client, body, status, code, messa
     assert_outcome(client.post(ADDRESS, content=body, headers=headers), status, code, message)
 
 
+@pytest.mark.parametrize("name", ["identifier", "extension"])
+def test_values_that_are_nested_too_deep_are_refused(client, name):
+    nested = {}
+    for _ in range(400):
+        nested = {"a": nested}
+    value = nested if name == "identifier" else [{"url": "http://example.org", "valueX": nested}]
+    assert_outcome(send(client, {**begin(PEOPLE), name: value}), 400, "value")
+
+
 def test_the_outcome_names_the_element_that_is_wrong(client):
     issue = assert_outcome(send(client, {**begin(PEOPLE), "surprise": 1}), 400, "structure")
     assert issue["expression"] == ["QuestionnaireResponse.surprise"]

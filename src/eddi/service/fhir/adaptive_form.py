@@ -4,6 +4,7 @@ The client keeps the response, so the server needs no state: the answers determi
 with `EDDI_FHIR_STORE` also stores it, as an ordinary interview of the store.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -189,17 +190,17 @@ def _parse_contained(document: Any, path: str) -> ContainedQuestionnaireIn:
 
 def _check_same_items(items: Sequence[ItemIn], contained: ContainedQuestionnaireIn) -> None:
     """Check that every question of the contained questionnaire is answered, and no other."""
-    asked = [item.link_id for item in contained.item]
-    answered = [item.link_id for item in items]
-    for place, link_id in enumerate(answered):
-        if link_id not in asked or link_id in answered[:place]:
+    asked = Counter(item.link_id for item in contained.item)
+    answered = Counter(item.link_id for item in items)
+    for place, item in enumerate(items):
+        if item.link_id not in asked or answered[item.link_id] > 1:
             raise ResourceError(
-                f"{link_id[:80]!r} must be an item of the contained questionnaire, and have one item.",
+                f"{item.link_id[:80]!r} must be an item of the contained questionnaire, and have one item.",
                 code="structure",
                 expression=f"{ROOT}.item[{place}]",
             )
-    for place, link_id in enumerate(asked):
-        if link_id not in answered or link_id in asked[:place]:
+    for link_id, n_asked in asked.items():
+        if link_id not in answered or n_asked > 1:
             raise ResourceError(
                 f"{link_id[:80]!r} is not answered, or it is asked twice. Answer every question of the "
                 "contained questionnaire once. If there is no answer, give one with an extension "

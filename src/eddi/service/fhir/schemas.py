@@ -38,6 +38,7 @@ class ExtensionIn(_FhirModel):
     """An extension. Only those of `data-absent-reason` and of stored interviews are used."""
 
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=to_camel)
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # limits how deep values are nested
 
     url: Uri
     value_code: str | None = Field(default=None, max_length=100)
