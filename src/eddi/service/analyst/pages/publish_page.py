@@ -15,39 +15,48 @@ from eddi.service.analyst.models.publishing import (
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import model_item
+from eddi.service.analyst.pages.page_context import count_rows, model_item
+from eddi.service.analyst.pages.rule_wording import ORDERS, describe_order
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.errors import N_
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import format_percent, gettext
 from eddi.service.web.texts import Texts
-from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
 
 DEFAULT_CONFIDENCE = 0.95  # of a guaranteed error rate
-DEFAULT_STRATEGY = "most informative question, per unit of cost if costs differ"
 
 # The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
 RULES = {
-    "after": ("Stop after this number of answers", "", True),
-    "probability_above": ("Stop when a level is at least this likely", "between 0 and 1", False),
+    "after": (N_("Stop after this number of answers"), "", True),
+    "probability_above": (N_("Stop when a level is at least this likely"), N_("between 0 and 1"), False),
     "interval_below": (
-        "Stop when the 90% interval is narrower than",
-        "in the unit of the target",
+        N_("Stop when the 90%% interval is narrower than"),
+        N_("in the unit of the target"),
         False,
     ),
-    "sd_below": ("Stop when the standard deviation is below", "in the unit of the target", False),
+    "sd_below": (
+        N_("Stop when the standard deviation is below"),
+        N_("in the unit of the target"),
+        False,
+    ),
     "reward_below": (
-        "Stop when no question has this expected information",
-        "in nats; 1 nat is 1.44 bits",
+        N_("Stop when no question has this expected information"),
+        N_("in nats; 1 nat is 1.44 bits"),
         False,
     ),
-    "risk": ("Stop when the expected error rate is at most", "between 0 and 1", False),
-    "within": ("Largest error of a quantity that counts as correct", "with an error rate", False),
-    "confidence": ("Confidence of that error rate", "0.95 if empty", False),
-    "budget": ("Maximum total cost of the questions", "", False),
+    "risk": (N_("Stop when the expected error rate is at most"), N_("between 0 and 1"), False),
+    "within": (
+        N_("Largest error of a quantity that counts as correct"),
+        N_("with an error rate"),
+        False,
+    ),
+    "confidence": (N_("Confidence of that error rate"), N_("0.95 if empty"), False),
+    "budget": (N_("Maximum total cost of the questions"), "", False),
 }
 
 
@@ -77,8 +86,8 @@ class PublishPages:
             rules = _parse_rules(form)
             Stop.from_document(rules)
             strategy = form.get("strategy", "")
-            if strategy not in ("", *DESCRIPTIONS):
-                raise PublishingError(f"there is no strategy {strategy[:40]!r}.")
+            if strategy not in ("", *ORDERS):
+                raise PublishingError(gettext("There is no strategy “%(name)s”.", name=strategy[:40]))
             self.workshop.publish(
                 name,
                 digest,
@@ -107,7 +116,7 @@ class PublishPages:
         settings = next((item.settings for item in published if item.name == name), default)
         context = {
             "section": "home",
-            "title": f"Publish {model.name}",
+            "title": gettext("Publish %(name)s", name=model.name),
             "model": model_item(model, {}),
             "existing_names": [item.name for item in published],
             "questionnaire_name": name,
@@ -115,10 +124,15 @@ class PublishPages:
             "untranslated": find_missing(schema, target, settings),
             "asks_to_confirm": isinstance(error, TargetChangeError),
             "rules": [
-                {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
+                {
+                    "name": name,
+                    "label": gettext(label),
+                    "hint": gettext(hint) if hint else "",
+                    "value": form.get(name, ""),
+                }
                 for name, (label, hint, _) in RULES.items()
             ],
-            "strategies": [("", DEFAULT_STRATEGY), *DESCRIPTIONS.items()],
+            "strategies": [(name, describe_order(name)) for name in ("", *ORDERS)],
             "strategy": form.get("strategy", ""),
             "certificate": self._describe_certificate(model),
             "error": capitalize(str(error)) if error else "",
@@ -130,11 +144,14 @@ class PublishPages:
         certificates = load(self.workshop.blobs.path(model.digest)).certificates.values()
         certificate = next((item for item in certificates if item.target == (model.target,)), None)
         if certificate is None:
-            return "This model has no certificate, so no error rate can be guaranteed."
+            return gettext("This model has no certificate, so no error rate can be guaranteed.")
         smallest = certificate.smallest_risk(DEFAULT_CONFIDENCE)
-        return (
-            f"Error rates from {smallest:.0%} up can be guaranteed with a confidence of "
-            f"{DEFAULT_CONFIDENCE:.0%}, from {certificate.n_rows:,} rows that training did not use."
+        return gettext(
+            "Error rates from %(risk)s up can be guaranteed with a confidence of %(confidence)s, from "
+            "%(rows)s that training did not use.",
+            risk=format_percent(smallest),
+            confidence=format_percent(DEFAULT_CONFIDENCE),
+            rows=count_rows(certificate.n_rows),
         )
 
 
@@ -148,8 +165,20 @@ def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:
         try:
             value = int(text) if is_integer else float(text)
         except ValueError:
-            raise JobSpecError(f"“{label}” must be a number, got {text[:40]!r}.") from None
+            raise JobSpecError(
+                gettext(
+                    "“%(field)s” must be a number, and not “%(typed)s”.",
+                    field=gettext(label),
+                    typed=text[:40],
+                )
+            ) from None
         if not 0 < value < 1e12:
-            raise JobSpecError(f"“{label}” must be above 0, got {text[:40]!r}.")
+            raise JobSpecError(
+                gettext(
+                    "“%(field)s” must be above 0, and not “%(typed)s”.",
+                    field=gettext(label),
+                    typed=text[:40],
+                )
+            )
         rules[name] = value
     return rules

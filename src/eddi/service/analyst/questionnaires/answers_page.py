@@ -22,9 +22,11 @@ from eddi.service.analyst.questionnaires.collected_answers import (
     summarize,
 )
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.errors import N_
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import format_probability
+from eddi.service.web.languages.current import current_language, format_integer, gettext, localize
 from eddi.service.web.texts import Texts
 from eddi.table import formats
 from eddi.table.schema import Schema
@@ -37,7 +39,7 @@ class PersonNotFoundError(EddiError, LookupError):
     """Nobody of this name has answered."""
 
     status = 404
-    title = "There is no such person"
+    title = N_("There is no such person")
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop, service: InterviewService) -> None:
@@ -64,7 +66,7 @@ class AnswersPages:
         summary = summarize(people, schema, item.current.target)
         context = {
             "section": "home",
-            "title": f"Answers to {item.name}",
+            "title": gettext("Answers to %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "filters": filters,
             "versions": [version.number for version in item.versions],
@@ -127,13 +129,23 @@ def _read_date(text: str) -> str:
 
 
 def _describe_summary(summary: Summary) -> list[tuple[str, str]]:
-    facts = [("Started", f"{summary.n_started:,}"), ("Finished", f"{summary.n_finished:,}")]
+    facts = [
+        (gettext("Started"), format_integer(summary.n_started)),
+        (gettext("Finished"), format_integer(summary.n_finished)),
+    ]
     if summary.mean_answers is not None and summary.saved_share is not None:
         facts += [
-            ("Answers per finished interview", f"{summary.mean_answers:.1f} on average"),
             (
-                "Saved compared with asking everything",
-                f"{format_probability(summary.saved_share)} of {summary.n_questions} questions",
+                gettext("Answers per finished interview"),
+                gettext("%(number)s on average", number=localize(f"{summary.mean_answers:.1f}")),
+            ),
+            (
+                gettext("Saved compared with asking everything"),
+                gettext(
+                    "%(share)s of %(number)s questions",
+                    share=format_probability(summary.saved_share, current_language()),
+                    number=summary.n_questions,
+                ),
             ),
         ]
     return facts
