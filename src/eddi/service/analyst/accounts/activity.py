@@ -46,6 +46,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("site", "first-page-chosen"): N_("chose what the server's address shows:"),
     ("invitations", "issued"): N_("issued invitations to"),
     ("activity", "exported"): N_("exported answers to"),
+    ("activity", "outcomes-recorded"): N_("recorded outcomes of"),
     ("activity", "person-deleted"): N_("deleted the answers of one person to"),
     ("key", "issued"): N_("issued a key to"),
     ("key", "rotated"): N_("replaced the key of"),
@@ -172,10 +173,10 @@ def _make_entry(event: Event, source: _Source, action: str, by: str, author: str
 
 def _describe_details(event: Event) -> str:
     facts = event.facts
-    if event.kind == "exported":
+    if event.kind in ("exported", "outcomes-recorded"):
         n_people = facts.get("people", 0)
         people = ngettext("one person", "%(number)s people", n_people, number=format_integer(n_people))
-        return f"{people}, {facts.get('file', '')}"
+        return f"{people}, {facts['file']}" if "file" in facts else people
     if event.kind == "issued" and "hashes" in facts:
         return format_integer(len(facts["hashes"]))
     if event.kind == "rolled-back" and "version" in facts:
