@@ -26,7 +26,7 @@ from eddi.service.web.languages.current import (
     ngettext,
 )
 from eddi.table.question import Question, format_requires
-from eddi.table.variable import Variable
+from eddi.table.variable import Kind, Variable
 
 N_LEVELS_LISTED = 6
 SOURCES = {"validation rows": N_("validation rows"), "cross-validation": N_("cross-validation")}
@@ -163,9 +163,9 @@ def describe_rules(question: Question) -> str:
 def describe_range(variable: Variable) -> str:
     """The range and the unit of a quantity as text."""
     language = current_language()
-    low, high = (
-        None if end is None else format_value(end, language) for end in (variable.low, variable.high)
-    )
+    smallest = 0.0 if variable.kind is Kind.COUNT and variable.low is None else variable.low
+    ends = (smallest, variable.high)
+    low, high = (None if end is None else format_value(end, language) for end in ends)
     if low is not None and high is not None:
         numbers = gettext("%(low)s to %(high)s", low=low, high=high)
     elif low is not None:
