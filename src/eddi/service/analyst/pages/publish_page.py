@@ -1,11 +1,12 @@
 """The page that publishes a model as a questionnaire."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
 from eddi.errors import EddiError, StopError, TargetError
+from eddi.model.certificate import Certificate
 from eddi.model.files.archive import load
 from eddi.service.analyst.accounts.access import AccessDeniedError
 from eddi.service.analyst.models.publishing import (
@@ -15,7 +16,7 @@ from eddi.service.analyst.models.publishing import (
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import count_rows, model_item
+from eddi.service.analyst.pages.page_context import analyst_texts, count_rows, model_item
 from eddi.service.analyst.pages.rule_wording import ORDERS, describe_order
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.questionnaires.translation_form import find_missing
@@ -24,9 +25,10 @@ from eddi.service.errors import N_
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
-from eddi.service.web.languages.current import format_percent, gettext
+from eddi.service.web.languages.current import format_percent, gettext, localize
 from eddi.service.web.texts import Texts
 from eddi.strategy.stopping import Stop
+from eddi.table.variable import Variable
 
 DEFAULT_CONFIDENCE = 0.95  # of a guaranteed error rate
 
@@ -111,7 +113,9 @@ class PublishPages:
     ) -> Response:
         published = self.workshop.publisher.all()
         name = form.get("name") or make_valid_name(model.name)
-        schema, target = load(self.workshop.blobs.path(model.digest)).schema, [model.target]
+        fitted = load(self.workshop.blobs.path(model.digest))
+        schema, target = fitted.schema, [model.target]
+        certificates = [item for item in fitted.certificates.values() if item.target == (model.target,)]
         default = QuestionnaireSettings.for_schema(schema)
         settings = next((item.settings for item in published if item.name == name), default)
         context = {
@@ -131,28 +135,57 @@ class PublishPages:
                     "value": form.get(name, ""),
                 }
                 for name, (label, hint, _) in RULES.items()
+                if name in _offer_rules(schema[model.target], is_certified=bool(certificates))
             ],
             "strategies": [(name, describe_order(name)) for name in ("", *ORDERS)],
             "strategy": form.get("strategy", ""),
-            "certificate": self._describe_certificate(model),
+            "certificate": describe_certificates(schema[model.target], certificates),
             "error": capitalize(str(error)) if error else "",
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
 
-    def _describe_certificate(self, model: TrainedModel) -> str:
-        """Which error rates can be guaranteed, as text."""
-        certificates = load(self.workshop.blobs.path(model.digest)).certificates.values()
-        certificate = next((item for item in certificates if item.target == (model.target,)), None)
-        if certificate is None:
-            return gettext("This model has no certificate, so no error rate can be guaranteed.")
-        smallest = certificate.smallest_risk(DEFAULT_CONFIDENCE)
+
+def describe_certificates(target: Variable, certificates: Sequence[Certificate]) -> str:
+    """Which error rates can be guaranteed, or why none can, as text."""
+    if certificates:
+        return " ".join(_describe_certificate(target, certificate) for certificate in certificates)
+    if target.kind.has_levels:
+        return gettext("This model has no certificate, so no error rate can be guaranteed.")
+    return gettext(
+        "No error rate is offered, because the target is a quantity: what counts as an error depends on the "
+        "largest error that you accept, and a certificate is valid for one such limit. Compute it with "
+        "“eddi certify --within LIMIT” on rows that training did not use, and start the server with that "
+        "model."
+    )
+
+
+def _describe_certificate(target: Variable, certificate: Certificate) -> str:
+    facts = {
+        "risk": format_percent(certificate.smallest_risk(DEFAULT_CONFIDENCE)),
+        "confidence": format_percent(DEFAULT_CONFIDENCE),
+        "rows": count_rows(certificate.n_rows),
+    }
+    if certificate.within is None:
         return gettext(
             "Error rates from %(risk)s up can be guaranteed with a confidence of %(confidence)s, from "
             "%(rows)s that training did not use.",
-            risk=format_percent(smallest),
-            confidence=format_percent(DEFAULT_CONFIDENCE),
-            rows=count_rows(certificate.n_rows),
+            **facts,
         )
+    limit = f"{localize(f'{certificate.within:g}')} {analyst_texts().unit(target)}".strip()
+    return gettext(
+        "If errors of up to %(limit)s count as correct, error rates from %(risk)s up can be guaranteed with "
+        "a confidence of %(confidence)s, from %(rows)s that training did not use.",
+        limit=limit,
+        **facts,
+    )
+
+
+def _offer_rules(target: Variable, *, is_certified: bool) -> set[str]:
+    """The criteria that a target can have."""
+    if target.kind.has_levels:
+        return set(RULES) - {"within"}
+    unavailable = set() if is_certified else {"risk", "within", "confidence"}
+    return set(RULES) - {"probability_above"} - unavailable
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:
