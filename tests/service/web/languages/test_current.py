@@ -25,7 +25,7 @@ def test_texts_and_numbers_are_in_the_language_of_the_request():
     with use_language(GERMAN):
         assert gettext("Workshop") == "Werkstatt"
         assert ngettext("one row", "%(number)s rows", 2, number=format_integer(2000)) == "2.000 Zeilen"
-        assert (localize("1,234.5"), format_percent(0.125, 1)) == ("1.234,5", "12,5 %")
+        assert (localize("1,234.5"), format_percent(0.125, 1)) == ("1.234,5", "12,5\xa0%")
     assert gettext("Workshop") == "Workshop"
 
 
