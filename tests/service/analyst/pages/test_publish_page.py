@@ -37,10 +37,10 @@ def test_levels_need_no_largest_error():
 
 
 @pytest.mark.parametrize(
-    ("model", "offered", "absent"),
+    ("name", "offered", "absent"),
     [("stage", "probability_above", "within"), ("age", "interval_below", "risk")],
 )
-def test_the_form_offers_what_the_target_can_have(gallery_site, gallery, model, offered, absent):
-    page = httpx.get(f"{gallery_site}/analyst/models/{gallery.digests[model]}/publish", timeout=60).text
+def test_the_form_offers_what_the_target_can_have(gallery_site, gallery, name, offered, absent):
+    page = httpx.get(f"{gallery_site}/analyst/models/{gallery.digests[name]}/publish", timeout=60).text
     assert f'name="{offered}"' in page
     assert f'name="{absent}"' not in page

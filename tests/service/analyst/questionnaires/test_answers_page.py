@@ -77,7 +77,7 @@ def test_the_page_counts_interviews_and_refusals(managed_site, interviews):
     assert "Started 2" in page
     assert "Finished 1" in page
     assert "6.0 on average" in page
-    assert "1 after 1 answers" in page
+    assert "1 after one answer" in page
 
 
 def test_the_answers_of_one_person_can_be_deleted(managed_site, fill_in, interviews):

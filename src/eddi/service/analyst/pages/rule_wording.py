@@ -34,7 +34,7 @@ def describe_stop(stop: Stop) -> str:
         if name in given
     ]
     parts = [gettext("stops %(conditions)s", conditions=gettext(" or ").join(ends))] if ends else []
-    if stop.budget is not None:
+    if "budget" in given:
         cost = localize(f"{stop.budget:g}")
         parts.append(gettext("questions cost at most %(cost)s in total", cost=cost))
     return "; ".join(parts) or gettext("asks all questions")

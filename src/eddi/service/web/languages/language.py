@@ -48,7 +48,7 @@ class Language:
         """Return a number in English notation, such as "1,234.5", as it is written in this language."""
         if self.decimal == ".":
             return number
-        return number.translate(str.maketrans({",": ".", ".": self.decimal}))
+        return number.translate(str.maketrans(",.", f".{self.decimal}"))
 
     def format_date(self, day: date) -> str:
         """Return a date such as "16 November 2026"."""
