@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.beliefs.statements import Belief, Relation, check_relations
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
 from eddi.table.languages.translations import QuestionTexts, check_languages
@@ -56,6 +57,10 @@ class Schema:
         missing: codes that mean "missing" in every column, such as -99.
         declined: codes that mean "declined to answer" in every column, such as "refused".
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
+        exploration: how much interviews explore, such as ``{"share": 0.2}``; see
+            `eddi.strategy.Exploration`. They do not if it is empty.
+        beliefs: what is believed about the values of variables, for a start without data.
+        relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
@@ -68,12 +73,15 @@ class Schema:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
+    exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: tuple[Belief, ...] = ()
+    relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "language"):
+            if item.name not in ("stop", "exploration", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -92,6 +100,18 @@ class Schema:
         for name in self.targets:
             self._check_variable(name, "targets contain")
         check_languages("the schema", (self.language,) if self.language else ())
+        self._check_beliefs()
+
+    def _check_beliefs(self) -> None:
+        _check_unique("belief", [belief.variable for belief in self.beliefs])
+        for belief in self.beliefs:
+            self._check_variable(belief.variable, "there is a belief about")
+            belief.check(self[belief.variable])
+        for relation in self.relations:
+            for name in (relation.of, relation.to):
+                self._check_variable(name, "there is a relation of")
+            relation.check(self[relation.of], self[relation.to])
+        check_relations(self.relations)
 
     @classmethod
     def infer(
@@ -101,6 +121,7 @@ class Schema:
         targets: Iterable[str] = (),
         missing: Iterable[Level] = (),
         declined: Iterable[Level] = (),
+        codebook: str | PathLike[str] | None = None,
     ) -> "Schema":
         """Infer the kind, levels and range of every column from its name and its values.
 
@@ -114,6 +135,9 @@ class Schema:
                 an identifier.
             missing: codes that mean "missing" in every column, such as -99.
             declined: codes that mean "declined to answer" in every column, such as "refused".
+            codebook: a file that describes the columns: a REDCap data dictionary, an XLSForm, a FHIR
+                Questionnaire, or a table of variables, labels and codes. Its texts, levels, ranges and
+                conditions come before what is inferred. The notes list what cannot be represented.
         """
         from eddi.table import infer, streaming
 
@@ -121,10 +145,12 @@ class Schema:
         names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
         if isinstance(rows, streaming.ParquetStream):
             batches = rows.iter_batches()
-            return infer.infer_stream(
+            schema = infer.infer_stream(
                 rows.columns, batches, targets=names, missing=missing, declined=declined
             )
-        return infer.infer(rows, targets=names, missing=missing, declined=declined)
+        else:
+            schema = infer.infer(rows, targets=names, missing=missing, declined=declined)
+        return schema if codebook is None else infer.add_codebook(schema, rows, codebook)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
@@ -238,11 +264,11 @@ class Schema:
         """Return the option that each variable of a multi-select question stands for.
 
         It is empty for other questions. The variables of a multi-select question come from one column,
-        whose cells list options.
+        whose cells list options, or each has a column of its own.
         """
         sources = {name: source for name in question.reveals if (source := self[name].source)}
-        is_one_column = len({source.column for source in sources.values()}) == 1
-        if not is_one_column or len(sources) == 1 or len(sources) < len(question.reveals):
+        columns = {source.column if source.is_list else "" for source in sources.values()}
+        if len(columns) != 1 or len(sources) == 1 or len(sources) < len(question.reveals):
             return {}
         return {name: source.option for name, source in sources.items()}
 
@@ -311,6 +337,9 @@ class Schema:
             missing=self.missing,
             declined=self.declined,
             stop=self.stop,
+            exploration=self.exploration,
+            beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
+            relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
         )
