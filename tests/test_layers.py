@@ -21,10 +21,10 @@ LAYERS = (
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("cache", "certificate", "prediction", "quality", "recipe"),
+    ("cache", "certificate", "container", "prediction", "quality", "recipe"),
     ("network",),
     ("training", "inference"),
-    ("base", "fitted"),
+    ("base", "fitted", "item_bank"),
     ("files", "fit"),
     ("bulk_impute",),
 )
@@ -40,6 +40,7 @@ LIBRARY_USERS = {
         "strategy/lasso.py",
     ),
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
+    **dict.fromkeys(("mcp", "mcp_types"), ("service/agents/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
 }
 WITHOUT_TORCH = (

@@ -23,6 +23,7 @@ from eddi.model import recipe as recipes
 from eddi.model.files import archive
 from eddi.model.fit import FitSettings, fit_model
 from eddi.model.fitted import FittedModel, LearnedAttributes
+from eddi.model.item_bank import ItemBank
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
@@ -352,13 +353,19 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         return tags
 
 
-def load(path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = "ignore") -> PartialVAE:
-    """Read a model written by `PartialVAE.save`; ``unknown`` is that of the estimator.
+def load(
+    path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = "ignore"
+) -> PartialVAE | Any:
+    """Read a model written by `PartialVAE.save`, or an `ItemBank`; ``unknown`` is that of the estimator.
+
+    For type checkers, the result has the attributes of `PartialVAE`, the usual case.
 
     Raises:
         ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """
     model = archive.load(path, device=device)
+    if isinstance(model, ItemBank):
+        return model
     return PartialVAE.from_fitted(model, device=device, unknown=unknown)
 
 

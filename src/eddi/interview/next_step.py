@@ -16,6 +16,7 @@ from eddi.interview.rules import InterviewRules, Mask
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.exploration import choose_surely, draw_question
 from eddi.strategy.information import Information
+from eddi.strategy.randomesque import Randomesque
 from eddi.strategy.stopping import Situation
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -139,7 +140,10 @@ class NextSteps:
         explore = self.rules.exploration
         if explore is None or self.states.uniform is None:
             return choose_surely(self._best, self.open.shape[1])
-        return explore.probabilities(self._best, self._candidates)
+        candidates = self._candidates
+        if isinstance(explore, Randomesque):
+            candidates = explore.select(candidates, self.scores)
+        return explore.probabilities(self._best, candidates)
 
     @cached_property
     def propensities(self) -> Numbers:
@@ -228,10 +232,24 @@ class NextSteps:
         best = np.where(askable, values, -np.inf).max(1, initial=-np.inf)
         situation = Situation(self.states.n_asked, best, lambda: self.predictions)
         is_over = rules.stop.reached(situation)
-        pinned = askable & rules.always
-        chosen = np.where(is_over, best_question(scores, pinned), best_question(scores, askable))
-        is_pinned = is_over & pinned.any(1)
-        return chosen, np.where(is_pinned[:, None], pinned, askable)
+        askable, required = self._apply_sections(askable)
+        chosen = np.where(is_over, best_question(scores, required), best_question(scores, askable))
+        is_required = is_over & required.any(1)
+        return chosen, np.where(is_required[:, None], required, askable)
+
+    def _apply_sections(self, askable: Mask) -> tuple[Mask, Mask]:
+        """The askable questions that sections allow, and those that are asked in any case.
+
+        Only the latter remain when the questions left are just enough for the minimum of every section.
+        """
+        rules, sections = self.rules, self.rules.section_rules
+        asked = rules.find_asked(self.states.evidence)
+        required = askable & (rules.always | sections.required(askable, asked))
+        n_required = sections.n_required(askable, asked)
+        n_left = rules.max_questions - self.states.n_asked
+        is_urgent = (n_required > 0) & (n_left <= n_required)
+        allowed = np.where(is_urgent[:, None], required, sections.balance(askable, asked))
+        return allowed, required
 
 
 def best_question(scores: NDArray[np.floating], askable: Mask) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model
+from eddi.strategy.balance import Balance
 from eddi.strategy.base import Strategy
 from eddi.strategy.exploration import Exploration, Explore
 from eddi.strategy.fixed_order import FixedOrder
@@ -13,6 +14,7 @@ from eddi.strategy.information import Information
 from eddi.strategy.lookahead import Lookahead
 from eddi.strategy.per_cost import PerCost
 from eddi.strategy.random import Random
+from eddi.strategy.randomesque import Randomesque
 
 StrategyName = Literal["information", "per-cost", "lookahead", "random", "fixed"]
 DESCRIPTIONS: dict[str, str] = {
@@ -78,14 +80,14 @@ def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> St
 
 def reseed(strategy: Strategy, seed: int) -> Strategy:
     """The strategy with another seed, if it has one: for another part of the same rows."""
-    if isinstance(strategy, Explore | Lookahead | Random):
+    if isinstance(strategy, Explore | Lookahead | Random | Randomesque):
         return replace(strategy, seed=seed)
     return strategy
 
 
 def name_strategy(strategy: Strategy) -> str:
-    """The name of a strategy, apart from its exploration; of one without a name, its class."""
-    if isinstance(strategy, Explore):
+    """The name of a strategy, without its random choices and balance; its class if it has no name."""
+    if isinstance(strategy, Balance | Explore | Randomesque):
         return name_strategy(strategy.inner)
     if isinstance(strategy, PerCost) and isinstance(strategy.inner, Information):
         return "per-cost"

@@ -60,7 +60,7 @@ def test_a_variable_that_is_set_aside_takes_its_beliefs_with_it():
     [
         (
             "[beliefs]\nheight = { typical = 1 }",
-            "there is a belief about 'height', which is not a variable",
+            "beliefs: 'height' is not a variable",
         ),
         ("[beliefs]\nage = 45", r"the belief about 'age' must be a table such as \{ typical = 45"),
         ("[beliefs]\nage = { typcal = 45 }", "unknown key 'typcal'. Did you mean 'typical'"),
@@ -78,7 +78,7 @@ def test_a_variable_that_is_set_aside_takes_its_beliefs_with_it():
         ("[beliefs]\nsmoking = { shares = [1.5, -0.5] }", "has a negative share"),
         ("[beliefs]\nsmoking = { shares = 'half' }", "shares must be a list such as"),
         ("[[relations]]\nof = 'smoking'", "a relation has no 'to'. Expected"),
-        ("[[relations]]\nof = 'smoking'\nto = 'rsk'", "there is a relation of 'rsk', which is not"),
+        ("[[relations]]\nof = 'smoking'\nto = 'rsk'", "relations: 'rsk' is not"),
         ("[[relations]]\nof = 'age'\nto = 'age'", "a relation of 'age' to itself says nothing"),
         ("[[relations]]\nof = 'town'\nto = 'risk'", "needs an order, and 'town' is a category"),
         (

@@ -1,11 +1,12 @@
 """Prior beliefs about variables and their relations, which a schema states for a start without data."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from eddi.errors import SchemaError
+from eddi.table.checks.unique_names import check_unique
 from eddi.table.text import format_names, suggest_name
 from eddi.table.variable import Kind, Variable
 
@@ -162,6 +163,30 @@ def parse_relations(entries: Any) -> tuple[Relation, ...]:
     if not isinstance(entries, list):
         raise SchemaError(f"relations must be sections headed [[relations]], got {entries!r}.")
     return tuple(map(Relation.from_document, entries))
+
+
+def check_statements(
+    beliefs: Sequence[Belief], relations: Sequence[Relation], get_variable: Callable[[str], Variable]
+) -> None:
+    """Check all beliefs and relations of a schema.
+
+    Raises:
+        SchemaError: a statement does not fit its variables, or contradicts another one.
+    """
+    check_unique("belief", [belief.variable for belief in beliefs])
+    for belief in beliefs:
+        belief.check(_find(get_variable, belief.variable, "beliefs"))
+    for relation in relations:
+        of, to = (_find(get_variable, name, "relations") for name in (relation.of, relation.to))
+        relation.check(of, to)
+    check_relations(relations)
+
+
+def _find(get_variable: Callable[[str], Variable], name: str, where: str) -> Variable:
+    try:
+        return get_variable(name)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
 
 
 def check_relations(relations: Sequence[Relation]) -> None:

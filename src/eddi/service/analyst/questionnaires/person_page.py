@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
+from eddi.service.analyst.accounts.activity import AUTHORS
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
@@ -99,10 +100,10 @@ class PersonPages:
     def _describe_outcome(self, person: Person) -> str:
         if person.outcome is None:
             return ""
-        author = self.workshop.publisher.permissions.label(person.outcome.by)
-        return gettext(
-            "Recorded %(when)s by %(author)s.", when=format_time(person.outcome.at), author=author
-        )
+        by, when = person.outcome.by, format_time(person.outcome.at)
+        label = self.workshop.publisher.permissions.label
+        author = gettext(AUTHORS[by]) if by in AUTHORS else label(by)
+        return gettext("Recorded %(when)s by %(author)s.", when=when, author=author)
 
 
 def _describe_person(person: Person) -> list[tuple[str, str]]:
