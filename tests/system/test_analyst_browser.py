@@ -146,19 +146,19 @@ def wait_for_heading(page: Page, text: str, *, scripts: bool = True) -> None:
 def test_a_table_becomes_a_questionnaire(visit, people_file, size, scripts):
     page = upload(visit(size, scripts=scripts), people_file)
     # The schema is corrected; an error is refused, and a leak leads to a warning.
-    page.get_by_label("Role of weight").select_option("Target")
-    page.get_by_label("Wording of smoker").fill("Do you smoke?")
+    page.get_by_label("Role: weight").select_option("Target")
+    page.get_by_label("Wording: smoker").fill("Do you smoke?")
     unfold(page, "age").get_by_label("Minimum").fill("old")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Low of 'age' must be a number, got 'old'.")
-    expect(page.get_by_label("Wording of smoker")).to_have_value("Do you smoke?")
+    expect(page.get_by_label("Wording: smoker")).to_have_value("Do you smoke?")
     unfold(page, "age").get_by_label("Minimum").fill("18")
     unfold(page, "pain").get_by_label("Asked together with").fill("health")
     unfold(page, "visits").get_by_label("Asked together with").fill("health")
-    page.get_by_label("Wording of pain").fill("How is your health?")
+    page.get_by_label("Wording: pain").fill("How is your health?")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Explains 100% of 'weight' on its own.")).to_be_visible()
-    page.get_by_label("Role of pounds").select_option("Leave out")
+    page.get_by_label("Role: pounds").select_option("Leave out")
     # The model is trained and published.
     train(page, steps=300)
     wait_for_heading(page, "Trained", scripts=scripts)
@@ -208,7 +208,7 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
     visit, people_file, scheme
 ):
     page = upload(visit(PHONE if scheme == "dark" else DESKTOP, scheme=scheme), people_file)
-    page.get_by_label("Role of weight").select_option("target")
+    page.get_by_label("Role: weight").select_option("target")
     violations = accessibility_violations(page)
     train(page, steps=100_000)
     line = page.locator("polyline.curve").first
@@ -240,7 +240,7 @@ def test_the_training_curve_is_updated_and_training_can_be_cancelled_and_resumed
 )
 def test_pages_fit_the_screen_and_are_accessible(visit, people_file, size):
     page = upload(visit(size, scheme="dark" if size == PHONE else "light"), people_file)
-    page.get_by_label("Role of weight").select_option("target")
+    page.get_by_label("Role: weight").select_option("target")
     unfold(page, "age").get_by_label("Minimum").fill("old")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()

@@ -19,6 +19,7 @@ from eddi.service.analyst.models.model_names import ModelNames
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import Publisher
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, TrainedModel
+from eddi.service.errors import N_
 from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import NO_KEY
@@ -34,7 +35,7 @@ class JobSpecError(EddiError, ValueError):
     """A parameter of a job or of a questionnaire is missing or not valid."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "This job cannot be started"
+    title: ClassVar[str] = N_("This job cannot be started")
     problem_type: ClassVar[str] = "order"  # clients rely on the name of an earlier version
 
 
@@ -42,7 +43,7 @@ class ModelInUseError(EddiError, RuntimeError):
     """A model cannot be deleted, because a questionnaire uses it."""
 
     status: ClassVar[int] = 409
-    title: ClassVar[str] = "This model is in use"
+    title: ClassVar[str] = N_("This model is in use")
 
 
 class Workshop:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.table.languages.schema_texts import texts_in_language
 from eddi.table.schema import Schema
 
@@ -41,7 +42,7 @@ class QuestionnaireSettingsError(EddiError, ValueError):
     """A setting of a questionnaire is not valid."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "This setting is not valid"
+    title: ClassVar[str] = N_("This setting is not valid")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from enum import StrEnum
 from starlette.requests import HTTPConnection
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.store.base import Store, StoreConflict
 
 KEY_PATTERN = re.compile(r"eddi_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -39,21 +40,21 @@ class KeyMissingError(EddiError, PermissionError):
     """There is no key, or it is not valid."""
 
     status = 401
-    title = "This needs a key"
+    title = N_("This needs a key")
 
 
 class KeyForbiddenError(EddiError, PermissionError):
     """The key is valid, but its role does not allow the request."""
 
     status = 403
-    title = "This key is not allowed to do that"
+    title = N_("This key is not allowed to do that")
 
 
 class TooManyGuessesError(EddiError, PermissionError):
     """Too many wrong secrets were sent with the name of one key."""
 
     status = 429
-    title = "Too many attempts with this key"
+    title = N_("Too many attempts with this key")
 
 
 class KeyNotFoundError(EddiError, LookupError):

@@ -131,7 +131,7 @@ def render_status_page(
         language: of the respondent.
     """
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and upload_limit is not None:
-        return _render_upload_page(renderer, upload_limit)
+        return _render_upload_page(renderer, upload_limit, language)
     page = STATUS_PAGES.get(status, BAD_REQUEST)
     paragraphs = [language.gettext(page.explanation)]
     if status >= 500:
@@ -145,14 +145,20 @@ def render_status_page(
     return bytes(renderer.render("message.html", context, language=language).body)
 
 
-def _render_upload_page(renderer: Renderer, limit: int) -> bytes:
+def _render_upload_page(renderer: Renderer, limit: int, language: Language) -> bytes:
     """Return the page for a table that is too large."""
     paragraphs = [
-        f"This server accepts tables of up to {format_bytes(limit)}. Nothing of the file was saved.",
-        "A Parquet file is often ten times smaller than a CSV file. You can also upload fewer rows or "
-        "columns. The operator of the server can raise the limit (EDDI_MAX_UPLOAD).",
+        language.gettext(
+            "This server accepts tables of up to %(size)s. Nothing of the file was saved.",
+            size=language.localize(format_bytes(limit)),
+        ),
+        language.gettext(
+            "A Parquet file is often ten times smaller than a CSV file. You can also upload fewer rows or "
+            "columns. The operator of the server can raise the limit (EDDI_MAX_UPLOAD)."
+        ),
     ]
+    link = ("/analyst/tables", N_("Choose another file"))
     context = page_context.message_page(
-        "The file is too large", paragraphs, link=("/analyst/tables", "Choose another file")
+        N_("The file is too large"), paragraphs, link=link, language=language
     )
-    return bytes(renderer.render("message.html", context).body)
+    return bytes(renderer.render("message.html", context, language=language).body)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.service.web.formatting import MINUS
+from eddi.service.web.languages.language import ENGLISH, Language
 
 N_TICKS = 5
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # times a power of ten
@@ -116,10 +117,10 @@ def _round_step(smallest: float) -> float:
     return next(step * power for step in TICK_STEPS if step * power >= smallest * (1 - 1e-9))
 
 
-def format_tick(value: float) -> str:
+def format_tick(value: float, language: Language = ENGLISH) -> str:
     """Return a number for an axis: short, in thousands if it is large."""
     text = f"{value / 1000:,.4g}k" if abs(value) >= 10_000 else f"{value:,.4g}"
-    return text.replace("-", MINUS)
+    return language.localize(text).replace("-", MINUS)
 
 
 def kernel_density(draws: Numbers, grid: Numbers) -> Numbers:

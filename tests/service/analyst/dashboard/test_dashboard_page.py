@@ -49,7 +49,7 @@ def test_answers_are_compared_with_the_predictions_for_the_same_people(site):
 
 def test_calibration_waits_for_twenty_outcomes(site):
     record(site, site.keys[:19])
-    assert "Known: 19 outcomes. Calibration is shown from 20 on." in read_page(site)
+    assert "19 outcomes are known. Calibration is shown from 20 on." in read_page(site)
     record(site, site.keys[19:])
     page = read_page(site)
     assert re.search(r"The most likely level was right for \d+ of 24, \d+% \(95% interval", page)

@@ -33,7 +33,7 @@ def test_differences_between_questions_are_described(model):
 def test_different_bounds_are_described(pair):
     (a, b), _ = pair
     changes = list(comparison.describe_changes(a.model.schema, b.model.schema))
-    assert "Values of visits: from 0 up in A, between 0 and 500 in B." in changes
+    assert "Values of visits: 0 or more in A, 0 to 500 in B." in changes
     assert "pain costs 1 in A and 2 in B." in changes
 
 

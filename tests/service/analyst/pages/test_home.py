@@ -175,9 +175,12 @@ def test_a_wide_table_has_several_schema_pages(site, send, shop):
     [
         ({"target": ""}, "There is no target."),
         ({"target": "mood"}, "The target 'mood' is not a variable"),
-        ({"steps": "many"}, "Steps must be a whole number from 1 to 100,000, got 'many'."),
-        ({"steps": "0"}, "Steps must be a whole number from 1"),
-        ({"seed": "-1"}, "Seed must be a whole number from 0"),
+        (
+            {"steps": "many"},
+            "“Maximum number of steps” must be a whole number from 1 to 100,000, and not “many”.",
+        ),
+        ({"steps": "0"}, "“Maximum number of steps” must be a whole number from 1"),
+        ({"seed": "-1"}, "“Seed” must be a whole number from 0"),
         ({"recipe": "cake"}, "Recipe must be one of default, paper, got 'cake'."),
     ],
 )
@@ -247,7 +250,7 @@ def test_a_model_is_published_and_rolled_back(site, send, shop, questionnaire):
     [
         ({"name": ""}, "'' is not a valid name of a questionnaire."),
         ({"name": "a/b"}, "'a/b' is not a valid name of a questionnaire."),
-        ({"after": "some"}, "must be a number, got 'some'"),
+        ({"after": "some"}, "must be a number, and not “some”"),
         ({"after": "0"}, "must be above 0"),
         ({"probability_above": "2"}, "2"),
     ],

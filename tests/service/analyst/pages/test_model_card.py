@@ -56,8 +56,8 @@ def test_a_model_that_was_not_evaluated_has_no_curve(gallery):
     ("variable", "text"),
     [
         (Variable("x", "real"), "any"),
-        (Variable("x", "real", low=1, high=2.5, unit="kg"), "between 1 and 2.5, in kg"),
-        (Variable("x", "count", high=3), "between 0 and 3"),
+        (Variable("x", "real", low=1, high=2.5, unit="kg"), "1 to 2.5 kg"),
+        (Variable("x", "count", high=3), "0 to 3"),
         (Variable("x", "category", levels=tuple("abcdefgh")), "a, b, c, d, e, f and 2 more"),
     ],
 )

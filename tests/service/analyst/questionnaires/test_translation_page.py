@@ -94,8 +94,8 @@ def test_the_settings_choose_the_languages(managed, fill_in, bilingual):
 def test_the_preview_can_be_read_in_each_language(managed_site, managed, bilingual):
     settings = QuestionnaireSettings(languages=("en", "de"), translations={"de": TRANSLATION})
     managed.publisher.change_settings("bilingual", settings)
-    assert "Wie geht es Ihnen?" in managed_site.get(f"{bilingual}/preview?lang=de").text
-    assert "A few questions about stage" in managed_site.get(f"{bilingual}/preview?lang=en").text
+    assert "Wie geht es Ihnen?" in managed_site.get(f"{bilingual}/preview?texts=de").text
+    assert "A few questions about stage" in managed_site.get(f"{bilingual}/preview?texts=en").text
 
 
 @pytest.mark.usefixtures("bilingual")

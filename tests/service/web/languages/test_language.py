@@ -1,4 +1,4 @@
-"""Every text of the respondent's pages is in the catalogue of every language."""
+"""Every text of the pages is in the catalogue of every language."""
 
 import re
 import tomllib
@@ -92,8 +92,8 @@ def test_the_compiled_catalogue_is_up_to_date(code):
     assert {key: flatten(text) for key, text in compiled.items()} == expected
 
 
-@pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
-def test_templates_of_respondents_have_no_text_outside_the_catalogue(template):
+@pytest.mark.parametrize("template", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
+def test_templates_have_no_text_outside_the_catalogue(template):
     text = MARKUP.sub("", template.read_text(encoding="utf-8"))
     found = [part.strip() for pair in READ_TEXT.findall(text) for part in pair if part.strip()]
     assert found == []

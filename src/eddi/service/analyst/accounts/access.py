@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import NAME_PATTERN, PUBLISHERS, Key, Keys, Role
 
 MAX_EDITORS = 100
@@ -20,14 +21,14 @@ class AccessDeniedError(EddiError, PermissionError):
     """The questionnaire belongs to somebody else."""
 
     status: ClassVar[int] = 403
-    title: ClassVar[str] = "This questionnaire belongs to somebody else"
+    title: ClassVar[str] = N_("This questionnaire belongs to somebody else")
 
 
 class AccessError(EddiError, ValueError):
     """A questionnaire cannot be given to this key."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "Nobody has this key"
+    title: ClassVar[str] = N_("Nobody has this key")
 
 
 @dataclass(frozen=True)

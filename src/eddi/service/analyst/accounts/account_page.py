@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.pages.layout import Form, Layout, check_next_url, redirect
 from eddi.service.analyst.pages.page_context import format_time
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import (
     PUBLISHERS,
     KeyForbiddenError,
@@ -11,12 +12,13 @@ from eddi.service.web.api_keys import (
     Keys,
     get_author,
 )
+from eddi.service.web.languages.current import gettext
 
-WRONG_KEY = "This is not a valid key of an analyst. Keys begin with eddi_ and can expire."
-NOT_YOURS = "This is not your present key."
+WRONG_KEY = N_("This is not a valid key of an analyst. Keys begin with eddi_ and can expire.")
+NOT_YOURS = N_("This is not your present key.")
 ROLES = {
-    "analyst": "Analyst: trains models, and manages questionnaires that they own or may edit",
-    "administrator": "Administrator: manages the questionnaires of everybody",
+    "analyst": N_("Analyst: trains models, and manages questionnaires that they own or may edit"),
+    "administrator": N_("Administrator: manages the questionnaires of everybody"),
 }
 
 
@@ -48,7 +50,7 @@ class AccountPages:
         try:
             self.layout.sign_in.sign_in(request, response, form.get("key", "").strip())
         except (KeyMissingError, KeyForbiddenError):
-            return self._sign_in_page(request, next_url, error=WRONG_KEY)
+            return self._sign_in_page(request, next_url, error=gettext(WRONG_KEY))
         return response
 
     def sign_out(self, request: Request, form: Form) -> Response:
@@ -74,7 +76,7 @@ class AccountPages:
         except (KeyMissingError, KeyForbiddenError):
             is_own = False
         if not is_own:
-            return self._account_page(request, keys, error=NOT_YOURS)
+            return self._account_page(request, keys, error=gettext(NOT_YOURS))
         new_key = keys.rotate(name, by=name)
         response = self._account_page(request, keys, new_key=new_key)
         sign_in.set_cookie(request, response, keys.check(new_key, PUBLISHERS))
@@ -87,13 +89,20 @@ class AccountPages:
         times = [format_time(at) for at in keys.sign_ins(key.name)[:2]]
         context = {
             "section": "account",
-            "title": "Your account",
+            "title": gettext("Your account"),
             "facts": [
-                ("Name", key.holder or "none; an operator issues keys with --holder"),
-                ("Role", ROLES[key.role]),
-                ("Key", f"eddi_{key.name}_…, valid until {format_time(key.expires.isoformat())}"),
-                ("This sign-in", times[0] if times else "not recorded"),
-                ("Sign-in before", times[1] if len(times) > 1 else "none"),
+                (gettext("Name"), key.holder or gettext("none; an operator issues keys with --holder")),
+                (gettext("Role"), gettext(ROLES[key.role])),
+                (
+                    gettext("Key"),
+                    gettext(
+                        "eddi_%(name)s_…, valid until %(time)s",
+                        name=key.name,
+                        time=format_time(key.expires.isoformat()),
+                    ),
+                ),
+                (gettext("This sign-in"), times[0] if times else gettext("not recorded")),
+                (gettext("Sign-in before"), times[1] if len(times) > 1 else gettext("none")),
             ],
             "new_key": new_key,
             "error": error,
@@ -104,7 +113,7 @@ class AccountPages:
         if not self.layout.sign_in.is_needed:
             return redirect(next_url)
         context = {
-            "title": "Sign in",
+            "title": gettext("Sign in"),
             "next": next_url,
             "error": error,
             "can_sign_out": False,

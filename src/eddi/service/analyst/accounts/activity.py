@@ -9,49 +9,51 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import COMMAND_LINE, NAME_PATTERN, NO_KEY, SERVER, Keys
+from eddi.service.web.languages.current import format_integer, gettext, ngettext
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
 PAGE_SIZE = 50
 MAX_PAGES = 10_000
 MAX_ATTEMPTS = 8
 AUTHORS = {
-    "": "not known",
-    NO_KEY: "an analyst",
-    SERVER: "the server",
-    COMMAND_LINE: "an operator",
+    "": N_("not known"),
+    NO_KEY: N_("an analyst"),
+    SERVER: N_("the server"),
+    COMMAND_LINE: N_("an operator"),
 }
 
 # What an event says that somebody did, by the first part of the name of its stream and its kind.
 ACTIONS: Mapping[tuple[str, str], str] = {
-    ("table", "uploaded"): "uploaded the table",
-    ("table", "corrected"): "changed the schema of the table",
-    ("table", FORGOTTEN): "deleted a table",
-    ("job", "asked"): "started a job on",
-    ("job", "cancelled"): "cancelled a job on",
-    ("job", "resumed"): "resumed a job on",
-    ("job", FORGOTTEN): "deleted a job",
-    ("model", "renamed"): "renamed the model",
-    ("model", "deleted"): "deleted the model",
-    ("questionnaire", "published"): "published a version of",
-    ("questionnaire", "rolled-back"): "made another version current of",
-    ("questionnaire", "settings-changed"): "changed the settings of",
-    ("questionnaire", "renamed"): "renamed",
-    ("questionnaire", "access-changed"): "changed who has access to",
-    ("questionnaire", "closed"): "closed",
-    ("questionnaire", "reopened"): "reopened",
-    ("questionnaire", FORGOTTEN): "deleted the questionnaire",
-    ("site", "first-page-chosen"): "chose what the server's address shows:",
-    ("invitations", "issued"): "issued invitations to",
-    ("activity", "exported"): "exported answers to",
-    ("activity", "outcomes-recorded"): "recorded outcomes of",
-    ("activity", "person-deleted"): "deleted the answers of one person to",
-    ("key", "issued"): "issued a key to",
-    ("key", "rotated"): "replaced the key of",
-    ("key", "revoked"): "revoked the key of",
-    ("key", FORGOTTEN): "erased a key",
+    ("table", "uploaded"): N_("uploaded the table"),
+    ("table", "corrected"): N_("changed the schema of the table"),
+    ("table", FORGOTTEN): N_("deleted a table"),
+    ("job", "asked"): N_("started a job on"),
+    ("job", "cancelled"): N_("cancelled a job on"),
+    ("job", "resumed"): N_("resumed a job on"),
+    ("job", FORGOTTEN): N_("deleted a job"),
+    ("model", "renamed"): N_("renamed the model"),
+    ("model", "deleted"): N_("deleted the model"),
+    ("questionnaire", "published"): N_("published a version of"),
+    ("questionnaire", "rolled-back"): N_("made another version current of"),
+    ("questionnaire", "settings-changed"): N_("changed the settings of"),
+    ("questionnaire", "renamed"): N_("renamed"),
+    ("questionnaire", "access-changed"): N_("changed who has access to"),
+    ("questionnaire", "closed"): N_("closed"),
+    ("questionnaire", "reopened"): N_("reopened"),
+    ("questionnaire", FORGOTTEN): N_("deleted the questionnaire"),
+    ("site", "first-page-chosen"): N_("chose what the server's address shows:"),
+    ("invitations", "issued"): N_("issued invitations to"),
+    ("activity", "exported"): N_("exported answers to"),
+    ("activity", "outcomes-recorded"): N_("recorded outcomes of"),
+    ("activity", "person-deleted"): N_("deleted the answers of one person to"),
+    ("key", "issued"): N_("issued a key to"),
+    ("key", "rotated"): N_("replaced the key of"),
+    ("key", "revoked"): N_("revoked the key of"),
+    ("key", FORGOTTEN): N_("erased a key"),
 }
-JOBS = {"fit": "started training on", "evaluate": "started an evaluation on"}
+JOBS = {"fit": N_("started training on"), "evaluate": N_("started an evaluation on")}
 ABOUT_QUESTIONNAIRES = ("questionnaire", "invitations", "activity")
 
 
@@ -117,7 +119,7 @@ class ActivityLog:
         return sorted(found, key=lambda entry: entry.at, reverse=True)
 
     def _read_all(self) -> Iterator[Entry]:
-        authors = dict(AUTHORS)
+        authors = {by: gettext(text) for by, text in AUTHORS.items()}
         names: dict[str, str] = {}
         keys = Keys(self.store)
         for prefix in dict.fromkeys(prefix for prefix, _ in ACTIONS):
@@ -153,7 +155,7 @@ def _make_entry(event: Event, source: _Source, action: str, by: str, author: str
     subject, address = "", ""
     if questionnaire or prefix == "site":
         key = key if questionnaire else str(event.facts.get("questionnaire", ""))
-        subject = source.names.get(key, key.partition("~")[0]) or "all questionnaires"
+        subject = source.names.get(key, key.partition("~")[0]) or gettext("all questionnaires")
         is_gone = is_gone or key not in source.names
         address = "" if is_gone else f"/analyst/questionnaires/{subject}"
     elif prefix == "table" and not is_gone:
@@ -166,20 +168,21 @@ def _make_entry(event: Event, source: _Source, action: str, by: str, author: str
     elif prefix == "key":
         subject = str(first.get("holder") or key)
     details = _describe_details(event)
-    return Entry(event.at, by, author, action, subject, details, address, questionnaire)
+    return Entry(event.at, by, author, gettext(action), subject, details, address, questionnaire)
 
 
 def _describe_details(event: Event) -> str:
     facts = event.facts
     if event.kind in ("exported", "outcomes-recorded"):
         n_people = facts.get("people", 0)
-        people = f"{n_people:,} {'person' if n_people == 1 else 'people'}"
+        people = ngettext("one person", "%(number)s people", n_people, number=format_integer(n_people))
         return f"{people}, {facts['file']}" if "file" in facts else people
     if event.kind == "issued" and "hashes" in facts:
-        return f"{len(facts['hashes']):,}"
+        return format_integer(len(facts["hashes"]))
     if event.kind == "rolled-back" and "version" in facts:
-        return f"version {facts['version']}"
-    return f"to {facts['name']}" if event.kind == "renamed" and "name" in facts else ""
+        return gettext("version %(number)s", number=facts["version"])
+    is_renamed = event.kind == "renamed" and "name" in facts
+    return gettext("to %(name)s", name=facts["name"]) if is_renamed else ""
 
 
 def _find_name(key: str, events: Sequence[Event]) -> str:

@@ -9,6 +9,7 @@ from eddi.service.analyst.pages.layout import Layout
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import gettext
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -32,7 +33,7 @@ class ActivityPage:
         page = min(_parse_page(query.get("page", "")), n_pages)
         context = {
             "section": "activity",
-            "title": "Activity",
+            "title": gettext("Activity"),
             "entries": [_entry_item(item) for item in found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]],
             "n_entries": len(found),
             "people": sorted({(item.author, item.by) for item in everything if item.by}),

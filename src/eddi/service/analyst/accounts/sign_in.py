@@ -16,6 +16,7 @@ from typing import ClassVar
 from fastapi import Request, Response
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import PUBLISHERS, SCOPE_KEY, Key, Keys
 
@@ -30,7 +31,7 @@ class NotSignedInError(EddiError, PermissionError):
     """The page is only for analysts who have signed in."""
 
     status: ClassVar[int] = 401
-    title: ClassVar[str] = "Sign in to the workshop"
+    title: ClassVar[str] = N_("Sign in to the workshop")
 
 
 class SignIn:

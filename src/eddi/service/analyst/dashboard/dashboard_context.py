@@ -16,43 +16,64 @@ from eddi.service.analyst.dashboard.outcome_calibration import (
 from eddi.service.analyst.dashboard.version_history import VersionChange
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.pages import charts
-from eddi.service.analyst.pages.page_context import Context, format_count, format_duration, format_time
+from eddi.service.analyst.pages.page_context import Context, format_duration, format_time
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import NO_KEY, SERVER
-from eddi.service.web.formatting import format_percent, format_probability
+from eddi.service.web.formatting import format_probability
+from eddi.service.web.languages.current import (
+    current_language,
+    format_integer,
+    format_percent,
+    gettext,
+    localize,
+    ngettext,
+)
 from eddi.service.web.texts import Texts
+from eddi.service.web.wording import count_answers
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable
 
 MIN_ANSWERS = 20  # to one variable, before its distribution is judged
 STABLE, UNSTABLE = 0.1, 0.25  # usual limits of the population stability index
-AUTHORS = {SERVER: "when the server started", NO_KEY: "by an analyst"}
+AUTHORS = {SERVER: N_("when the server started"), NO_KEY: N_("by an analyst")}
 
 
 def describe_summary(summary: Summary, *, n_started: int) -> list[tuple[str, str]]:
     """Names and texts of the figures about all interviews."""
     share = summary.n_finished / summary.n_interviews if summary.n_interviews else 0.0
     is_sampled = summary.n_interviews < n_started
-    finished = format_probability(share) if is_sampled else f"{summary.n_finished:,}"
-    facts = [("Started", f"{n_started:,}"), ("Finished", finished)]
+    finished = _format_probability(share) if is_sampled else format_integer(summary.n_finished)
+    facts = [(gettext("Started"), format_integer(n_started)), (gettext("Finished"), finished)]
     if summary.mean_answers is not None and summary.saved_share is not None:
         facts += [
-            ("Answers per finished interview", f"{summary.mean_answers:.1f} on average"),
             (
-                "Saved compared with asking everything",
-                f"{format_probability(summary.saved_share)} of {summary.n_questions} questions",
+                gettext("Answers per finished interview"),
+                gettext("%(number)s on average", number=localize(f"{summary.mean_answers:.1f}")),
+            ),
+            (
+                gettext("Saved compared with asking everything"),
+                gettext(
+                    "%(share)s of %(number)s questions",
+                    share=_format_probability(summary.saved_share),
+                    number=summary.n_questions,
+                ),
             ),
         ]
     if summary.saved_cost is not None:
-        facts.append(("Saved costs", format_probability(summary.saved_cost)))
+        facts.append((gettext("Saved costs"), _format_probability(summary.saved_cost)))
     if summary.median_minutes is not None:
-        facts.append(("Duration, median", format_duration(60 * summary.median_minutes)))
+        facts.append((gettext("Duration, median"), format_duration(60 * summary.median_minutes)))
     return facts
 
 
 def describe_drop_off(summary: Summary) -> list[str]:
     """How many interviews ended early, by number of answers."""
     return [
-        f"{n_people:,} after {format_count(n_answers, 'answer')}"
+        gettext(
+            "%(people)s after %(answers)s",
+            people=format_integer(n_people),
+            answers=count_answers(n_answers, current_language()),
+        )
         for n_answers, n_people in summary.drop_off.items()
     ]
 
@@ -112,21 +133,33 @@ def _label_bins(distribution: AnswerDistribution, texts: Texts) -> list[str]:
         return [texts.level(variable, level) for level in variable.levels]
     if variable.kind is Kind.COUNT:
         ranges = pairwise([0.0, *edges])
-        counts = [f"{low:g}" if high - low == 1 else f"{low:g} to {high - 1:g}" for low, high in ranges]
-        return [*counts, f"{edges[-1]:g} and more"]
-    inner = [f"{low:g} to under {high:g}" for low, high in pairwise(edges)]
-    return [f"under {edges[0]:g}", *inner, f"{edges[-1]:g} and over"]
+        counts = [
+            _format(low)
+            if high - low == 1
+            else gettext("%(low)s to %(high)s", low=_format(low), high=_format(high - 1))
+            for low, high in ranges
+        ]
+        return [*counts, gettext("%(low)s and more", low=_format(edges[-1]))]
+    inner = [
+        gettext("%(low)s to under %(high)s", low=_format(low), high=_format(high))
+        for low, high in pairwise(edges)
+    ]
+    first = gettext("under %(high)s", high=_format(edges[0]))
+    return [first, *inner, gettext("%(low)s and over", low=_format(edges[-1]))]
 
 
 def _judge(distribution: AnswerDistribution) -> str:
     """Whether the answers are as the model expected."""
     if distribution.n_people < MIN_ANSWERS:
-        return f"{format_count(distribution.n_people, 'answer')}: too few to judge."
+        answers = count_answers(distribution.n_people, current_language())
+        return gettext("%(answers)s: too few to judge.", answers=answers)
     if distribution.stability < STABLE:
-        return "As expected."
+        return gettext("As expected.")
     if distribution.stability < UNSTABLE:
-        return "Somewhat different from what the model expected."
-    return "Clearly different from what the model expected: people may differ from the training data."
+        return gettext("Somewhat different from what the model expected.")
+    return gettext(
+        "Clearly different from what the model expected: people may differ from the training data."
+    )
 
 
 def describe_calibration(
@@ -135,58 +168,63 @@ def describe_calibration(
     """Whether the predictions of a target come true."""
     context: Context = {"title": texts.title(variable), "n_known": n_known, "chart": None, "rows": []}
     if result is None:
-        known = (
-            "No outcome is known yet" if n_known == 0 else f"Known: {format_count(n_known, 'outcome')}"
-        )
-        return {**context, "sentences": [f"{known}. Calibration is shown from {MIN_OUTCOMES} on."]}
+        known = gettext("No outcome is known yet.")
+        if n_known:
+            known = ngettext("One outcome is known.", "%(num)s outcomes are known.", n_known)
+        limit = gettext("Calibration is shown from %(number)s on.", number=MIN_OUTCOMES)
+        return {**context, "sentences": [f"{known} {limit}"]}
     if isinstance(result, IntervalCoverage):
-        return {**context, "sentences": _describe_coverage(result)}
+        return {**context, "sentences": _describe_coverage(result, texts)}
     return {
         **context,
         "sentences": _describe_reliability(result),
         "chart": _reliability_chart(result, texts),
         "rows": [
-            (format_probability(predicted), _format_share(share))
+            (_format_probability(predicted), _format_share(share))
             for predicted, share in zip(result.predicted, result.observed, strict=True)
         ],
     }
 
 
-def _describe_coverage(result: IntervalCoverage) -> list[str]:
-    unit = f" {result.variable.unit}" if result.variable.unit else ""
+def _describe_coverage(result: IntervalCoverage, texts: Texts) -> list[str]:
+    error = f"{localize(f'{result.mean_error:.3g}')} {texts.unit(result.variable)}".strip()
     if result.is_compatible:
-        verdict = "This is compatible with 90%."
+        verdict = gettext("This is compatible with 90%%.")
     elif result.coverage.high < COVERAGE:
-        verdict = "This is less than 90%: the intervals are too narrow."
+        verdict = gettext("This is less than 90%%: the intervals are too narrow.")
     else:
-        verdict = "This is more than 90%: the intervals are too wide."
+        verdict = gettext("This is more than 90%%: the intervals are too wide.")
     return [
-        f"The 90% interval contained the outcome of {_format_share(result.coverage)}.",
+        gettext(
+            "The 90%% interval contained the outcome of %(share)s.", share=_format_share(result.coverage)
+        ),
         verdict,
-        f"The mean absolute error was {result.mean_error:.3g}{unit}.",
+        gettext("The mean absolute error was %(error)s.", error=error),
     ]
 
 
 def _describe_reliability(result: LevelReliability) -> list[str]:
     expected, accuracy = result.expected_accuracy, result.accuracy
     if accuracy.low <= expected <= accuracy.high:
-        verdict = "Both agree."
+        verdict = gettext("Both agree.")
     elif expected > accuracy.high:
-        verdict = "The model is too certain."
+        verdict = gettext("The model is too certain.")
     else:
-        verdict = "The model is too cautious."
+        verdict = gettext("The model is too cautious.")
     return [
-        f"The most likely level was right for {_format_share(accuracy)}.",
-        f"The model expected {format_probability(expected)}. {verdict}",
+        gettext("The most likely level was right for %(share)s.", share=_format_share(accuracy)),
+        gettext("The model expected %(share)s.", share=_format_probability(expected)) + f" {verdict}",
     ]
 
 
 def _reliability_chart(result: LevelReliability, texts: Texts) -> charts.Chart:
     variable, shares = result.variable, result.observed
     is_binary = variable.n_levels == 2
-    level = f"“{texts.level(variable, variable.levels[1])}”" if is_binary else "the most likely level"
+    level = gettext("the most likely level")
+    if is_binary:
+        level = gettext("“%(level)s”", level=texts.level(variable, variable.levels[1]))
     line = charts.Line(
-        "outcomes",
+        gettext("outcomes"),
         "eddi",
         result.predicted,
         [share.value for share in shares],
@@ -196,16 +234,32 @@ def _reliability_chart(result: LevelReliability, texts: Texts) -> charts.Chart:
     )
     return charts.calibration_chart(
         [line],
-        x_title=f"predicted probability of {level}",
-        y_title="observed frequency",
-        description=f"Predicted probabilities of {level} against observed frequencies; the table has the "
-        "numbers.",
+        x_title=gettext("predicted probability of %(level)s", level=level),
+        y_title=gettext("observed frequency"),
+        description=gettext(
+            "Predicted probabilities of %(level)s against observed frequencies; the table has the numbers.",
+            level=level,
+        ),
     )
 
 
 def _format_share(share: Share) -> str:
-    interval = f"95% interval {format_percent(share.low)} to {format_percent(share.high)}"
-    return f"{share.n_true:,} of {share.n_rows:,}, {format_probability(share.value)} ({interval})"
+    return gettext(
+        "%(true)s of %(all)s, %(share)s (95%% interval %(low)s to %(high)s)",
+        true=format_integer(share.n_true),
+        all=format_integer(share.n_rows),
+        share=_format_probability(share.value),
+        low=format_percent(share.low),
+        high=format_percent(share.high),
+    )
+
+
+def _format(number: float) -> str:
+    return localize(f"{number:g}")
+
+
+def _format_probability(probability: float) -> str:
+    return format_probability(probability, current_language())
 
 
 def describe_changes(
@@ -215,9 +269,13 @@ def describe_changes(
     return [
         {
             "version": change.version,
-            "action": "published" if change.is_published else "made current again",
+            "action": gettext("Version %(number)s published", number=change.version)
+            if change.is_published
+            else gettext("Version %(number)s made current again", number=change.version),
             "when": format_time(change.at),
-            "by": AUTHORS.get(change.by) or f"by {label(change.by)}",
+            "by": gettext(AUTHORS[change.by])
+            if change.by in AUTHORS
+            else gettext("by %(author)s", author=label(change.by)),
             "model": change.model,
             "short": change.model[:8],
             "n_interviews": change.n_interviews,

@@ -33,6 +33,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.web.api_keys import get_author
+from eddi.service.web.languages.current import format_integer, gettext
 from eddi.service.web.texts import Texts
 
 MAX_PEOPLE = 2000  # whose answers are read; a share is then known to two percentage points
@@ -86,7 +87,7 @@ class DashboardPage:
         data = _Data(item, filters, entries, people, version)
         context = {
             "section": "home",
-            "title": f"Dashboard of {item.name}",
+            "title": gettext("Dashboard of %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "filters": filters,
             "versions": [other.number for other in item.versions],
@@ -102,7 +103,7 @@ class DashboardPage:
         changes = list_changes(history, data.entries)
         context: Context = {
             "n_sampled": min(len(data.entries), MAX_PEOPLE) if len(data.entries) > MAX_PEOPLE else 0,
-            "n_interviews": len(data.entries),
+            "n_interviews": format_integer(len(data.entries)),
             "model_version": data.version.number,
             "history": dashboard_context.describe_changes(changes, data.item, label),
             "is_model_available": questionnaire is not None,

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from eddi.durable_file import create_private_folder, finish_file, open_private_file
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20
@@ -18,7 +19,7 @@ class BlobNotFoundError(EddiError, LookupError):
     """The blob store has no file with this digest."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no such file"
+    title: ClassVar[str] = N_("There is no such file")
     problem_type: ClassVar[str] = "notonshelf"  # clients rely on the name of an earlier version
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from eddi.errors import EddiError, SchemaError, TableError
 from eddi.service.analyst.data.tables import UploadedTable
+from eddi.service.errors import N_
 from eddi.table.cells.number_format import NumberFormat, detect_format
 from eddi.table.columns import clean, column_to_numbers, is_text
 from eddi.table.kinds.vocabulary import natural_sort_key
@@ -20,11 +21,11 @@ from eddi.table.text import format_value, parse_scalar
 from eddi.table.variable import Kind, Level, Variable
 
 ROLES = {
-    "ask": "Ask",
-    "always": "Always ask",
-    "never": "Never ask",
-    "target": "Target",
-    "out": "Leave out",
+    "ask": N_("Ask"),
+    "always": N_("Always ask"),
+    "never": N_("Never ask"),
+    "target": N_("Target"),
+    "out": N_("Leave out"),
 }
 FIELDS = (
     *("role", "kind", "levels", "low", "high", "unit", "missing", "declined"),
@@ -40,7 +41,7 @@ class DraftError(EddiError, ValueError):
     """A draft is not a valid schema."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "This schema is not valid"
+    title: ClassVar[str] = N_("This schema is not valid")
 
     def __init__(self, errors: Errors) -> None:
         super().__init__(" ".join(errors.values()))

@@ -20,6 +20,7 @@ from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.service.analyst.data.column_profile import Profile
 from eddi.service.analyst.data.upload import UploadReader
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 from eddi.table import formats
@@ -34,14 +35,14 @@ class TableNotFoundError(EddiError, LookupError):
     """There is no table with this key."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no such table"
+    title: ClassVar[str] = N_("There is no such table")
 
 
 class TableMovedError(EddiError, RuntimeError):
     """The schema was changed by somebody else in the meantime."""
 
     status: ClassVar[int] = 412
-    title: ClassVar[str] = "This table was changed elsewhere"
+    title: ClassVar[str] = N_("This table was changed elsewhere")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from eddi.durable_file import (
     open_private_file,
 )
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import NO_KEY, SERVER
 from eddi.store.base import FORGOTTEN, Event, Store, StoreConflict
 
@@ -34,14 +35,14 @@ class JobNotFoundError(EddiError, LookupError):
     """There is no job with this key."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no such job"
+    title: ClassVar[str] = N_("There is no such job")
 
 
 class JobConflictError(EddiError, RuntimeError):
     """The operation is not possible in the present state of the job."""
 
     status: ClassVar[int] = 409
-    title: ClassVar[str] = "That cannot be done now"
+    title: ClassVar[str] = N_("That cannot be done now")
 
 
 class JobKind(StrEnum):

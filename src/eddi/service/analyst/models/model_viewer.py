@@ -13,6 +13,7 @@ from eddi.model.fitted import FittedModel
 from eddi.service.analyst.data.tables import read_rows
 from eddi.service.analyst.models.decision_path import DecisionPath
 from eddi.service.analyst.models.trained_model import TrainedModel, TrainedModels, read_evaluation
+from eddi.service.errors import N_
 
 MAX_LOADED = 4  # models in memory, with their held-out rows
 MAX_PATHS = 32  # decision paths in memory, for users who step back and forth
@@ -22,7 +23,7 @@ class RowNotFoundError(EddiError, LookupError):
     """The model has no such held-out row."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no such row"
+    title: ClassVar[str] = N_("There is no such row")
 
 
 @dataclass(frozen=True, eq=False)

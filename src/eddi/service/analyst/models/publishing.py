@@ -47,14 +47,14 @@ class PublishingError(EddiError, ValueError):
     """A model cannot be published as requested, or a version does not exist."""
 
     status: ClassVar[int] = 422
-    title: ClassVar[str] = "This cannot be published"
+    title: ClassVar[str] = N_("This cannot be published")
 
 
 class TargetChangeError(PublishingError):
     """A model has another target than the questionnaire under whose name it is published."""
 
     status: ClassVar[int] = 409
-    title: ClassVar[str] = "The questionnaire is about something else"
+    title: ClassVar[str] = N_("The questionnaire is about something else")
 
 
 class Publisher:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from eddi.errors import EddiError
 from eddi.service.analyst.data.blob_store import BlobStore
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import NO_KEY
 
 
@@ -15,7 +16,7 @@ class ModelNotFoundError(EddiError, LookupError):
     """There is no such model, or it has no evaluation."""
 
     status: ClassVar[int] = 404
-    title: ClassVar[str] = "There is no such model"
+    title: ClassVar[str] = N_("There is no such model")
 
 
 @dataclass(frozen=True)

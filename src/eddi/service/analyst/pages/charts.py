@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from eddi.model.training.checkpoint import Progress
 from eddi.service.web import svg
+from eddi.service.web.languages.current import current_language, format_percent, gettext, localize
 from eddi.service.web.svg import Axes, Point, Scale
 
 WIDTH, HEIGHT = 400.0, 240.0  # of a chart in SVG units; the page scales it
@@ -142,6 +143,7 @@ def line_chart(
         y_min, y_max: range of the y axis; that of the lines by default.
         marker: position to highlight on the x axis.
     """
+    language = current_language()
     heights = [y for line in lines for y in (*line.y, *line.low, *line.high)]
     low = min(heights) if y_min is None else y_min
     high = max(heights) if y_max is None else y_max
@@ -155,8 +157,8 @@ def line_chart(
         WIDTH,
         HEIGHT,
         tuple(_draw_line(line, axes) for line in reversed(lines)),
-        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
-        tuple(Tick(axes.y(value), svg.format_tick(value)) for value in y_ticks),
+        tuple(Tick(axes.x(value), svg.format_tick(value, language)) for value in x_ticks),
+        tuple(Tick(axes.y(value), svg.format_tick(value, language)) for value in y_ticks),
         x_title,
         y_title,
         description,
@@ -172,8 +174,8 @@ def calibration_chart(lines: Sequence[Line], *, x_title: str, y_title: str, desc
         SQUARE_SIZE,
         SQUARE_SIZE,
         tuple(_draw_line(line, axes) for line in reversed(lines)),
-        tuple(Tick(axes.x(value), f"{value:.0%}") for value in shares),
-        tuple(Tick(axes.y(value), f"{value:.0%}") for value in shares),
+        tuple(Tick(axes.x(value), format_percent(value)) for value in shares),
+        tuple(Tick(axes.y(value), format_percent(value)) for value in shares),
         x_title,
         y_title,
         description,
@@ -188,17 +190,23 @@ def training_chart(history: Sequence[Progress]) -> Chart | None:
     steps = [float(progress.step) for progress in history]
     losses = [progress.loss for progress in history]
     validation = [(float(p.step), -p.validation) for p in history if p.validation is not None]
-    lines = [Line("training rows", "training", steps, losses)]
-    description = f"The loss went from {losses[0]:.3g} to {losses[-1]:.3g} in {steps[-1]:,.0f} steps."
+    lines = [Line(gettext("training rows"), "training", steps, losses)]
+    description = gettext(
+        "The loss went from %(first)s to %(last)s in %(steps)s steps.",
+        first=localize(f"{losses[0]:.3g}"),
+        last=localize(f"{losses[-1]:.3g}"),
+        steps=localize(f"{steps[-1]:,.0f}"),
+    )
     if validation:
         validation_steps, validation_losses = zip(*validation, strict=True)
-        lines.insert(0, Line("validation rows", "eddi", validation_steps, validation_losses))
-        description += f" The final loss on validation rows was {validation_losses[-1]:.3g}."
+        lines.insert(0, Line(gettext("validation rows"), "eddi", validation_steps, validation_losses))
+        loss = localize(f"{validation_losses[-1]:.3g}")
+        description += " " + gettext("The final loss on validation rows was %(loss)s.", loss=loss)
     all_losses = [*losses, *(loss for _, loss in validation)]
     return line_chart(
         lines,
-        x_title="training step",
-        y_title="loss per entry",
+        x_title=gettext("training step"),
+        y_title=gettext("loss per entry"),
         description=description,
         y_max=max(float(np.quantile(all_losses, LOSS_QUANTILE)), min(all_losses)),
     )

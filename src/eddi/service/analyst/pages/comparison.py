@@ -13,7 +13,8 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages import charts, evaluation_context, model_card
 from eddi.service.analyst.pages.charts import Chart, Line
 from eddi.service.analyst.pages.evaluation_context import SIGNIFICANCE, format_metric
-from eddi.service.analyst.pages.page_context import Context
+from eddi.service.analyst.pages.page_context import KINDS, Context, count_rows
+from eddi.service.web.languages.current import format_integer, format_percent, gettext, localize
 from eddi.table.schema import Schema
 
 N_NAMES_LISTED = 6
@@ -64,15 +65,18 @@ def describe_changes(a: Schema, b: Schema) -> Iterator[str]:
     only_a = [name for name in a.names if name not in b.names]
     only_b = [name for name in b.names if name not in a.names]
     if only_a:
-        yield f"Only in A: {_list_names(only_a)}."
+        yield gettext("Only in A: %(names)s.", names=_list_names(only_a))
     if only_b:
-        yield f"Only in B: {_list_names(only_b)}."
+        yield gettext("Only in B: %(names)s.", names=_list_names(only_b))
     for name in (name for name in a.names if name in b.names):
         values_a, values_b = (model_card.describe_values(schema[name]) for schema in (a, b))
         if a[name].kind != b[name].kind:
-            yield f"{name} is {a[name].kind} in A and {b[name].kind} in B."
+            kinds = {side: gettext(KINDS[schema[name].kind]) for side, schema in (("a", a), ("b", b))}
+            yield gettext("%(name)s is “%(a)s” in A and “%(b)s” in B.", name=name, **kinds)
         elif values_a != values_b:
-            yield f"Values of {name}: {values_a} in A, {values_b} in B."
+            yield gettext(
+                "Values of %(name)s: %(a)s in A, %(b)s in B.", name=name, a=values_a, b=values_b
+            )
     yield from _describe_question_changes(a, b)
 
 
@@ -81,15 +85,19 @@ def _describe_question_changes(a: Schema, b: Schema) -> Iterator[str]:
     for in_a in (question for question in a.questions if question.name in questions_b):
         name, in_b = in_a.name, questions_b[in_a.name]
         if in_a.text != in_b.text:
-            yield f"{name} is asked as “{in_a.text}” in A and as “{in_b.text}” in B."
+            texts = {"a": in_a.text, "b": in_b.text}
+            yield gettext("%(name)s is asked as “%(a)s” in A and as “%(b)s” in B.", name=name, **texts)
         if in_a.cost != in_b.cost:
-            yield f"{name} costs {in_a.cost:g} in A and {in_b.cost:g} in B."
+            costs = {"a": localize(f"{in_a.cost:g}"), "b": localize(f"{in_b.cost:g}")}
+            yield gettext("%(name)s costs %(a)s in A and %(b)s in B.", name=name, **costs)
         if set(in_a.reveals) != set(in_b.reveals):
-            yield f"{name} reveals {_list_names(in_a.reveals)} in A and {_list_names(in_b.reveals)} in B."
+            names = {"a": _list_names(in_a.reveals), "b": _list_names(in_b.reveals)}
+            yield gettext("%(name)s reveals %(a)s in A and %(b)s in B.", name=name, **names)
         if in_a.always != in_b.always:
-            yield f"{name} is always asked in {'A' if in_a.always else 'B'} only."
+            model = "A" if in_a.always else "B"
+            yield gettext("%(name)s is always asked in %(model)s only.", name=name, model=model)
         if in_a.requires != in_b.requires:
-            yield f"{name} is asked under different conditions."
+            yield gettext("%(name)s is asked under different conditions.", name=name)
 
 
 def _charts(a: Document, b: Document) -> list[Chart]:
@@ -99,9 +107,12 @@ def _charts(a: Document, b: Document) -> list[Chart]:
     return [
         charts.line_chart(
             [_line("A", "a", a, metric), _line("B", "b", b, metric)],
-            x_title="questions asked",
+            x_title=gettext("questions asked"),
             y_title=evaluation_context.metric_name(a, metric),
-            description=f"{evaluation_context.METRICS[metric]} of both models by questions asked.",
+            description=gettext(
+                "%(metric)s of both models by questions asked.",
+                metric=gettext(evaluation_context.METRICS[metric]),
+            ),
         )
         for metric in _common_metrics(a, b)
     ]
@@ -117,13 +128,18 @@ def _areas(a: Document, b: Document) -> list[ComparedFact]:
     """The area under EDDI's curve for each common metric, and the number of rows."""
     areas = [
         ComparedFact(
-            f"Area: {evaluation_context.metric_name(a, metric)}",
+            gettext("Area: %(metric)s", metric=evaluation_context.metric_name(a, metric)),
             _format_area(a, metric),
             _format_area(b, metric),
         )
         for metric in _common_metrics(a, b)
     ]
-    return [*areas, ComparedFact("Rows evaluated", f"{a['n_rows']:,}", f"{b['n_rows']:,}")]
+    return [
+        *areas,
+        ComparedFact(
+            gettext("Rows evaluated"), format_integer(a["n_rows"]), format_integer(b["n_rows"])
+        ),
+    ]
 
 
 def _common_metrics(a: Document, b: Document) -> list[str]:
@@ -134,15 +150,15 @@ def _format_area(document: Document, metric: str) -> str:
     area = next(item for item in document["standings"][metric] if item["name"] == EDDI)["auic"]
     area = evaluation_context.convert_unit(metric, area)
     value, low, high = (format_metric(metric, area[end]) for end in ("value", "low", "high"))
-    return f"{value} ({low} to {high})"
+    return f"{value} ({gettext('%(low)s to %(high)s', low=low, high=high)})"
 
 
 def _verdict(a: TrainedModel, b: TrainedModel, first: Document, second: Document) -> str:
     """Which model is better, by a paired test if both were evaluated on the same rows."""
     if first["target"] != second["target"]:
-        return "The models have different targets and cannot be ranked."
+        return gettext("The models have different targets and cannot be ranked.")
     if a.table != b.table or a.held_out != b.held_out:
-        return (
+        return gettext(
             "The models were evaluated on different rows, so a difference between their curves may come "
             "from the rows. To compare them row by row, train both on one table with the same seed."
         )
@@ -153,14 +169,26 @@ def _verdict(a: TrainedModel, b: TrainedModel, first: Document, second: Document
     differences = (areas_b - areas_a)[~np.isnan(areas_a + areas_b)]
     share_b = float((differences < 0).mean())
     p_value = signed_rank(differences)
-    test = f"({evaluation_context.format_p_value(p_value)}, paired over {len(differences):,} rows)"
+    facts = {
+        "share": format_percent(max(share_b, 1 - share_b)),
+        "p_value": evaluation_context.format_p_value(p_value),
+        "rows": count_rows(len(differences)),
+    }
     if p_value >= SIGNIFICANCE:
-        return f"No clear difference: B is better on {share_b:.0%} of the same rows {test}."
-    better = "B" if share_b > 0.5 else "A"
-    share = max(share_b, 1 - share_b)
-    return f"{better} is better: it is better on {share:.0%} of the same rows {test}."
+        return gettext(
+            "No clear difference: B is better on %(share)s of the same rows (%(p_value)s, paired over "
+            "%(rows)s).",
+            **{**facts, "share": format_percent(share_b)},
+        )
+    return gettext(
+        "%(model)s is better: it is better on %(share)s of the same rows (%(p_value)s, paired over "
+        "%(rows)s).",
+        model="B" if share_b > 0.5 else "A",
+        **facts,
+    )
 
 
 def _list_names(names: Sequence[str]) -> str:
     more = len(names) - N_NAMES_LISTED
-    return ", ".join(names[:N_NAMES_LISTED]) + (f" and {more} more" if more > 0 else "")
+    listed = ", ".join(names[:N_NAMES_LISTED])
+    return gettext("%(names)s and %(number)s more", names=listed, number=more) if more > 0 else listed

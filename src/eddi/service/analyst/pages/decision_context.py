@@ -12,16 +12,17 @@ from eddi.reward.units import format_bits
 from eddi.service.analyst.models.decision_path import DecisionPath, Numbers
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line, Tick
+from eddi.service.analyst.pages.page_context import analyst_texts
 from eddi.service.web import svg, wording
 from eddi.service.web.answer_form import FormInput
 from eddi.service.web.change_wording import Cause, describe_change
 from eddi.service.web.formatting import (
     MINUS,
     capitalize,
-    format_level,
     format_probability,
     format_value,
 )
+from eddi.service.web.languages.current import current_language, gettext, localize
 from eddi.service.web.svg import Axes, Scale
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -154,7 +155,9 @@ def list_what_if_rewards(
     scale = _bar_scale([*rewards.values(), *actual.values()])
     items = []
     for name, nats in rewards.items():
-        note = f"was {format_information(actual[name])}" if name in actual else "could not be asked"
+        note = gettext("could not be asked")
+        if name in actual:
+            note = gettext("was %(information)s", information=format_information(actual[name]))
         start, length = _bar(nats, scale)
         items.append(
             QuestionReward(
@@ -166,7 +169,7 @@ def list_what_if_rewards(
 
 def format_information(nats: float) -> str:
     """A reward in bits as text, without its unit; an estimate may be slightly below 0."""
-    return format_bits(nats, n_digits=3).removesuffix(" bits").replace("-", MINUS)
+    return localize(format_bits(nats, n_digits=3).removesuffix(" bits")).replace("-", MINUS)
 
 
 def _bar_scale(rewards: Collection[float]) -> tuple[float, float]:
@@ -204,7 +207,7 @@ def compare_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -
     x_ticks = [value for value in svg.ticks(*x_range) if x_range[0] <= value <= x_range[1]]
     chart = DensityChart(
         outlines,
-        tuple(Tick(axes.x(value), svg.format_tick(value)) for value in x_ticks),
+        tuple(Tick(axes.x(value), svg.format_tick(value, current_language())) for value in x_ticks),
         None if path.truth is None else axes.x(path.truth),
         DENSITY_HEIGHT,
         _describe_predictions(path, items),
@@ -217,18 +220,25 @@ def history_chart(path: DecisionPath, step: int) -> Chart:
     steps = [float(n) for n in range(path.n_steps + 1)]
     if path.predictions[0].probabilities is not None:
         return _probability_history(path, steps, step)
-    predictions, unit = path.predictions, path.predictions[0].variable.unit
+    predictions, unit = path.predictions, analyst_texts().unit(path.predictions[0].variable)
     lows, highs = ([float(p.interval[end]) for p in predictions] for end in (0, 1))
     means = [float(prediction.mean) for prediction in predictions]
-    lines = [Line("prediction with 90% interval", "eddi", steps, means, lows, highs)]
+    lines = [Line(gettext("prediction with 90%% interval"), "eddi", steps, means, lows, highs)]
     if path.truth is not None:
-        lines.append(Line("truth", "truth", steps, [path.truth] * len(steps)))
-    first, last = (svg.format_tick(float(f"{highs[n] - lows[n]:.3g}")) for n in (0, -1))
+        lines.append(Line(gettext("truth"), "truth", steps, [path.truth] * len(steps)))
+    first, last = (
+        svg.format_tick(float(f"{highs[n] - lows[n]:.3g}"), current_language()) for n in (0, -1)
+    )
     return charts.line_chart(
         lines,
-        x_title="answers",
+        x_title=gettext("answers"),
         y_title=f"{path.target}, {unit}" if unit else path.target,
-        description=f"The width of the 90% interval of {path.target} went from {first} to {last}.",
+        description=gettext(
+            "The width of the 90%% interval of %(target)s went from %(first)s to %(last)s.",
+            target=path.target,
+            first=first,
+            last=last,
+        ),
         marker=step,
     )
 
@@ -238,14 +248,20 @@ def _probability_history(path: DecisionPath, steps: list[float], step: int) -> C
     probabilities = [
         float(p.probabilities[level]) for p in path.predictions if p.probabilities is not None
     ]
-    label = format_level(path.predictions[0].variable.levels[level])
-    title = f"probability of {label}"
-    first, last = (format_probability(probabilities[n]) for n in (0, -1))
+    variable = path.predictions[0].variable
+    label = analyst_texts().level(variable, variable.levels[level])
+    first, last = (format_probability(probabilities[n], current_language()) for n in (0, -1))
+    title = gettext("probability of %(level)s", level=label)
     return charts.line_chart(
         [Line(title, "eddi", steps, probabilities)],
-        x_title="answers",
+        x_title=gettext("answers"),
         y_title=title,
-        description=f"The {title} went from {first} to {last}.",
+        description=gettext(
+            "The probability of %(level)s went from %(first)s to %(last)s.",
+            level=label,
+            first=first,
+            last=last,
+        ),
         y_min=0.0,
         y_max=1.0,
         marker=step,
@@ -259,22 +275,25 @@ def describe_effect(path: DecisionPath, step: int) -> list[str]:
     actual = information(before, after)
     decimals = wording.count_decimals(path.predictions)
     return [
-        describe_change(before, after, decimals, cause=Cause.AN_ANSWER),
-        f"The expected information was {format_bits(max(0.0, expected))}; "
-        f"the answer gave {format_bits(actual)}.",
+        describe_change(before, after, decimals, cause=Cause.AN_ANSWER, texts=analyst_texts()),
+        gettext(
+            "The expected information was %(expected)s bits; the answer gave %(actual)s bits.",
+            expected=_format_bits(max(0.0, expected)),
+            actual=_format_bits(actual),
+        ),
     ]
 
 
 def format_truth(path: DecisionPath) -> str:
     """The true value of the target as text."""
     if path.truth is None:
-        return "not known"
+        return gettext("not known")
     return _format_value(path.model.schema[path.target], path.truth)
 
 
 def format_answer(path: DecisionPath, answer: Answer) -> str:
     """An answer as text."""
-    return str(wording.describe_answer(answer, path.model.schema))
+    return str(wording.describe_answer(answer, path.model.schema, analyst_texts()))
 
 
 def answer_numbers(path: DecisionPath, form_input: FormInput) -> dict[str, float]:
@@ -303,10 +322,10 @@ def _level_bars(path: DecisionPath, items: Sequence[TargetPrediction]) -> tuple[
         levels = sorted(levels, key=lambda level: -float(table[:, level].max()))[:N_LEVELS_SHOWN]
     return tuple(
         LevelBars(
-            format_level(variable.levels[level]),
+            analyst_texts().level(variable, variable.levels[level]),
             path.truth == level,
             tuple(
-                (item.style, round(100 * float(p), 2), format_probability(float(p)))
+                (item.style, round(100 * float(p), 2), format_probability(float(p), current_language()))
                 for item, p in zip(items, table[:, level], strict=True)
             ),
         )
@@ -328,9 +347,11 @@ def _expected_answer(
     position = path.model.schema.position(variable.name)
     truth = float(path.row[position])
     is_observed = not np.isnan(truth)
-    description = f"{wording.describe_prediction(prediction, wording.count_decimals([prediction]))}"
+    decimals = wording.count_decimals([prediction])
+    description = str(wording.describe_prediction(prediction, decimals, analyst_texts()))
     if is_observed:
-        description += f" The answer was {_format_value(variable, truth)}."
+        answer = _format_value(variable, truth)
+        description += " " + gettext("The answer was %(answer)s.", answer=answer)
     if prediction.probabilities is not None:
         width = SMALL_WIDTH / variable.n_levels
         columns = tuple(
@@ -354,16 +375,21 @@ def _small_outline(values: Numbers, density: Numbers, x: Scale) -> str:
 
 
 def _describe_predictions(path: DecisionPath, items: Sequence[TargetPrediction]) -> str:
-    decimals = wording.count_decimals([item.prediction for item in items])
+    texts, decimals = analyst_texts(), wording.count_decimals([item.prediction for item in items])
     parts = [
-        f"{capitalize(item.name)}: {wording.describe_prediction(item.prediction, decimals)}"
+        f"{capitalize(item.name)}: {wording.describe_prediction(item.prediction, decimals, texts)}"
         for item in items
     ]
-    return " ".join(parts) + f" The truth: {format_truth(path)}."
+    return " ".join([*parts, gettext("The truth: %(truth)s.", truth=format_truth(path))])
 
 
 def _format_value(variable: Variable, number: float) -> str:
-    answer = variable.answer(number)
+    answer, texts = variable.answer(number), analyst_texts()
     if variable.kind.has_levels:
-        return format_level(answer)
-    return f"{format_value(answer).replace('-', MINUS)} {variable.unit}".strip()
+        return texts.level(variable, answer)
+    text = format_value(answer, texts.language).replace("-", MINUS)
+    return f"{text} {texts.unit(variable)}".strip()
+
+
+def _format_bits(nats: float) -> str:
+    return localize(format_bits(nats).removesuffix(" bits"))

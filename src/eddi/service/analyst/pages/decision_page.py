@@ -10,9 +10,10 @@ from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages import decision_context
 from eddi.service.analyst.pages.decision_context import TargetPrediction
 from eddi.service.analyst.pages.layout import Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, model_context
+from eddi.service.analyst.pages.page_context import Context, analyst_texts, model_context
 from eddi.service.web import wording
 from eddi.service.web.answer_form import NONE, FormInput, build_fields, parse_form
+from eddi.service.web.languages.current import current_language, format_integer, gettext
 
 N_WHAT_IF_REWARDS = 5
 MAX_DIGITS = 9
@@ -53,7 +54,7 @@ class DecisionPages:
             **_row_context(loaded.origin, position),
             **_step_context(path, step),
             "what_if": _what_if_context(path, step, query),
-            "title": f"Decisions: row {position + 1}",
+            "title": gettext("Decisions for row %(row)s", row=position + 1),
         }
         return self.layout.page(request, "decision.html", context)
 
@@ -70,7 +71,11 @@ def _row_context(model: TrainedModel, row: int) -> Context:
     base = f"/analyst/models/{model.digest}/decisions"
     return {
         "row": row + 1,
-        "row_count": f"Held-out row {index + 1:,} of {last + 1:,}",
+        "row_count": gettext(
+            "Held-out row %(number)s of %(all)s.",
+            number=format_integer(index + 1),
+            all=format_integer(last + 1),
+        ),
         "base": f"{base}/{row + 1}",
         "previous": f"{base}/{model.held_out[index - 1] + 1}" if index else "",
         "next": f"{base}/{model.held_out[index + 1] + 1}" if index < last else "",
@@ -99,7 +104,9 @@ def _step_context(path: DecisionPath, step: int) -> Context:
         "effect": [] if is_over else view.describe_effect(path, step),
         "truth": view.format_truth(path),
         "comparison": view.compare_predictions(path, _before_and_after(path, step, is_over=is_over)),
-        "prediction": wording.describe_prediction(path.predictions[n_answers], decimals),
+        "prediction": wording.describe_prediction(
+            path.predictions[n_answers], decimals, analyst_texts()
+        ),
         "history": view.history_chart(path, n_answers) if path.n_steps else None,
         "answers": [
             (path.question(n).text, view.format_answer(path, answer)) for n, answer in enumerate(answers)
@@ -110,8 +117,8 @@ def _step_context(path: DecisionPath, step: int) -> Context:
 def _before_and_after(path: DecisionPath, step: int, *, is_over: bool) -> list[TargetPrediction]:
     """The predictions before and after an answer, or at the beginning and the end of the interview."""
     earlier, later = (0, step) if is_over else (step, step + 1)
-    before_name = "before any answer" if earlier == 0 else "before the answer"
-    after_name = "at the end" if is_over else "after the answer"
+    before_name = gettext("before any answer") if earlier == 0 else gettext("before the answer")
+    after_name = gettext("at the end") if is_over else gettext("after the answer")
     before = _prediction_at(path, earlier, "before", before_name)
     return [before] if earlier == later else [before, _prediction_at(path, later, "after", after_name)]
 
@@ -133,15 +140,21 @@ def _what_if_context(path: DecisionPath, step: int, query: Mapping[str, str]) ->
     ]
     is_submitted = any(key.startswith("v") for key in query) or not {"act", NONE}.isdisjoint(query)
     form_input = (
-        parse_form(question, schema, query, answered=answered_before)
+        parse_form(question, schema, query, answered=answered_before, language=current_language())
         if is_submitted
-        else FormInput.from_answer(answer, schema)
+        else FormInput.from_answer(answer, schema, current_language())
     )
     is_valid = is_submitted and not form_input.errors
     return {
         "number": number,
         "question": question,
-        "fields": build_fields(question, schema, answered=answered_before, form_input=form_input),
+        "fields": build_fields(
+            question,
+            schema,
+            answered=answered_before,
+            form_input=form_input,
+            texts=analyst_texts(),
+        ),
         "result": _what_if_result(path, n_answers, number, form_input) if is_valid else None,
     }
 
@@ -156,16 +169,16 @@ def _what_if_result(path: DecisionPath, n_answers: int, number: int, form_input:
     chosen = path.question_given(evidence, n_answers)
     decimals = wording.count_decimals([prediction, actual])
     compared = [
-        _prediction_at(path, n_answers, "after", "actual answer"),
-        TargetPrediction("what-if", "different answer", evidence, prediction),
+        _prediction_at(path, n_answers, "after", gettext("actual answer")),
+        TargetPrediction("what-if", gettext("different answer"), evidence, prediction),
     ]
     texts = {question.name: question.text for question in path.model.schema.questions}
     return {
         "answer": view.format_answer(path, view.to_answer(path.question(number - 1), form_input)),
         "actual_answer": view.format_answer(path, path.answer(number - 1)),
         "comparison": view.compare_predictions(path, compared),
-        "prediction": wording.describe_prediction(prediction, decimals),
-        "actual_prediction": wording.describe_prediction(actual, decimals),
+        "prediction": wording.describe_prediction(prediction, decimals, analyst_texts()),
+        "actual_prediction": wording.describe_prediction(actual, decimals, analyst_texts()),
         "next": "" if chosen is None else texts[chosen],
         "actual_next": path.question(n_answers).text if n_answers < path.n_steps else "",
         "rewards": view.list_what_if_rewards(rewards, texts, actual_rewards, chosen=chosen)[

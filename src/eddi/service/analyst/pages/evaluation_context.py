@@ -11,7 +11,15 @@ from eddi.service.analyst.models.evaluation import EDDI, FIXED, INFORMATION, RAN
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.charts import Chart, Line
 from eddi.service.analyst.pages.page_context import Context
+from eddi.service.errors import N_
 from eddi.service.web.formatting import MINUS, format_level, format_probability
+from eddi.service.web.languages.current import (
+    current_language,
+    format_integer,
+    format_percent,
+    gettext,
+    localize,
+)
 from eddi.service.web.wording import count_answers
 
 SIGNIFICANCE = 0.05  # p-value below which a difference is called clear
@@ -20,10 +28,10 @@ N_QUESTIONS_LISTED = 3  # per step
 PER_COST = "per cost"  # in documents of version 1, whose "eddi" does not consider costs
 NAMES = {
     EDDI: "EDDI",
-    PER_COST: "EDDI, per cost",
-    INFORMATION: "EDDI, ignoring costs",
-    FIXED: "fixed order",
-    RANDOM: "random order",
+    PER_COST: N_("EDDI, per cost"),
+    INFORMATION: N_("EDDI, ignoring costs"),
+    FIXED: N_("fixed order"),
+    RANDOM: N_("random order"),
 }
 STYLES = {
     EDDI: "eddi",
@@ -34,11 +42,11 @@ STYLES = {
 }
 CALIBRATION_STYLES = ("random", "fixed", "eddi")  # before any answer, half-way, at the end
 METRICS = {
-    "rmse": "Error (RMSE)",
-    "nll": "Negative log-likelihood",
-    "accuracy": "Accuracy",
+    "rmse": N_("Error (RMSE)"),
+    "nll": N_("Negative log-likelihood"),
+    "accuracy": N_("Accuracy"),
     "auroc": "AUROC",
-    "brier": "Brier score",
+    "brier": N_("Brier score"),
 }
 
 HIGHER_IS_BETTER = ("accuracy", "auroc")
@@ -77,7 +85,7 @@ def build_context(document: Document, metric: str) -> Context:
     return {
         "metric": chosen,
         "metric_name": metric_name(document, chosen),
-        "metrics": [(name, METRICS[name]) for name in metrics],
+        "metrics": [(name, gettext(METRICS[name])) for name in metrics],
         "summary": summarise(document),
         "curves": information_chart(document, chosen),
         "table": _table(document, chosen),
@@ -89,27 +97,27 @@ def build_context(document: Document, metric: str) -> Context:
         "has_levels": bool(document["levels"]),
         "costs": None if document["frontier"] is None else _cost_chart(document),
         "choices": _choices(document),
-        "n_rows": document["n_rows"],
-        "n_given": document["n_given"],
-        "seconds": document["seconds"],
+        "n_rows": format_integer(document["n_rows"]),
+        "n_given": format_integer(document["n_given"]),
+        "seconds": localize(str(document["seconds"])),
     }
 
 
 def metric_name(document: Document, metric: str) -> str:
     """The name of a metric with its unit."""
-    if metric == "rmse":
-        return f"{METRICS[metric]}, {document['unit']}" if document["unit"] else METRICS[metric]
-    return f"{METRICS[metric]}, bits" if metric == "nll" else METRICS[metric]
+    name = gettext(METRICS[metric])
+    unit = {"rmse": document["unit"], "nll": gettext("bits")}.get(metric)
+    return f"{name}, {unit}" if unit else name
 
 
 def name_strategies(document: Document) -> dict[str, str]:
     """The names of the strategies that were evaluated, in the order in which they are listed."""
     curves = document["curves"][document["metrics"][0]]
-    names = {name: text for name, text in NAMES.items() if name in curves}
+    names = {name: gettext(text) for name, text in NAMES.items() if name in curves}
     if PER_COST in curves:
-        names[EDDI] = NAMES[INFORMATION]
+        names[EDDI] = gettext(NAMES[INFORMATION])
     if document.get("strategy") == "per-cost":
-        names[EDDI] = "EDDI, per unit of cost"
+        names[EDDI] = gettext("EDDI, per unit of cost")
     return names
 
 
@@ -142,7 +150,12 @@ def summarise(document: Document) -> list[str]:
     values = document["curves"][metric][EDDI]["value"]
     sentences = [_describe_improvement(document, metric, values)]
     if (rate := document.get("majority_rate")) is not None:
-        sentences.append(f"Always guessing the most frequent class would be correct for {rate:.0%}.")
+        share = format_percent(rate)
+        sentences.append(
+            gettext(
+                "Always guessing the most frequent class would be correct for %(share)s.", share=share
+            )
+        )
     if len(values) > 2 and (sentence := _describe_savings(document, metric)):
         sentences.append(sentence)
     return sentences
@@ -150,12 +163,17 @@ def summarise(document: Document) -> list[str]:
 
 def _describe_improvement(document: Document, metric: str, values: Sequence[float]) -> str:
     first, last = (_format_with_unit(document, metric, values[n]) for n in (0, -1))
-    n = document["n_steps"]
+    values_by_name = {"first": first, "last": last, "number": document["n_steps"]}
     if metric == "accuracy":
-        return (
-            f"Before any question, {first} of predictions are correct; after all {n} questions, {last}."
+        return gettext(
+            "Before any question, %(first)s of predictions are correct; after all %(number)s questions, "
+            "%(last)s.",
+            **values_by_name,
         )
-    return f"Before any question, the error is {first}; after all {n} questions, {last}."
+    return gettext(
+        "Before any question, the error is %(first)s; after all %(number)s questions, %(last)s.",
+        **values_by_name,
+    )
 
 
 def _describe_savings(document: Document, metric: str) -> str:
@@ -167,7 +185,12 @@ def _describe_savings(document: Document, metric: str) -> str:
     if not reached or reached[0] <= half:
         return ""
     value = _format_with_unit(document, metric, eddi[half])
-    return f"EDDI reaches {value} after {count_answers(half)}, a random order after {reached[0]}."
+    return gettext(
+        "EDDI reaches %(value)s after %(answers)s, a random order after %(number)s.",
+        value=value,
+        answers=count_answers(half, current_language()),
+        number=reached[0],
+    )
 
 
 def information_chart(document: Document, metric: str) -> Chart:
@@ -179,7 +202,7 @@ def information_chart(document: Document, metric: str) -> Chart:
             _line(text, STYLES[name], curves[name], steps)
             for name, text in name_strategies(document).items()
         ],
-        x_title="questions asked",
+        x_title=gettext("questions asked"),
         y_title=metric_name(document, metric),
         description=_describe_curves(document, metric),
     )
@@ -204,16 +227,16 @@ def _ranking_item(name: str, metric: str, item: Document) -> RankingItem:
     style, difference, auic = STYLES[item["name"]], item["against"], convert_unit(metric, item["auic"])
     value, low, high = (format_metric(metric, auic[end]) for end in ("value", "low", "high"))
     if difference is None:
-        return RankingItem(name, style, value, f"{low} to {high}")
+        return RankingItem(name, style, value, gettext("%(low)s to %(high)s", low=low, high=high))
     converted = convert_unit(metric, difference)
     signed = [_format_signed(metric, converted[end]) for end in ("value", "low", "high")]
     return RankingItem(
         name,
         style,
         value,
-        f"{low} to {high}",
+        gettext("%(low)s to %(high)s", low=low, high=high),
         difference=signed[0],
-        difference_band=f"{signed[1]} to {signed[2]}",
+        difference_band=gettext("%(low)s to %(high)s", low=signed[1], high=signed[2]),
         p_value=format_p_value(difference["p_value"]),
         verdict=_verdict(metric, difference),
     )
@@ -221,14 +244,14 @@ def _ranking_item(name: str, metric: str, item: Document) -> RankingItem:
 
 def _verdict(metric: str, difference: Document) -> str:
     if difference["p_value"] >= SIGNIFICANCE:
-        return "No clear difference"
+        return gettext("No clear difference")
     is_better = (difference["value"] < 0) is (metric not in HIGHER_IS_BETTER)
-    return "EDDI is better" if is_better else "EDDI is worse"
+    return gettext("EDDI is better") if is_better else gettext("EDDI is worse")
 
 
 def format_p_value(p_value: float) -> str:
     """A p-value as text."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+    return localize("p < 0.001") if p_value < 0.001 else localize(f"p = {p_value:.2g}")
 
 
 def calibration_chart(document: Document) -> Chart:
@@ -250,16 +273,23 @@ def calibration_chart(document: Document) -> Chart:
     if not levels:
         return charts.calibration_chart(
             lines,
-            x_title="nominal coverage of intervals",
-            y_title="observed coverage",
-            description=f"At the end, {last['intervals']['0.9']:.0%} of rows were in their 90% interval.",
+            x_title=gettext("nominal coverage of intervals"),
+            y_title=gettext("observed coverage"),
+            description=gettext(
+                "At the end, %(share)s of rows were in their 90%% interval.",
+                share=format_percent(last["intervals"]["0.9"]),
+            ),
         )
-    level = f"“{format_level(levels[1])}”" if len(levels) == 2 else "the most likely level"
+    level = gettext("the most likely level")
+    if len(levels) == 2:
+        level = gettext("“%(level)s”", level=format_level(levels[1], current_language()))
     return charts.calibration_chart(
         lines,
-        x_title=f"predicted probability of {level}",
-        y_title="observed frequency",
-        description=f"At the end, the mean calibration error was {last['error']:.0%}.",
+        x_title=gettext("predicted probability of %(level)s", level=level),
+        y_title=gettext("observed frequency"),
+        description=gettext(
+            "At the end, the mean calibration error was %(share)s.", share=format_percent(last["error"])
+        ),
     )
 
 
@@ -267,7 +297,8 @@ def _calibration_rows(document: Document) -> list[tuple[str, list[str]]]:
     return [
         (
             _format_step(result["step"]),
-            [f"{share:.0%}" for share in result["intervals"].values()] or [f"{result['error']:.1%}"],
+            [format_percent(share) for share in result["intervals"].values()]
+            or [format_percent(result["error"], 1)],
         )
         for result in document["calibration"]
     ]
@@ -282,9 +313,13 @@ def _cost_chart(document: Document) -> Chart:
             _line(text, STYLES[name], convert_unit(metric, curves[name]), costs, is_stepped=True)
             for name, text in name_strategies(document).items()
         ],
-        x_title="cost",
+        x_title=gettext("cost"),
         y_title=metric_name(document, metric),
-        description=f"{METRICS[metric]} against the total cost, up to {costs[-1]:,.4g}.",
+        description=gettext(
+            "%(metric)s against the total cost, up to %(cost)s.",
+            metric=gettext(METRICS[metric]),
+            cost=localize(f"{costs[-1]:,.4g}"),
+        ),
         has_integer_x=False,
     )
 
@@ -293,7 +328,7 @@ def _choices(document: Document) -> list[list[QuestionShare]]:
     """The most frequent questions at each of the first steps."""
     return [
         [
-            QuestionShare(name, round(100 * share, 1), format_probability(share))
+            QuestionShare(name, round(100 * share, 1), format_probability(share, current_language()))
             for name, share in list(step.items())[:N_QUESTIONS_LISTED]
         ]
         for step in document["choices"][:N_STEPS_LISTED]
@@ -326,7 +361,12 @@ def _describe_curves(document: Document, metric: str) -> str:
         f"{text} {_format_with_unit(document, metric, curves[name]['value'][half])}"
         for name, text in name_strategies(document).items()
     ]
-    return f"{METRICS[metric]} after {count_answers(half)}: {', '.join(parts)}."
+    return gettext(
+        "%(metric)s after %(answers)s: %(values)s.",
+        metric=gettext(METRICS[metric]),
+        answers=count_answers(half, current_language()),
+        values=", ".join(parts),
+    )
 
 
 def _format_with_unit(document: Document, metric: str, value: float) -> str:
@@ -337,14 +377,18 @@ def _format_with_unit(document: Document, metric: str, value: float) -> str:
 def format_metric(metric: str, value: float) -> str:
     """The value of a metric as text."""
     if metric == "accuracy":
-        return f"{value:.0%}"
-    return f"{value:.3g}".replace("-", MINUS)
+        return format_percent(value)
+    return localize(f"{value:.3g}").replace("-", MINUS)
 
 
 def _format_signed(metric: str, value: float) -> str:
-    text = f"{100 * value:+.1f} points" if metric == "accuracy" else f"{value:+.3g}"
-    return text.replace("-", MINUS)
+    if metric != "accuracy":
+        return localize(f"{value:+.3g}").replace("-", MINUS)
+    points = localize(f"{100 * value:+.1f}").replace("-", MINUS)
+    return gettext("%(points)s points", points=points)
 
 
 def _format_step(step: int) -> str:
-    return "before any answer" if step == 0 else f"after {count_answers(step)}"
+    if step == 0:
+        return gettext("before any answer")
+    return gettext("after %(answers)s", answers=count_answers(step, current_language()))

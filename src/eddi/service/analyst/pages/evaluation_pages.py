@@ -11,6 +11,7 @@ from eddi.service.analyst.pages import comparison, decision_page, evaluation_con
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time, model_context
 from eddi.service.web.api_keys import get_author
+from eddi.service.web.languages.current import gettext
 
 MODEL_TYPE = "application/zip"
 MAX_LISTED = 200  # models to choose from
@@ -41,7 +42,7 @@ class EvaluationPages:
             **model_context(model, "card"),
             "model_name": model.name,
             **model_card.build_context(loaded, self.viewer.evaluation(model)),
-            "title": f"Model card: {model.name}",
+            "title": gettext("Model card: %(name)s", name=model.name),
             "alternatives": self._alternatives(model),
         }
         return self.layout.page(request, "model_card.html", context)
@@ -60,7 +61,10 @@ class EvaluationPages:
         """The evaluation of a model on its held-out rows."""
         model = self.models.get_model(digest)
         document = self.viewer.evaluation(model)
-        context = {**model_context(model, "evaluation"), "title": f"Evaluation: {model.name}"}
+        context = {
+            **model_context(model, "evaluation"),
+            "title": gettext("Evaluation of %(name)s", name=model.name),
+        }
         if document is None:
             return self.layout.page(request, "not_evaluated.html", context)
         metric = request.query_params.get("metric", "")
@@ -79,7 +83,7 @@ class EvaluationPages:
         a, b = (request.query_params.get(side, "") for side in ("a", "b"))
         context: dict[str, Any] = {
             "section": "home",
-            "title": "Compare two models",
+            "title": gettext("Compare two models"),
             "models": [_option(model) for model in self.models.models()[:MAX_LISTED]],
             "a": a,
             "b": b,
@@ -94,7 +98,7 @@ class EvaluationPages:
         return {
             **comparison.build_context(a, b, evaluations),
             "compared": [_option(a.origin), _option(b.origin)],
-            "title": f"Compare {a.origin.name} and {b.origin.name}",
+            "title": gettext("Compare %(a)s and %(b)s", a=a.origin.name, b=b.origin.name),
         }
 
     def _alternatives(self, model: TrainedModel) -> list[dict[str, str]]:
@@ -104,7 +108,7 @@ class EvaluationPages:
 
 
 def _option(model: TrainedModel) -> dict[str, str]:
-    when = format_time(model.trained_at) if model.trained_at else "no date"
+    when = format_time(model.trained_at) if model.trained_at else gettext("no date")
     return {
         "digest": model.digest,
         "short": model.short_digest,

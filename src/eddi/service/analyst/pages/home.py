@@ -23,7 +23,8 @@ from eddi.service.analyst.pages import (
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import (
     Context,
-    format_count,
+    count_columns,
+    count_rows,
     format_time,
     job_item,
     model_item,
@@ -38,13 +39,16 @@ from eddi.service.analyst.questionnaires import (
     translation_page,
 )
 from eddi.service.analyst.workshop import MAX_STEPS, JobSpecError, Workshop
+from eddi.service.errors import N_
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import Keys, get_author
 from eddi.service.web.formatting import capitalize, format_bytes
+from eddi.service.web.languages.current import format_integer, gettext, localize
 
 N_JOBS_SHOWN = 6
 MAX_SEED = 2**31 - 1
+INTEGER_FIELDS = {"steps": N_("Maximum number of steps"), "seed": N_("Seed")}
 HELD_OUT_SHARES = ("0.1", "0.2", "0.3", "0")
 
 
@@ -93,11 +97,11 @@ class WorkshopPages:
         questionnaires = self.workshop.publisher.all()
         published_as: dict[str, list[str]] = {}
         for item in questionnaires:
-            label = f"{item.name}, version {item.current.number}"
+            label = gettext("%(name)s, version %(number)s", name=item.name, number=item.current.number)
             published_as.setdefault(item.current.model, []).append(label)
         context = {
             "section": "home",
-            "title": "Workshop",
+            "title": gettext("Workshop"),
             "questionnaires": [
                 access_page.owner_context(request, self.workshop.publisher, item)
                 | questionnaire_page.questionnaire_item(item)
@@ -122,7 +126,7 @@ class WorkshopPages:
             file = form.get("file")
             try:
                 if not isinstance(file, UploadFile) or not file.filename:
-                    raise TableError("choose a file first.")
+                    raise TableError(gettext("Choose a file first."))
                 table = await save_upload(self.workshop.tables, file, by=get_author(request))
             except TableError as error:
                 message = capitalize(str(error))
@@ -149,7 +153,7 @@ class WorkshopPages:
         table = self.workshop.tables.get(key)
         context = {
             "section": "tables",
-            "title": f"Delete {table.title}?",
+            "title": gettext("Delete %(subject)s?", subject=table.title),
             "table": _table_item(table),
         }
         return self.layout.page(request, "forget.html", context)
@@ -185,10 +189,10 @@ class WorkshopPages:
     def _upload_page(self, request: Request, *, error: str = "") -> Response:
         context = {
             "section": "tables",
-            "title": "Upload a table",
+            "title": gettext("Upload a table"),
             "error": error,
             "extensions": ",".join(EXTENSIONS),
-            "max_size": format_bytes(self.settings.max_upload),
+            "max_size": localize(format_bytes(self.settings.max_upload)),
             "max_bytes": self.settings.max_upload,
             "tables": self._table_items(),
         }
@@ -201,7 +205,7 @@ class WorkshopPages:
         warnings = find_warnings(table, self.workshop.tables.rows(table.digest))
         context = {
             "section": "tables",
-            "title": f"Train on {table.title}",
+            "title": gettext("Training on %(name)s", name=table.title),
             "table": _table_item(table),
             "names": schema.names,
             "target": form.get("target") or (schema.targets[0] if schema.targets else ""),
@@ -225,8 +229,8 @@ def _table_item(table: UploadedTable) -> Context:
         "key": table.key,
         "title": table.title,
         "name": table.name,
-        "n_rows": format_count(table.n_rows, "row"),
-        "n_columns": format_count(len(table.columns), "column"),
+        "n_rows": count_rows(table.n_rows),
+        "n_columns": count_columns(len(table.columns)),
         "when": format_time(table.uploaded_at),
     }
 
@@ -239,6 +243,12 @@ def _parse_integer(form: Mapping[str, str], name: str, *, maximum: int, minimum:
     is_integer = text.isascii() and text.isdecimal() and len(text) < 12
     if not (is_integer and minimum <= int(text) <= maximum):
         raise JobSpecError(
-            f"{name} must be a whole number from {minimum} to {maximum:,}, got {text[:40]!r}."
+            gettext(
+                "“%(field)s” must be a whole number from %(low)s to %(high)s, and not “%(typed)s”.",
+                field=gettext(INTEGER_FIELDS[name]),
+                low=minimum,
+                high=format_integer(maximum),
+                typed=text[:40],
+            )
         )
     return int(text)

@@ -12,16 +12,18 @@ from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_duration, format_time, job_item
 from eddi.service.analyst.workshop import Workshop
+from eddi.service.errors import N_
 from eddi.service.web.api_keys import get_author
+from eddi.service.web.languages.current import format_integer, format_percent, gettext, localize
 
 HEADINGS = {
-    JobState.WAITING: "Waiting to start",
-    JobState.RUNNING: "Training",
-    JobState.FINISHED: "Trained",
-    JobState.FAILED: "Failed",
-    JobState.CANCELLED: "Cancelled",
+    JobState.WAITING: N_("Waiting to start"),
+    JobState.RUNNING: N_("Training"),
+    JobState.FINISHED: N_("Trained"),
+    JobState.FAILED: N_("Failed"),
+    JobState.CANCELLED: N_("Cancelled"),
 }
-EVALUATION_HEADINGS = {JobState.RUNNING: "Evaluating", JobState.FINISHED: "Evaluated"}
+EVALUATION_HEADINGS = {JobState.RUNNING: N_("Evaluating"), JobState.FINISHED: N_("Evaluated")}
 MAX_LISTED = 200  # jobs, newest first
 
 
@@ -45,7 +47,7 @@ class JobPages:
         """The most recent jobs."""
         jobs = self.workshop.jobs
         items = [job_item(job, jobs.progress(job.key)) for job in jobs.all()[:MAX_LISTED]]
-        context = {"section": "home", "title": "Jobs", "jobs": items}
+        context = {"section": "home", "title": gettext("Jobs"), "jobs": items}
         return self.layout.page(request, "jobs.html", context)
 
     def show(self, request: Request, key: str) -> Response:
@@ -74,16 +76,17 @@ class JobPages:
         history = [_parse_progress(entry) for entry in progress.get("history", [])]
         fraction = job.fraction_done(progress)
         headings = HEADINGS | (EVALUATION_HEADINGS if job.kind is JobKind.EVALUATE else {})
+        heading = gettext(headings[job.state])
         return {
             "section": "home",
-            "title": f"{headings[job.state]}: {job.spec['name']}",
+            "title": f"{heading}: {job.spec['name']}",
             "job": job,
-            "heading": headings[job.state],
+            "heading": heading,
             "is_fit": job.kind is JobKind.FIT,
             "state": str(job.state),
             "is_over": job.state.is_over,
             "percent": round(100 * fraction, 1),
-            "percent_text": f"{fraction:.0%}",
+            "percent_text": format_percent(fraction),
             "chart": charts.training_chart(history),
             "facts": _list_facts(job, history),
             "time_left": _describe_time_left(job, history),
@@ -110,15 +113,19 @@ def _list_facts(job: Job, history: Sequence[Progress]) -> list[tuple[str, str]]:
     """The properties of a job, by name."""
     facts = []
     if job.kind is JobKind.FIT:
-        facts.append(("Target", ", ".join(job.spec["target"])))
-        facts.append(("Recipe", job.spec["recipe"]))
-        facts.append(("Held out", f"{job.spec['held_out']:.0%} of the rows"))
+        facts.append((gettext("Target"), ", ".join(job.spec["target"])))
+        facts.append((gettext("Recipe"), job.spec["recipe"]))
+        share = format_percent(job.spec["held_out"])
+        facts.append((gettext("Held out"), gettext("%(share)s of the rows", share=share)))
     if history:
         last = history[-1]
-        facts.append(("Steps", f"{last.step:,} of {last.max_steps:,}"))
-        facts.append(("Time", format_duration(last.seconds)))
+        step, max_steps = format_integer(last.step), format_integer(last.max_steps)
+        steps = gettext("%(step)s of %(max_steps)s", step=step, max_steps=max_steps)
+        facts.append((gettext("Steps"), steps))
+        facts.append((gettext("Time"), format_duration(last.seconds)))
         if last.best is not None:
-            facts.append(("Best validation loss", f"{-last.best:.3f} per entry"))
+            loss = gettext("%(loss)s per entry", loss=localize(f"{-last.best:.3f}"))
+            facts.append((gettext("Best validation loss"), loss))
     return facts
 
 
@@ -128,6 +135,7 @@ def _describe_time_left(job: Job, history: Sequence[Progress]) -> str:
         return ""
     last = history[-1]
     seconds = last.seconds / max(last.step, 1) * (last.max_steps - last.step)
-    return (
-        f"At most about {format_duration(seconds)} left. Training stops early if it no longer improves."
+    return gettext(
+        "At most about %(time)s left. Training stops early if it no longer improves.",
+        time=format_duration(seconds),
     )

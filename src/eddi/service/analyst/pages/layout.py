@@ -13,15 +13,28 @@ from fastapi.routing import APIRoute
 
 from eddi.errors import EddiError
 from eddi.service.analyst.accounts.sign_in import SCOPE_HOLDER, NotSignedInError, SignIn
+from eddi.service.errors import N_
 from eddi.service.settings import Settings
 from eddi.service.web.form_tokens import FormTokens
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.choice import choose_language, remember_language, switch_links
+from eddi.service.web.languages.current import current_language, gettext, use_language
+from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.page_context import design
 from eddi.service.web.problem_details import get_request_id, public_text
 from eddi.service.web.rendering import Renderer
 
 MAX_FIELDS = 30_000  # of the largest form, the schema of a wide table
 PUBLIC_PATHS = ("/analyst/sign-in", "/analyst/sign-out")
+# Titles of errors of the library, which has no catalogue.
+ERROR_TITLES = (
+    N_("This table cannot be used"),
+    N_("This schema is not valid"),
+    N_("This target cannot be used"),
+    N_("This was forgotten"),
+    N_("We are very busy just now"),
+    N_("This server cannot save answers just now"),
+)
 ANALYST_URL = re.compile(r"/analyst[A-Za-z0-9/_.?=&%-]*")
 
 
@@ -46,11 +59,12 @@ class Layout:
         self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
     ) -> HTMLResponse:
         """A page whose forms contain a token against cross-site requests."""
-        session_id = self.forms.session_id(request)
+        session_id, language = self.forms.session_id(request), current_language()
         complete = {
             **design(None),
             "section": "",
-            "name": "Workshop",
+            "name": gettext("Workshop"),
+            "languages": switch_links(request, tuple(LANGUAGES), current=language.code, page="/analyst"),
             "error": "",
             "has_navigation": True,
             "can_sign_out": self.sign_in.is_needed,
@@ -58,7 +72,9 @@ class Layout:
             **context,
             "csrf": self.forms.token(session_id),
         }
-        response = self.renderer.render(f"analyst/{template}", complete, status=status)
+        response = self.renderer.render(
+            f"analyst/{template}", complete, status=status, language=language
+        )
         self.forms.set_session_cookie(request, response, session_id)
         return response
 
@@ -71,26 +87,35 @@ class Layout:
                 handle = super().get_route_handler()
 
                 async def handle_as_analyst(request: Request) -> Response:
-                    try:
-                        if request.url.path not in PUBLIC_PATHS:
-                            await run_in_threadpool(layout.sign_in.check, request)
-                        return await handle(request)
-                    except NotSignedInError:
-                        next_url = quote(request.url.path) if request.method == "GET" else "/analyst"
-                        return redirect(f"/analyst/sign-in?next={next_url}")
-                    except EddiError as error:
-                        return layout.error_page(request, error)
+                    with use_language(LANGUAGES[choose_language(request)]):
+                        response = await layout.respond(request, handle)
+                    remember_language(request, response)
+                    return response
 
                 return handle_as_analyst
 
         return AnalystRoute
+
+    async def respond(
+        self, request: Request, handle: Callable[[Request], Coroutine[Any, Any, Response]]
+    ) -> Response:
+        """The response to a request of an analyst, or the page that explains why there is none."""
+        try:
+            if request.url.path not in PUBLIC_PATHS:
+                await run_in_threadpool(self.sign_in.check, request)
+            return await handle(request)
+        except NotSignedInError:
+            next_url = quote(request.url.path) if request.method == "GET" else "/analyst"
+            return redirect(f"/analyst/sign-in?next={next_url}")
+        except EddiError as error:
+            return self.error_page(request, error)
 
     def error_page(self, request: Request, error: EddiError) -> HTMLResponse:
         """A page with the error's own message, which tells analysts what to do."""
         if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             raise error  # the middleware logs it
         message = public_text(error, get_request_id(request))
-        context = {"title": error.title, "message": capitalize(message)}
+        context = {"title": gettext(error.title), "message": capitalize(message)}
         return self.page(request, "error.html", context, status=error.status)
 
 

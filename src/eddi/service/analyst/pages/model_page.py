@@ -5,6 +5,7 @@ from fastapi import APIRouter, Request, Response
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.api_keys import get_author
+from eddi.service.web.languages.current import gettext
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -32,10 +33,14 @@ class ModelPages:
         model = self.workshop.get_model(digest)
         context = {
             "section": "home",
-            "title": f"Delete {model.name}?",
-            "subject": f"the model {model.name} {model.short_digest}",
-            "text": "Its file is permanently deleted. Its table stays. A model that a questionnaire uses "
-            "cannot be deleted.",
+            "title": gettext("Delete %(subject)s?", subject=model.name),
+            "subject": gettext(
+                "the model %(name)s %(digest)s", name=model.name, digest=model.short_digest
+            ),
+            "text": gettext(
+                "Its file is permanently deleted. Its table stays. A model that a questionnaire uses cannot "
+                "be deleted."
+            ),
             "action": f"/analyst/models/{digest}/delete",
             "back": f"/analyst/models/{digest}",
         }

@@ -9,9 +9,37 @@ import pyarrow as pa
 
 from eddi.service.analyst.jobs.job_queue import Job, JobKind, JobState
 from eddi.service.analyst.models.trained_model import TrainedModel
+from eddi.service.errors import N_
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
+from eddi.service.web.languages.current import (
+    current_language,
+    format_integer,
+    format_percent,
+    gettext,
+    localize,
+    ngettext,
+)
+from eddi.service.web.texts import Texts
+from eddi.table.variable import Kind
 
 N_PREVIEW_ROWS = 8
 MAX_CELL_CHARS = 60
+
+JOB_STATES = {
+    JobState.WAITING: N_("waiting"),
+    JobState.RUNNING: N_("running"),
+    JobState.FINISHED: N_("finished"),
+    JobState.FAILED: N_("failed"),
+    JobState.CANCELLED: N_("cancelled"),
+}
+
+KINDS = {
+    Kind.REAL: N_("number"),
+    Kind.COUNT: N_("count"),
+    Kind.BINARY: N_("binary"),
+    Kind.ORDINAL: N_("ordered levels"),
+    Kind.CATEGORY: N_("category"),
+}
 
 Context = dict[str, Any]
 
@@ -19,7 +47,8 @@ Context = dict[str, Any]
 def format_time(at: str) -> str:
     """An ISO 8601 time in UTC, to the minute."""
     time = datetime.fromisoformat(at).astimezone(UTC)
-    return f"{time.day} {time:%b %Y, %H:%M} UTC"
+    day = current_language().format_date(time.date())
+    return gettext("%(day)s, %(time)s UTC", day=day, time=f"{time:%H:%M}")
 
 
 def format_duration(seconds: float) -> str:
@@ -32,9 +61,19 @@ def format_duration(seconds: float) -> str:
     return f"{total // 3600} h {total % 3600 // 60} min"
 
 
-def format_count(n: int, noun: str) -> str:
-    """A number with its noun: one row, 2 rows."""
-    return f"one {noun}" if n == 1 else f"{n:,} {noun}s"
+def count_rows(n: int) -> str:
+    """A number of rows."""
+    return ngettext("one row", "%(number)s rows", n, number=format_integer(n))
+
+
+def count_columns(n: int) -> str:
+    """A number of columns."""
+    return ngettext("one column", "%(number)s columns", n, number=format_integer(n))
+
+
+def analyst_texts() -> Texts:
+    """The texts of the schema, in the language of the page."""
+    return Texts(QuestionnaireSettings(languages=(current_language().code,)))
 
 
 def preview_rows(table: pa.Table) -> list[list[str]]:
@@ -46,19 +85,22 @@ def preview_rows(table: pa.Table) -> list[list[str]]:
 def _format_cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = localize(f"{value:.6g}") if isinstance(value, float) else str(value)
     return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
 
 
 def job_item(job: Job, progress: Mapping[str, Any]) -> Context:
     """A job in a list."""
-    action = "Training on" if job.kind is JobKind.FIT else "Evaluation of"
-    percent = f", {job.fraction_done(progress):.0%}" if job.state is JobState.RUNNING else ""
+    name = job.spec["name"]
+    is_fit = job.kind is JobKind.FIT
+    percent = f", {format_percent(job.fraction_done(progress))}" if job.state is JobState.RUNNING else ""
     return {
         "key": job.key,
-        "title": f"{action} {job.spec['name']}",
+        "title": gettext("Training on %(name)s", name=name)
+        if is_fit
+        else gettext("Evaluation of %(name)s", name=name),
         "state": str(job.state),
-        "status": f"{job.state}{percent}",
+        "status": gettext(JOB_STATES[job.state]) + percent,
         "when": format_time(job.submitted_at),
     }
 

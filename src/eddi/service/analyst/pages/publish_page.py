@@ -1,11 +1,12 @@
 """The page that publishes a model as a questionnaire."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
 from eddi.errors import EddiError, StopError, TargetError
+from eddi.model.certificate import Certificate
 from eddi.model.files.archive import load
 from eddi.service.analyst.accounts.access import AccessDeniedError
 from eddi.service.analyst.models.publishing import (
@@ -15,39 +16,49 @@ from eddi.service.analyst.models.publishing import (
 )
 from eddi.service.analyst.models.trained_model import TrainedModel
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import model_item
+from eddi.service.analyst.pages.page_context import analyst_texts, count_rows, model_item
+from eddi.service.analyst.pages.rule_wording import ORDERS, describe_order
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.errors import N_
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import format_percent, gettext, localize
 from eddi.service.web.texts import Texts
-from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
+from eddi.table.variable import Variable
 
 DEFAULT_CONFIDENCE = 0.95  # of a guaranteed error rate
-DEFAULT_STRATEGY = "most informative question, per unit of cost if costs differ"
 
 # The criteria of the stopping rule that the form offers: label, hint, whether it is an integer.
 RULES = {
-    "after": ("Stop after this number of answers", "", True),
-    "probability_above": ("Stop when a level is at least this likely", "between 0 and 1", False),
+    "after": (N_("Stop after this number of answers"), "", True),
+    "probability_above": (N_("Stop when a level is at least this likely"), N_("between 0 and 1"), False),
     "interval_below": (
-        "Stop when the 90% interval is narrower than",
-        "in the unit of the target",
+        N_("Stop when the 90%% interval is narrower than"),
+        N_("in the unit of the target"),
         False,
     ),
-    "sd_below": ("Stop when the standard deviation is below", "in the unit of the target", False),
+    "sd_below": (
+        N_("Stop when the standard deviation is below"),
+        N_("in the unit of the target"),
+        False,
+    ),
     "reward_below": (
-        "Stop when no question has this expected information",
-        "in nats; 1 nat is 1.44 bits",
+        N_("Stop when no question has this expected information"),
+        N_("in nats; 1 nat is 1.44 bits"),
         False,
     ),
-    "risk": ("Stop when the expected error rate is at most", "between 0 and 1", False),
-    "within": ("Largest error of a quantity that counts as correct", "with an error rate", False),
-    "confidence": ("Confidence of that error rate", "0.95 if empty", False),
-    "budget": ("Maximum total cost of the questions", "", False),
+    "risk": (N_("Stop when the expected error rate is at most"), N_("between 0 and 1"), False),
+    "within": (
+        N_("Largest error of a quantity that counts as correct"),
+        N_("with an error rate"),
+        False,
+    ),
+    "confidence": (N_("Confidence of that error rate"), N_("0.95 if empty"), False),
+    "budget": (N_("Maximum total cost of the questions"), "", False),
 }
 
 
@@ -77,8 +88,8 @@ class PublishPages:
             rules = _parse_rules(form)
             Stop.from_document(rules)
             strategy = form.get("strategy", "")
-            if strategy not in ("", *DESCRIPTIONS):
-                raise PublishingError(f"there is no strategy {strategy[:40]!r}.")
+            if strategy not in ("", *ORDERS):
+                raise PublishingError(gettext("There is no strategy “%(name)s”.", name=strategy[:40]))
             self.workshop.publish(
                 name,
                 digest,
@@ -102,12 +113,14 @@ class PublishPages:
     ) -> Response:
         published = self.workshop.publisher.all()
         name = form.get("name") or make_valid_name(model.name)
-        schema, target = load(self.workshop.blobs.path(model.digest)).schema, [model.target]
+        fitted = load(self.workshop.blobs.path(model.digest))
+        schema, target = fitted.schema, [model.target]
+        certificates = [item for item in fitted.certificates.values() if item.target == (model.target,)]
         default = QuestionnaireSettings.for_schema(schema)
         settings = next((item.settings for item in published if item.name == name), default)
         context = {
             "section": "home",
-            "title": f"Publish {model.name}",
+            "title": gettext("Publish %(name)s", name=model.name),
             "model": model_item(model, {}),
             "existing_names": [item.name for item in published],
             "questionnaire_name": name,
@@ -115,27 +128,64 @@ class PublishPages:
             "untranslated": find_missing(schema, target, settings),
             "asks_to_confirm": isinstance(error, TargetChangeError),
             "rules": [
-                {"name": name, "label": label, "hint": hint, "value": form.get(name, "")}
+                {
+                    "name": name,
+                    "label": gettext(label),
+                    "hint": gettext(hint) if hint else "",
+                    "value": form.get(name, ""),
+                }
                 for name, (label, hint, _) in RULES.items()
+                if name in _offer_rules(schema[model.target], is_certified=bool(certificates))
             ],
-            "strategies": [("", DEFAULT_STRATEGY), *DESCRIPTIONS.items()],
+            "strategies": [(name, describe_order(name)) for name in ("", *ORDERS)],
             "strategy": form.get("strategy", ""),
-            "certificate": self._describe_certificate(model),
+            "certificate": describe_certificates(schema[model.target], certificates),
             "error": capitalize(str(error)) if error else "",
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
 
-    def _describe_certificate(self, model: TrainedModel) -> str:
-        """Which error rates can be guaranteed, as text."""
-        certificates = load(self.workshop.blobs.path(model.digest)).certificates.values()
-        certificate = next((item for item in certificates if item.target == (model.target,)), None)
-        if certificate is None:
-            return "This model has no certificate, so no error rate can be guaranteed."
-        smallest = certificate.smallest_risk(DEFAULT_CONFIDENCE)
-        return (
-            f"Error rates from {smallest:.0%} up can be guaranteed with a confidence of "
-            f"{DEFAULT_CONFIDENCE:.0%}, from {certificate.n_rows:,} rows that training did not use."
+
+def describe_certificates(target: Variable, certificates: Sequence[Certificate]) -> str:
+    """Which error rates can be guaranteed, or why none can, as text."""
+    if certificates:
+        return " ".join(_describe_certificate(target, certificate) for certificate in certificates)
+    if target.kind.has_levels:
+        return gettext("This model has no certificate, so no error rate can be guaranteed.")
+    return gettext(
+        "No error rate is offered, because the target is a quantity: what counts as an error depends on the "
+        "largest error that you accept, and a certificate is valid for one such limit. Compute it with "
+        "“eddi certify --within LIMIT” on rows that training did not use, and start the server with that "
+        "model."
+    )
+
+
+def _describe_certificate(target: Variable, certificate: Certificate) -> str:
+    facts = {
+        "risk": format_percent(certificate.smallest_risk(DEFAULT_CONFIDENCE)),
+        "confidence": format_percent(DEFAULT_CONFIDENCE),
+        "rows": count_rows(certificate.n_rows),
+    }
+    if certificate.within is None:
+        return gettext(
+            "Error rates from %(risk)s up can be guaranteed with a confidence of %(confidence)s, from "
+            "%(rows)s that training did not use.",
+            **facts,
         )
+    limit = f"{localize(f'{certificate.within:g}')} {analyst_texts().unit(target)}".strip()
+    return gettext(
+        "If errors of up to %(limit)s count as correct, error rates from %(risk)s up can be guaranteed with "
+        "a confidence of %(confidence)s, from %(rows)s that training did not use.",
+        limit=limit,
+        **facts,
+    )
+
+
+def _offer_rules(target: Variable, *, is_certified: bool) -> set[str]:
+    """The criteria that a target can have."""
+    if target.kind.has_levels:
+        return set(RULES) - {"within"}
+    unavailable = set() if is_certified else {"risk", "within", "confidence"}
+    return set(RULES) - {"probability_above"} - unavailable
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:
@@ -148,8 +198,20 @@ def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:
         try:
             value = int(text) if is_integer else float(text)
         except ValueError:
-            raise JobSpecError(f"“{label}” must be a number, got {text[:40]!r}.") from None
+            raise JobSpecError(
+                gettext(
+                    "“%(field)s” must be a number, and not “%(typed)s”.",
+                    field=gettext(label),
+                    typed=text[:40],
+                )
+            ) from None
         if not 0 < value < 1e12:
-            raise JobSpecError(f"“{label}” must be above 0, got {text[:40]!r}.")
+            raise JobSpecError(
+                gettext(
+                    "“%(field)s” must be above 0, and not “%(typed)s”.",
+                    field=gettext(label),
+                    typed=text[:40],
+                )
+            )
         rules[name] = value
     return rules

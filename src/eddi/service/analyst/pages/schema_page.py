@@ -12,23 +12,17 @@ from eddi.service.analyst.data.data_warnings import find_warnings, group_by_colu
 from eddi.service.analyst.data.schema_drafts import Draft, DraftError, DraftRow, Errors
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_count
+from eddi.service.analyst.pages.page_context import KINDS, Context, count_rows
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import format_integer, format_percent, gettext, localize
 from eddi.table.checks.training_table import DataWarning
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
 
 COLUMNS_PER_PAGE = 100
 MIN_MISSING_SHOWN = 0.005  # share of missing cells that is mentioned
-KINDS = {
-    Kind.REAL: "number",
-    Kind.COUNT: "count",
-    Kind.BINARY: "binary",
-    Kind.ORDINAL: "ordered levels",
-    Kind.CATEGORY: "category",
-}
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -106,19 +100,19 @@ class SchemaPages:
         shown = draft[(page - 1) * COLUMNS_PER_PAGE : page * COLUMNS_PER_PAGE]
         context = {
             "section": "tables",
-            "title": f"Schema of {table.title}",
+            "title": gettext("Schema of %(title)s", title=table.title),
             "table": {
                 "key": table.key,
                 "title": table.title,
-                "n_rows": format_count(table.n_rows, "row"),
+                "n_rows": count_rows(table.n_rows),
             },
             "version": table.version,
             "page": page,
             "n_pages": n_pages,
             "first_number": (page - 1) * COLUMNS_PER_PAGE + 1,
             "rows": [_row_item(row, table, by_column.get(row.column, []), errors) for row in shown],
-            "roles": schema_drafts.ROLES,
-            "kinds": {str(kind): text for kind, text in KINDS.items()},
+            "roles": {role: gettext(text) for role, text in schema_drafts.ROLES.items()},
+            "kinds": {str(kind): gettext(text) for kind, text in KINDS.items()},
             "errors": [(number, capitalize(text)) for (number, _), text in errors.items()],
             "table_warnings": [warning for warning in warnings if warning.column is None],
             "is_saved": is_saved,
@@ -132,7 +126,7 @@ def column_items(table: UploadedTable) -> list[Context]:
     """The columns of a table with their statistics, for pages that do not change them."""
     items = []
     for row in schema_drafts.make_draft(table):
-        kind = KINDS[Kind(row.kind)] if row.is_modelled else "left out"
+        kind = gettext(KINDS[Kind(row.kind)]) if row.is_modelled else gettext("left out")
         items.append({"name": row.name, "kind": kind, **_statistics(table, table.profile(row.column))})
     return items
 
@@ -155,7 +149,9 @@ def _statistics(table: UploadedTable, profile: Mapping[str, Any]) -> Context:
     missing = profile["missing"] / max(table.n_rows, 1)
     return {
         "bars": profile["bars"],
-        "missing": f"{missing:.0%} missing" if missing >= MIN_MISSING_SHOWN else "",
+        "missing": gettext("%(share)s missing", share=format_percent(missing))
+        if missing >= MIN_MISSING_SHOWN
+        else "",
         "values": _describe_values(profile),
     }
 
@@ -163,10 +159,13 @@ def _statistics(table: UploadedTable, profile: Mapping[str, Any]) -> Context:
 def _describe_values(profile: Mapping[str, Any]) -> str:
     """The values of a column as a short text."""
     if "low" in profile:
-        return f"{profile['low']:.6g} to {profile['high']:.6g}"
-    examples = ", ".join(profile["examples"])
+        low, high = (localize(f"{profile[end]:.6g}") for end in ("low", "high"))
+        return gettext("%(low)s to %(high)s", low=low, high=high)
+    names = ", ".join(profile["examples"])
     more = profile["distinct"] - len(profile["examples"])
-    return f"{examples}, and {more:,} more" if more > 0 else examples or "no values"
+    if more > 0:
+        return gettext("%(names)s and %(number)s more", names=names, number=format_integer(more))
+    return names or gettext("no values")
 
 
 def _parse_number(text: str) -> int:

@@ -26,6 +26,7 @@ from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.outcomes.outcome import Outcome
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import format_value
+from eddi.service.web.languages.current import gettext
 from eddi.service.web.texts import Texts
 from eddi.table import formats
 from eddi.table.schema import Schema
@@ -61,7 +62,7 @@ class AnswersPages:
         people = read_people(self.service.store, newest, only_finished=filters.only_finished)
         context = {
             "section": "home",
-            "title": f"Answers to {item.name}",
+            "title": gettext("Answers to %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "filters": filters,
             "versions": [version.number for version in item.versions],

@@ -10,6 +10,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.outcomes.outcome_file import ImportReport, OutcomeFileError
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize, format_bytes
+from eddi.service.web.languages.current import gettext, localize
 from eddi.service.web.middleware.body_limit import MAX_LARGE_FORM
 
 N_ERRORS_SHOWN = 200
@@ -48,7 +49,7 @@ class OutcomesPages:
     def _import(self, request: Request, name: str, content: bytes | None, *, confirm: bool) -> Response:
         try:
             if content is None:
-                raise OutcomeFileError("choose a file first.")
+                raise OutcomeFileError(gettext("Choose a file first."))
             report = self.records.import_file(name, content, by=get_author(request), confirm=confirm)
         except OutcomeFileError as error:
             return self._page(request, name, error=capitalize(str(error)))
@@ -60,11 +61,11 @@ class OutcomesPages:
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
         context = {
             "section": "home",
-            "title": f"Outcomes of {item.name}",
+            "title": gettext("Outcomes of %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "target": ", ".join(item.current.target),
             "max_bytes": MAX_LARGE_FORM,
-            "max_size": format_bytes(MAX_LARGE_FORM),
+            "max_size": localize(format_bytes(MAX_LARGE_FORM)),
             "report": report,
             "errors": report.errors[:N_ERRORS_SHOWN] if report else (),
             "error": error,

@@ -15,16 +15,17 @@ from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.questionnaires.collected_answers import Person, find_person
 from eddi.service.analyst.questionnaires.outcome_records import OutcomeRecords
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.errors import QuestionnaireMissingError
+from eddi.service.errors import N_, QuestionnaireMissingError
 from eddi.service.interviews.history import History
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize, format_probability, format_value
+from eddi.service.web.languages.current import current_language, gettext, localize
 from eddi.service.web.texts import Texts
 from eddi.table.variable import Level, Variable
 
 N_LEVELS_SHOWN = 3  # of a prediction, most likely first
-NO_ANSWER = {NoAnswer.UNKNOWN: "not known", NoAnswer.DECLINED: "declined"}
+NO_ANSWER = {NoAnswer.UNKNOWN: N_("not known"), NoAnswer.DECLINED: N_("declined")}
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop, service: InterviewService) -> None:
@@ -75,7 +76,7 @@ class PersonPages:
         history, texts = self._read_history(key), Texts(item.settings)
         context = {
             "section": "home",
-            "title": f"Person {person}",
+            "title": gettext("Person %(name)s", name=person),
             "questionnaire_name": item.name,
             "address": _address(item, person),
             "person": found.name,
@@ -99,17 +100,18 @@ class PersonPages:
     def _describe_outcome(self, person: Person) -> str:
         if person.outcome is None:
             return ""
-        by = person.outcome.by
-        author = AUTHORS.get(by) or self.workshop.publisher.permissions.label(by)
-        return f"Recorded {format_time(person.outcome.at)} by {author}."
+        by, when = person.outcome.by, format_time(person.outcome.at)
+        label = self.workshop.publisher.permissions.label
+        author = gettext(AUTHORS[by]) if by in AUTHORS else label(by)
+        return gettext("Recorded %(when)s by %(author)s.", when=when, author=author)
 
 
 def _describe_person(person: Person) -> list[tuple[str, str]]:
     return [
-        ("Began", format_time(person.began_at)),
-        ("Last change", format_time(person.ended_at)),
-        ("Interview", "finished" if person.is_finished else "not finished"),
-        ("Version", f"{person.version}"),
+        (gettext("Began"), format_time(person.began_at)),
+        (gettext("Last change"), format_time(person.ended_at)),
+        (gettext("Interview"), gettext("finished") if person.is_finished else gettext("not finished")),
+        (gettext("Version"), f"{person.version}"),
     ]
 
 
@@ -131,7 +133,7 @@ def _describe_answers(history: History, texts: Texts) -> list[tuple[str, str]]:
 def _describe_answer(answer: Answer, history: History, texts: Texts) -> str:
     schema = history.questionnaire.model.schema
     known = {name: _describe_value(schema[name], value, texts) for name, value in answer.values.items()}
-    missing = {name: NO_ANSWER[reason] for name, reason in answer.without.items()}
+    missing = {name: gettext(NO_ANSWER[reason]) for name, reason in answer.without.items()}
     cells = known | missing
     if len(cells) == 1:
         return next(iter(cells.values()))
@@ -141,7 +143,7 @@ def _describe_answer(answer: Answer, history: History, texts: Texts) -> str:
 def _describe_value(variable: Variable, value: Level, texts: Texts) -> str:
     if variable.kind.has_levels:
         return texts.level(variable, value)
-    return f"{format_value(value)} {variable.unit}".strip()
+    return f"{format_value(value, current_language())} {texts.unit(variable)}".strip()
 
 
 def _describe_predictions(history: History, texts: Texts) -> list[tuple[str, str]]:
@@ -159,11 +161,19 @@ def describe_prediction(prediction: Prediction, texts: Texts) -> str:
     variable = prediction.variable
     if prediction.probabilities is None:
         low, high = prediction.interval.tolist()
-        unit = f" {variable.unit}" if variable.unit else ""
-        return f"{float(prediction.mean):.4g}{unit}, 90% interval {low:.4g} to {high:.4g}"
+        mean = localize(f"{float(prediction.mean):.4g}")
+        return gettext(
+            "%(mean)s, 90%% interval %(low)s to %(high)s",
+            mean=f"{mean} {texts.unit(variable)}".strip(),
+            low=localize(f"{low:.4g}"),
+            high=localize(f"{high:.4g}"),
+        )
     shares = zip(variable.levels, prediction.probabilities.tolist(), strict=True)
     best = sorted(shares, key=lambda pair: -pair[1])[:N_LEVELS_SHOWN]
-    return ", ".join(f"{texts.level(variable, level)} {format_probability(p)}" for level, p in best)
+    return ", ".join(
+        f"{texts.level(variable, level)} {format_probability(p, current_language())}"
+        for level, p in best
+    )
 
 
 def _list_targets(
@@ -194,7 +204,9 @@ def _list_levels(variable: Variable, texts: Texts) -> Sequence[tuple[str, str]]:
 
 def _describe_error(error: AnswerError) -> str:
     if isinstance(error, OutOfRangeError):
-        return "This value is outside the usual range. Check it, and confirm it if it is correct."
+        return gettext(
+            "This value is outside the usual range. Check it, and confirm it if it is correct."
+        )
     return capitalize(str(error)[:300])
 
 

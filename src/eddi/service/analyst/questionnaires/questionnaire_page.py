@@ -13,15 +13,15 @@ from eddi.service.analyst.models.published_questionnaire import PublishedQuestio
 from eddi.service.analyst.models.publishing import PublishingError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
-from eddi.service.analyst.pages.publish_page import DEFAULT_STRATEGY
+from eddi.service.analyst.pages.rule_wording import describe_order, describe_stop
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.limits.invitations import InvitationCountError
 from eddi.service.web.api_keys import NO_KEY, SERVER, get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import gettext
 from eddi.service.web.texts import Texts
-from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
 
 QR_SCALE = 8  # pixels per module of a QR code
@@ -92,11 +92,13 @@ class QuestionnairePages:
         item = self.workshop.publisher.get(name)
         context = {
             "section": "home",
-            "title": f"Delete {item.name}?",
+            "title": gettext("Delete %(subject)s?", subject=item.name),
             "subject": item.name,
-            "text": "Its versions, texts and settings are permanently deleted, and its address stops "
-            "working. Interviews that have begun can no longer continue. Answers stay in the store, and "
-            "models stay in the workshop.",
+            "text": gettext(
+                "Its versions, texts and settings are permanently deleted, and its address stops working. "
+                "Interviews that have begun can no longer continue. Answers stay in the store, and models "
+                "stay in the workshop."
+            ),
             "action": f"/analyst/questionnaires/{quote(item.name)}/delete",
             "back": f"/analyst/questionnaires/{quote(item.name)}",
         }
@@ -169,10 +171,10 @@ class QuestionnairePages:
 
     def _describe_author(self, by: str) -> str:
         if by == SERVER:
-            return "when the server started"
+            return gettext("when the server started")
         if by == NO_KEY:
-            return "by an analyst"
-        return f"by {self.workshop.publisher.permissions.label(by)}"
+            return gettext("by an analyst")
+        return gettext("by %(author)s", author=self.workshop.publisher.permissions.label(by))
 
 
 def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
@@ -193,8 +195,8 @@ def questionnaire_item(questionnaire: PublishedQuestionnaire) -> Context:
 
 def _describe_rules(version: Version) -> str:
     """When interviews of a version end, and in which order it asks, as text."""
-    order = DESCRIPTIONS.get(version.strategy, DEFAULT_STRATEGY)
-    return f"{Stop.from_document(version.rules).summarize()}; order: {order}"
+    rules = describe_stop(Stop.from_document(version.rules))
+    return gettext("%(rules)s; order: %(order)s", rules=rules, order=describe_order(version.strategy))
 
 
 def _address(request: Request, name: str) -> str:

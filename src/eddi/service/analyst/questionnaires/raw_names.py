@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from eddi.service.web.languages.current import gettext
 from eddi.service.web.texts import Texts
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Question
@@ -31,19 +32,23 @@ def asked_questions(schema: Schema, target: Sequence[str]) -> list[Question]:
 def _find_in_targets(schema: Schema, target: Sequence[str], texts: Texts) -> Iterator[str]:
     for name in target:
         if texts.name(schema[name]) == name:
-            yield f"The target is called “{name}”, as its column."
+            yield gettext("The target is called “%(name)s”, as its column.", name=name)
         yield from _find_codes(schema[name], texts)
 
 
 def _find(question: Question, schema: Schema, texts: Texts) -> Iterator[str]:
     options = schema.options(question)
     if texts.question(question) == question.name:
-        yield f"The question “{question.name}” is worded as its column."
+        yield gettext("The question “%(name)s” is worded as its column.", name=question.name)
     if options:
         return
     for name in question.reveals:
         if len(question.reveals) > 1 and texts.name(schema[name]) == name:
-            yield f"“{name}”, a part of “{texts.question(question)}”, is called as its column."
+            yield gettext(
+                "“%(name)s”, a part of “%(question)s”, is called as its column.",
+                name=name,
+                question=texts.question(question),
+            )
         yield from _find_codes(schema[name], texts)
 
 
@@ -53,4 +58,8 @@ def _find_codes(variable: Variable, texts: Texts) -> Iterator[str]:
     labels = [texts.level(variable, level) for level in variable.levels]
     codes = [label for label in labels if not math.isnan(parse_number(label))]
     if codes:
-        yield f"The levels of “{texts.name(variable)}” are codes: {', '.join(codes[:5])}."
+        yield gettext(
+            "The levels of “%(name)s” are codes: %(codes)s.",
+            name=texts.name(variable),
+            codes=", ".join(codes[:5]),
+        )

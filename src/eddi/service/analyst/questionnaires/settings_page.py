@@ -1,6 +1,6 @@
 """The pages that edit the settings of a questionnaire, and show it as respondents see it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
@@ -29,7 +29,8 @@ from eddi.service.web import page_context
 from eddi.service.web.answer_form import FormField, build_fields
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
-from eddi.service.web.languages.choice import choose_language, switch_links
+from eddi.service.web.languages.choice import switch_links
+from eddi.service.web.languages.current import current_language, gettext
 from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
 from eddi.service.web.texts import EVERY_RESULT, Texts
@@ -37,6 +38,8 @@ from eddi.table.schema import Schema
 
 DEFAULT_COLOUR = "#0b6b60"
 N_QUESTIONS_SHOWN = 100  # in the preview of a long questionnaire
+
+TEXT_LANGUAGE = "texts"  # parameter of the address of the preview
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -91,7 +94,7 @@ class SettingsPages:
         """The start page, all questions and the end, as respondents read them."""
         item = self.workshop.publisher.get(name)
         schema, target = self._schema(item), item.current.target
-        code = choose_language(request, item.settings.languages)
+        code = _choose_text_language(request, item.settings.languages)
         settings = item.settings.in_language(code, schema)
         texts = Texts(settings)
         questions = asked_questions(schema, target)
@@ -99,7 +102,7 @@ class SettingsPages:
         context = {
             **_design(item.settings),
             "section": "home",
-            "title": f"Preview of {item.name}",
+            "title": gettext("Preview of %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "heading": settings.title
             or texts.language.gettext("A few questions about %(about)s", about=about),
@@ -118,8 +121,12 @@ class SettingsPages:
             "n_hidden": max(0, len(questions) - N_QUESTIONS_SHOWN),
             "safety": _list_safety(schema, texts),
             "closing": _list_closing(schema, target[0], texts),
-            "languages": switch_links(
-                request, item.settings.languages, current=texts.language.code, page=request.url.path
+            "text_languages": switch_links(
+                request,
+                item.settings.languages,
+                current=texts.language.code,
+                page=request.url.path,
+                parameter=TEXT_LANGUAGE,
             ),
             "preview_language": texts.language.code,
             "untranslated": find_missing(schema, target, item.settings),
@@ -130,7 +137,10 @@ class SettingsPages:
     def _save_logo(self, request: Request, name: str, content: bytes) -> Response:
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
         if len(content) > MAX_LOGO_BYTES or (content and find_logo_type(content) is None):
-            error = f"The logo must be a PNG, JPEG, GIF or WebP picture of up to {MAX_LOGO_BYTES // 1000} kB."
+            error = gettext(
+                "The logo must be a PNG, JPEG, GIF or WebP picture of up to %(size)s kB.",
+                size=MAX_LOGO_BYTES // 1000,
+            )
             return self._form_page(request, item, item.settings, error=error)
         digest = self.workshop.blobs.put(content) if content else ""
         settings = replace(item.settings, logo=digest)
@@ -151,7 +161,7 @@ class SettingsPages:
         target, typed = item.current.target, form or {}
         context = {
             "section": "home",
-            "title": f"Settings of {item.name}",
+            "title": gettext("Settings of %(name)s", name=item.name),
             "questionnaire_name": item.name,
             "after": typed.get("after", item.n_events),
             "settings": settings,
@@ -189,6 +199,12 @@ def _keep_valid(
     return item.settings
 
 
+def _choose_text_language(request: Request, offered: Sequence[str]) -> str:
+    """The language of the texts in the preview: the chosen one, that of the page, or the first."""
+    chosen = (request.query_params.get(TEXT_LANGUAGE, ""), current_language().code)
+    return next((code for code in chosen if code in offered), offered[0])
+
+
 def _design(settings: QuestionnaireSettings) -> Context:
     colour = settings.colour.removeprefix("#")
     return {"theme": f"/theme/{colour}.css" if colour else ""}
@@ -214,7 +230,7 @@ def _list_closing(schema: Schema, target: str, texts: Texts) -> list[tuple[str, 
     variable = schema[target]
     levels = {str(level): texts.level(variable, level) for level in variable.levels}
     return [
-        ("Every result" if key == EVERY_RESULT else levels.get(key, key), text)
+        (gettext("Every result") if key == EVERY_RESULT else levels.get(key, key), text)
         for key, text in texts.settings.closing.items()
     ]
 

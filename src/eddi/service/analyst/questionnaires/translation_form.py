@@ -9,6 +9,7 @@ from typing import Any
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.analyst.questionnaires.settings_form import MAX_LEVELS
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
+from eddi.service.web.languages.current import gettext
 from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.cells.number_format import parse_number
@@ -102,16 +103,22 @@ def find_missing(
 def _find_texts(schema: Schema, target: Sequence[str], texts: Texts) -> Iterator[tuple[Path, str, str]]:
     """Yield the place of each text in the settings, where it is read, and the text."""
     settings = texts.settings
-    for name in ("title", "introduction", "consent"):
+    for name, place in (
+        ("title", gettext("Title")),
+        ("introduction", gettext("Introduction")),
+        ("consent", gettext("Consent")),
+    ):
         if getattr(settings, name):
-            yield (name,), name.capitalize(), getattr(settings, name)
+            yield (name,), place, getattr(settings, name)
     for name in target:
-        yield ("names", name), f"Name of “{name}”", texts.name(schema[name])
+        yield ("names", name), gettext("Name of “%(name)s”", name=name), texts.name(schema[name])
         yield from _find_labels(schema[name], texts)
     for question in asked_questions(schema, target):
         yield from _find_in_question(question, schema, texts)
     for key, text in settings.closing.items():
-        place = "At the end" if key == EVERY_RESULT else f"At the end, {key}"
+        place = gettext("At the end")
+        if key != EVERY_RESULT:
+            place = gettext("At the end, %(condition)s", condition=key)
         yield ("closing", key), place, text
 
 
@@ -120,22 +127,22 @@ def _find_in_question(
 ) -> Iterator[tuple[Path, str, str]]:
     settings = texts.settings
     text = question.in_language(texts.language.code).text
-    yield ("questions", question.name), "Question", settings.questions.get(question.name, text)
+    yield ("questions", question.name), gettext("Question"), settings.questions.get(question.name, text)
     if help_text := texts.help(question):
-        yield ("help", question.name), "Help text", help_text
+        yield ("help", question.name), gettext("Help text"), help_text
     options = schema.options(question)
     for name in question.reveals:
         variable = schema[name]
         if options:
-            yield ("names", name), "Option", texts.option(variable, options[name])
+            yield ("names", name), gettext("Option"), texts.option(variable, options[name])
             continue
         if len(question.reveals) > 1:
-            yield ("names", name), f"Name of “{name}”", texts.name(variable)
+            yield ("names", name), gettext("Name of “%(name)s”", name=name), texts.name(variable)
             if help_text := texts.help(variable):
-                yield ("help", name), "Help text", help_text
+                yield ("help", name), gettext("Help text"), help_text
         yield from _find_labels(variable, texts)
         for level, text in settings.safety.get(name, {}).items():
-            yield ("safety", name, level), f"Safety text after “{level}”", text
+            yield ("safety", name, level), gettext("Safety text after “%(level)s”", level=level), text
 
 
 def _find_labels(variable: Variable, texts: Texts) -> Iterator[tuple[Path, str, str]]:
@@ -145,7 +152,11 @@ def _find_labels(variable: Variable, texts: Texts) -> Iterator[tuple[Path, str, 
     for level in variable.levels:
         label = texts.level(variable, level)
         if math.isnan(parse_number(label)) and not isinstance(level, bool):
-            yield ("labels", variable.name, str(level)), f"Level of “{variable.name}”", label
+            yield (
+                ("labels", variable.name, str(level)),
+                gettext("Level of “%(name)s”", name=variable.name),
+                label,
+            )
 
 
 def _find_in_schema(schema: Schema, texts: SchemaTexts, path: Path) -> str:

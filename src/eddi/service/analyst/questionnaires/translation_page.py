@@ -18,6 +18,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettingsError
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
+from eddi.service.web.languages.current import gettext
 from eddi.service.web.languages.language import LANGUAGES, Language
 
 
@@ -80,7 +81,7 @@ class TranslationPages:
     ) -> Response:
         context = {
             "section": "home",
-            "title": f"{item.name} in {language.name}",
+            "title": gettext("%(name)s in %(language)s", name=item.name, language=language.name),
             "questionnaire_name": item.name,
             "translated": language,
             "first_language": LANGUAGES[item.settings.languages[0]],

@@ -36,7 +36,7 @@ class InvitationCountError(EddiError, ValueError):
     """The number of invitations is not valid."""
 
     status = 422
-    title = "These invitations cannot be issued"
+    title = N_("These invitations cannot be issued")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eddi.errors import EddiError
+from eddi.service.errors import N_
 from eddi.service.interviews.outcomes.recording import OutcomeRecorder, OutcomeRequest
 from eddi.table.cells.formulas import restore
 from eddi.table.files.delimited import DELIMITERS, decode
@@ -29,7 +30,7 @@ class OutcomeFileError(EddiError, ValueError):
     """A file of outcomes cannot be read."""
 
     status = 422
-    title = "These outcomes cannot be read"
+    title = N_("These outcomes cannot be read")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eddi.errors import AnswerError, EddiError
+from eddi.service.errors import N_
 from eddi.service.interviews.history import (
     PREFIX,
     Histories,
@@ -29,7 +30,7 @@ class PersonNotFoundError(EddiError, LookupError):
     """Nobody of this name has answered."""
 
     status = 404
-    title = "There is no such person"
+    title = N_("There is no such person")
 
 
 @dataclass(eq=False)

@@ -46,7 +46,7 @@ def remember_language(request: Request, response: Response) -> None:
 
 
 def switch_links(
-    request: Request, offered: Sequence[str], *, current: str, page: str
+    request: Request, offered: Sequence[str], *, current: str, page: str, parameter: str = PARAMETER
 ) -> list[LanguageLink]:
     """Return a link to the same page for each language; none if there is only one.
 
@@ -55,6 +55,7 @@ def switch_links(
         offered: codes of the languages.
         current: the language of the page.
         page: where the links lead if the page is the response to a form, which has no address.
+        parameter: of the address that names the language.
     """
     if len(offered) < 2:
         return []
@@ -63,7 +64,7 @@ def switch_links(
     path = quote(request.url.path) if is_page else page
     return [
         LanguageLink(
-            code, language.name, f"{path}?{urlencode({**query, PARAMETER: code})}", code == current
+            code, language.name, f"{path}?{urlencode({**query, parameter: code})}", code == current
         )
         for code, language in LANGUAGES.items()
         if code in offered

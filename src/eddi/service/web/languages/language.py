@@ -1,4 +1,4 @@
-"""The languages of the respondent's pages: catalogues of texts, and formats of numbers and dates."""
+"""The languages of the pages: catalogues of texts, and formats of numbers and dates."""
 
 import gettext
 from collections.abc import Mapping
@@ -43,6 +43,12 @@ class Language:
     def ngettext(self, singular: str, plural: str, n: int, /, **values: object) -> str:
         """Return the translation of a text for ``n`` things; ``%(num)s`` is their number."""
         return self.catalogue.ngettext(singular, plural, n) % {"num": n, **values}
+
+    def localize(self, number: str) -> str:
+        """Return a number in English notation, such as "1,234.5", as it is written in this language."""
+        if self.decimal == ".":
+            return number
+        return number.translate(str.maketrans(",.", f".{self.decimal}"))
 
     def format_date(self, day: date) -> str:
         """Return a date such as "16 November 2026"."""
