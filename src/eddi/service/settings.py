@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
-        32,
+        64,
         ge=0,
         description="Maximum number of interviews per batch; 0 computes each on the thread of its request.",
     )
@@ -140,7 +140,7 @@ class Settings(BaseSettings):
         256, ge=1, description="Requests that may wait for the model; others are told to try again."
     )
     max_wait: float = Field(
-        0.8,
+        0.5,
         ge=0,
         description="Requests that would wait longer than this many seconds are refused; 0 for no limit.",
     )
