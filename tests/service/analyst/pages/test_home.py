@@ -156,7 +156,7 @@ def test_a_schema_is_downloaded_and_saved_as_toml(site, send, shop, table):
     assert site.get(f"/analyst/tables/{table}/schema").status_code == 200
 
 
-def test_a_codebook_gives_the_texts_and_lists_what_is_lost(site, send, shop, table):
+def test_a_codebook_gives_the_texts_and_lists_what_is_lost(send, shop, table):
     form, address = f"/analyst/tables/{table}/schema", f"/analyst/tables/{table}/codebook"
     codebook = b"variable,label,codes,editor\nage,How old are you?,18-99 years,me\n"
     page = send(form, address, files={"file": ("codebook.csv", codebook)})
@@ -167,7 +167,7 @@ def test_a_codebook_gives_the_texts_and_lists_what_is_lost(site, send, shop, tab
     assert (schema["age"].low, schema["age"].high, schema["age"].unit) == (18, 99, "years")
 
 
-def test_a_file_that_is_not_a_codebook_changes_nothing(site, send, shop, table):
+def test_a_file_that_is_not_a_codebook_changes_nothing(send, shop, table):
     form, address = f"/analyst/tables/{table}/schema", f"/analyst/tables/{table}/codebook"
     before = shop.tables.get(table)
     page = send(form, address, files={"file": ("x.csv", b"a,b\n1,2\n")})
