@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from eddi.errors import EddiError
+from eddi.errors import TableError
 from eddi.table.codebooks.condition import Condition
 
 MAX_ENTRIES = 20_000
@@ -12,7 +12,7 @@ MAX_CHOICES = 2_000  # of one entry
 MAX_TEXT = 5_000  # characters of a text; a questionnaire allows no more
 
 
-class CodebookError(EddiError, ValueError):
+class CodebookError(TableError):
     """A codebook cannot be read."""
 
     status = 422

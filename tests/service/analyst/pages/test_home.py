@@ -156,6 +156,26 @@ def test_a_schema_is_downloaded_and_saved_as_toml(site, send, shop, table):
     assert site.get(f"/analyst/tables/{table}/schema").status_code == 200
 
 
+def test_a_codebook_gives_the_texts_and_lists_what_is_lost(send, shop, table):
+    form, address = f"/analyst/tables/{table}/schema", f"/analyst/tables/{table}/codebook"
+    codebook = b"variable,label,codes,editor\nage,How old are you?,18-99 years,me\n"
+    page = send(form, address, files={"file": ("codebook.csv", codebook)})
+    assert "Saved." in page.text
+    assert "'editor' has no equivalent in a schema" in text_of(page)
+    schema = shop.tables.get(table).schema
+    assert schema.question("age").text == "How old are you?"
+    assert (schema["age"].low, schema["age"].high, schema["age"].unit) == (18, 99, "years")
+
+
+def test_a_file_that_is_not_a_codebook_changes_nothing(send, shop, table):
+    form, address = f"/analyst/tables/{table}/schema", f"/analyst/tables/{table}/codebook"
+    before = shop.tables.get(table)
+    page = send(form, address, files={"file": ("x.csv", b"a,b\n1,2\n")})
+    assert (page.status_code, "&#39;x.csv&#39; is not a codebook" in page.text) == (422, True)
+    assert "Choose a file first." in text_of(send(form, address))
+    assert shop.tables.get(table) == before
+
+
 def test_a_wide_table_has_several_schema_pages(site, send, shop):
     head = ",".join(f"c{n}" for n in range(130))
     rows = "\n".join(",".join(f"{n * r % 7 + n / 10}" for n in range(130)) for r in range(1, 30))

@@ -159,6 +159,24 @@ class Tables:
             raise _moved_error(table) from None
         return self.get(key)
 
+    def use_codebook(self, key: str, name: str, content: Path, *, by: str = NO_KEY) -> list[str]:
+        """Replace the schema of a table by one with a codebook, and return what it lists.
+
+        Args:
+            key: of the table.
+            name: the original name of the codebook's file.
+            content: a temporary file with its bytes.
+            by: who does so, the name of an API key.
+
+        Raises:
+            TableError: the file is not a codebook, or does not fit the table.
+        """
+        table = self.get(key)
+        rows = self.blobs.path(table.digest)
+        schema, notes = self.reader.read_codebook(name, content, rows, table.schema)
+        self.correct(key, schema, after=table.version, by=by)
+        return notes
+
     def forget(self, key: str, *, by: str = NO_KEY) -> None:
         """Erase a table, and its rows unless another table has the same rows.
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +22,7 @@ from eddi.errors import TableError
 from eddi.service import logs
 from eddi.service.analyst.data.upload_worker import ORDER, RESULT, ROWS
 from eddi.table.files.limits import ReadLimits
+from eddi.table.schema import Schema
 
 _log = logging.getLogger(__name__)
 
@@ -96,9 +97,35 @@ class UploadReader:
                 result = self._run(folder, file, name)
             yield Upload(name, folder / ROWS, _find_facts(result, file.name, name))
 
-    def _run(self, folder: Path, file: Path, name: str) -> dict[str, Any]:
+    def read_codebook(
+        self, name: str, content: Path, rows: Path, schema: Schema
+    ) -> tuple[Schema, list[str]]:
+        """Return the schema of a table with what a codebook says, and what it lists as lost or uncertain.
+
+        Args:
+            name: the original name of the codebook's file.
+            content: a temporary file with its bytes.
+            rows: the table, as Parquet.
+            schema: the present schema, whose targets and codes stay.
+
+        Raises:
+            TableError: the file is not a codebook.
+        """
+        name = display_name(name)
+        codes = {key: list(getattr(schema, key)) for key in ("targets", "missing", "declined")}
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            file, table = folder / "codebook", folder / "table.parquet"
+            file.symlink_to(content.resolve())
+            table.symlink_to(rows.resolve())
+            with self._running:
+                result = self._run(folder, table, name, codebook=str(file), **codes)
+            facts = _find_facts(result, file.name, name)
+        return replace(Schema.from_toml(facts["schema"]), stop=schema.stop), facts["notes"]
+
+    def _run(self, folder: Path, file: Path, name: str, **options: Any) -> dict[str, Any]:
         limits = asdict(self.limits)
-        order = {"file": str(file), "limits": limits.pop("table"), **limits}
+        order = {"file": str(file), "limits": limits.pop("table"), **limits, **options}
         (folder / ORDER).write_text(json.dumps(order), encoding="utf-8")
         try:
             process = subprocess.run(  # noqa: S603  # our own interpreter and module

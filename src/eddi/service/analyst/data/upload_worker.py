@@ -3,7 +3,8 @@
     python -m eddi.service.analyst.data.upload_worker FOLDER
 
 FOLDER/order.json has the path of the file and the limits. The process writes the rows to
-FOLDER/rows.parquet and everything else to FOLDER/result.json: facts about the table, or an error.
+FOLDER/rows.parquet and everything else to FOLDER/result.json: facts about the table, or an error. An order
+with a codebook is about a table that was read before: the result is its schema.
 """
 
 import json
@@ -51,6 +52,8 @@ def read_upload(folder: Path, order: dict[str, Any]) -> dict[str, Any]:
     from eddi.service.logs import describe_error
 
     try:
+        if "codebook" in order:
+            return {"facts": _read_codebook(Path(order["file"]), Path(order["codebook"]), order)}
         return {"facts": _read(Path(order["file"]), folder / ROWS, order["limits"])}
     except EddiError as error:
         return {"error": str(error)}
@@ -83,6 +86,16 @@ def _read(path: Path, output: Path, limits: dict[str, int]) -> dict[str, Any]:
     }
     formats.write(rows, output)
     return facts
+
+
+def _read_codebook(rows: Path, codebook: Path, order: dict[str, Any]) -> dict[str, Any]:
+    """Infer the schema of a table with a codebook; its notes list what the schema lacks."""
+    from eddi.table.schema import Schema
+
+    options = {name: order[name] for name in ("targets", "missing", "declined")}
+    schema = Schema.infer(rows, codebook=codebook, **options)
+    notes = [f"{note.column}: {note.message}" if note.column else note.message for note in schema.notes]
+    return {"schema": schema.to_toml(), "notes": notes}
 
 
 if __name__ == "__main__":

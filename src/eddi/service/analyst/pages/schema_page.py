@@ -1,10 +1,14 @@
 """The page that shows and corrects the schema of a table: one row of fields per column."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
+from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError, TableError
 from eddi.service.analyst.data import schema_drafts
@@ -32,6 +36,7 @@ def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
     routes.add_api_route("/tables/{key}/schema", pages.save, methods=["POST"])
     routes.add_api_route("/tables/{key}/schema.toml", pages.download, methods=["GET"])
     routes.add_api_route("/tables/{key}/toml", pages.save_toml, methods=["POST"])
+    routes.add_api_route("/tables/{key}/codebook", pages.use_codebook, methods=["POST"])
 
 
 class SchemaPages:
@@ -82,6 +87,35 @@ class SchemaPages:
             return self._schema_page(request, table, draft, {(0, "toml"): str(error)}, page=1, toml=toml)
         return redirect(f"/analyst/tables/{key}/schema?saved=1")
 
+    async def use_codebook(self, request: Request, key: str) -> Response:
+        """Use an uploaded codebook, and show what a schema cannot represent."""
+        async with request.form(max_files=1, max_fields=4) as form:
+            self.layout.forms.check(request, {k: v for k, v in form.items() if isinstance(v, str)})
+            file = form.get("file")
+            upload = file if isinstance(file, UploadFile) else None
+            name, content = ("", b"") if upload is None else (upload.filename or "", await upload.read())
+        return await run_in_threadpool(self._use_codebook, request, key, name, content)
+
+    def _use_codebook(self, request: Request, key: str, name: str, content: bytes) -> Response:
+        notes: list[str] = []
+        errors: Errors = {}
+        try:
+            if not name:
+                raise TableError("choose a file first.")
+            with NamedTemporaryFile() as copy:
+                copy.write(content)
+                copy.flush()
+                tables, by = self.workshop.tables, get_author(request)
+                notes = tables.use_codebook(key, name, Path(copy.name), by=by)
+        except (SchemaError, TableError) as error:
+            errors = {(0, "codebook"): str(error)}
+        table = self.workshop.tables.get(key)
+        draft = schema_drafts.make_draft(table)
+        is_saved = not errors
+        return self._schema_page(
+            request, table, draft, errors, page=1, is_saved=is_saved, codebook_notes=notes
+        )
+
     def _schema_page(
         self,
         request: Request,
@@ -92,6 +126,7 @@ class SchemaPages:
         page: int,
         is_saved: bool = False,
         toml: str | None = None,
+        codebook_notes: Sequence[str] = (),
     ) -> Response:
         warnings = find_warnings(table, self.workshop.tables.rows(table.digest))
         by_column = group_by_column(warnings)
@@ -118,6 +153,8 @@ class SchemaPages:
             "is_saved": is_saved,
             "toml": table.schema.to_toml() if toml is None else toml,
             "toml_error": capitalize(errors.get((0, "toml"), "")),
+            "codebook_error": capitalize(errors.get((0, "codebook"), "")),
+            "codebook_notes": codebook_notes,
         }
         return self.layout.page(request, "schema.html", context, status=422 if errors else 200)
 
