@@ -9,11 +9,15 @@ from pathlib import Path
 
 import torch
 
-from eddi_benchmarks.faults import model_files, service, tables
+from eddi_benchmarks.faults import fhir_mutations, model_files, service, tables
 from eddi_benchmarks.faults.outcomes import Outcomes
 
 Run = Callable[[int, int], Outcomes]
-RUNS: dict[str, tuple[Run, int]] = {"model-files": (model_files.run, 2500), "tables": (tables.run, 400)}
+RUNS: dict[str, tuple[Run, int]] = {
+    "model-files": (model_files.run, 2500),
+    "tables": (tables.run, 400),
+    "fhir": (fhir_mutations.run, 1200),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +58,8 @@ def _run_files(options: argparse.Namespace) -> int:
 
 def _report(outcomes: Outcomes, seconds: float) -> str:
     lines = [outcomes.to_markdown(), ""]
-    lines.append(f"{seconds:.0f} s; at most {outcomes.peak_megabytes:,.0f} MB more than before a file.")
+    peak = f"; at most {outcomes.peak_megabytes:,.0f} MB more than before a file"
+    lines.append(f"{seconds:.0f} s{peak if outcomes.peak_megabytes else ''}.")
     lines += [json.dumps(failure) for failure in outcomes.failures]
     return "\n".join(lines)
 

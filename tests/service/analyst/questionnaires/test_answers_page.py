@@ -53,6 +53,17 @@ def test_a_file_has_one_row_per_person_and_no_secret_link(managed_site, intervie
         assert key not in managed_site.get(f"{address}/answers").text
 
 
+@pytest.mark.parametrize("kind", ["redcap.csv", "xlsform.csv", "fhir.json"])
+def test_answers_are_exported_for_other_programs(managed_site, interviews, kind):
+    address, keys = interviews
+    file = managed_site.get(f"{address}/answers.{kind}?finished=yes")
+    assert file.headers["content-disposition"] == f'attachment; filename="answers.{kind}"'
+    name = name_person(keys[1])
+    assert (name in file.text) or "uuid:" in file.text
+    assert not any(key in file.text for key in keys)
+    assert f"answers.{kind}" in managed_site.get(f"{address}/answers").text
+
+
 def test_filters_leave_people_out(managed_site, interviews):
     address, _ = interviews
     for query, n_rows in (

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
+from eddi.interview.exports.answer_file import AnswerFormat, write_answers
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.questionnaires.collected_answers import (
@@ -30,6 +31,8 @@ from eddi.table import formats
 from eddi.table.schema import Schema
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+EXPORT_TYPES = {"csv": MEDIA_TYPES["csv"], "json": "application/fhir+json"}
+EXPORTS = {f"{item}.{item.extension}": item for item in AnswerFormat}  # such as redcap.csv
 N_PEOPLE_SHOWN = 100
 
 
@@ -74,10 +77,16 @@ class AnswersPages:
         """One row per person, without secret links."""
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
         people = collect(self.service.store, item, read_filters(request))
-        if kind in MEDIA_TYPES:
+        if kind in MEDIA_TYPES or kind in EXPORTS:
             facts = {"file": f"answers.{kind}", "people": len(people)}
             self.workshop.activity.record(item.key, "exported", facts, by=get_author(request))
-        return _make_file(make_table(people, self._schema(name)), "answers", kind)
+        schema = self._schema(name)
+        if kind in EXPORTS:
+            text = write_answers(people, schema, EXPORTS[kind], questionnaire=item.name)
+            return _make_attachment(
+                text.encode(), f"answers.{kind}", EXPORT_TYPES[EXPORTS[kind].extension]
+            )
+        return _make_file(make_table(people, schema), "answers", kind)
 
     def codebook(self, name: str, kind: str) -> Response:
         """What the columns and levels mean."""
@@ -139,5 +148,9 @@ def _make_file(table: pa.Table, name: str, kind: str) -> Response:
         path = Path(folder) / f"{name}.{kind}"
         formats.write(table, path)
         content = path.read_bytes()
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
-    return Response(content, headers=headers, media_type=MEDIA_TYPES[kind])
+    return _make_attachment(content, f"{name}.{kind}", MEDIA_TYPES[kind])
+
+
+def _make_attachment(content: bytes, name: str, media_type: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, media_type=media_type)
