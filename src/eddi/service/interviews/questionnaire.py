@@ -9,8 +9,8 @@ from typing import Protocol, get_args
 from eddi.errors import TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
+from eddi.model.base import Model
 from eddi.model.files.archive import load
-from eddi.model.fitted import FittedModel
 from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.strategy.base import Strategy
@@ -64,7 +64,7 @@ class Questionnaire:
     """
 
     name: str
-    model: FittedModel
+    model: Model
     model_sha256: str
     target: tuple[str, ...]
     version: int = 1
