@@ -137,7 +137,7 @@ def _value(resource: Resource, random: Random) -> None:
         [{"valueCoding": {}}],
         [{"valueDecimal": 10**12}],
         [{"valueDecimal": "61"}],
-        [{"valueInteger": -5}],
+        [{"valueInteger": -(10**12)}],
         [{"valueInteger": 1.5}],
         [{"valueBoolean": "true"}],
         [{"valueQuantity": {"value": 10**12, "unit": "furlong"}}],

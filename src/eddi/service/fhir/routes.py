@@ -25,6 +25,7 @@ from eddi.service.web.api import INTERVIEWERS, READERS, JsonRoute, require_role
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.problem_details import explain_validation_error
 
+MAX_PATH = 20  # parts of the FHIRPath of an error
 MAX_PAGE = 100  # questionnaires on a page of search results
 OTHER_PARAMETERS = {"title:contains", "_count", "_offset", "_format", "_pretty"}
 OUTCOME = {
@@ -159,7 +160,8 @@ def _describe_validation_error(error: RequestValidationError) -> MalformedResour
     details = error.errors()[0]
     source, *path = details["loc"]
     is_body = source == "body" and details["type"] != "json_invalid"
-    expression = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    shown = path[:MAX_PATH]
+    expression = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown)
     codes = {"missing": "required", "json_invalid": "structure", "extra_forbidden": "structure"}
     return MalformedResourceError(
         explain_validation_error(error),
