@@ -9,7 +9,7 @@ from torch import Tensor
 
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
-from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.frozen import Encoding, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.network.network import Network
@@ -87,6 +87,9 @@ class Model(ModelSource, Protocol):
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 
+    def encode(self, evidence: Evidence) -> Encoding:
+        """The output of every layer for each row; that of the last evidence is remembered."""
+
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
 
@@ -110,8 +113,13 @@ class Model(ModelSource, Protocol):
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
         """Predictions of the named variables for each row of evidence."""
 
-    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
-        """The distribution of every variable, for consecutive chunks of rows."""
+    def predictive_distributions(
+        self, evidence: Evidence, *, variables: Sequence[int] | None = None
+    ) -> Iterator[PredictiveDistribution]:
+        """The distributions of some variables (positions) or all, for consecutive chunks of rows.
+
+        A model without marginal predictions gives those of all variables.
+        """
 
     def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
         """Joint draws in the table's own units [draws, rows, variables]."""

@@ -20,12 +20,12 @@ class EnumeratedAnswers:
     variables: Tensor  # [answers]
     values: Tensor  # [answers] coded
     probabilities: Tensor  # [answers]
-    depends_on_row: Tensor | None  # [answers] whether the value does; None if none does
+    depends_on_row: Tensor | None = None  # [answers] whether the value does; None if none does
 
     def __getitem__(self, part: slice) -> "EnumeratedAnswers":
         if part.start == 0 and len(self.rows) <= part.stop:
             return self
-        fields = {name: None if field is None else field[part] for name, field in vars(self).items()}
+        fields = {name: field[part] for name, field in vars(self).items() if field is not None}
         return EnumeratedAnswers(**fields)
 
     @property

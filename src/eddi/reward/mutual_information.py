@@ -17,6 +17,7 @@ from torch import Tensor
 
 from eddi.model.base import Model
 from eddi.model.inference.answer_support import AnswerSupport
+from eddi.model.inference.frozen import Encoding
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
@@ -121,32 +122,46 @@ class RewardContext:
     observed: NDArray[np.bool_]  # [rows, variables]
     target: list[int]
     target_head: VariableHead
-    code: Tensor  # [rows, code width]
-    first_layer: Tensor  # [rows, width] output of the tail's linear first layer
-    factors: FactorPosterior | None
-    features: Features  # [rows]
+    encoding: Encoding
 
     @classmethod
     def from_evidence(cls, model: Model, evidence: Evidence, target: list[int]) -> "RewardContext":
         """The context of each row of evidence."""
-        return cls._from_code(model, model.code(evidence), evidence.observed, target)
+        return cls._from_encoding(model, model.encode(evidence), evidence.observed, target)
 
     @classmethod
-    def _from_code(
-        cls, model: Model, code: Tensor, observed: NDArray[np.bool_], target: list[int]
+    def _from_encoding(
+        cls, model: Model, encoding: Encoding, observed: NDArray[np.bool_], target: list[int]
     ) -> "RewardContext":
         predictor = model.marginal_predictor
         assert predictor is not None  # noqa: S101  # the strategies check it
-        first = predictor.frozen.first_layer(code)
-        factors = predictor.frozen.factor_posterior(code)
-        features = predictor.frozen.features_from(first, factors)
-        head = predictor.target_head(target)
-        return cls(model, predictor, observed, target, head, code, first, factors, features)
+        return cls(model, predictor, observed, target, predictor.target_head(target), encoding)
+
+    @property
+    def code(self) -> Tensor:
+        """The additive code [rows, code width]."""
+        return self.encoding.code
+
+    @property
+    def first_layer(self) -> Tensor:
+        """The output of the tail's linear first layer [rows, width]."""
+        return self.encoding.first_layer
+
+    @property
+    def factors(self) -> FactorPosterior | None:
+        """The posterior of the factors."""
+        return self.encoding.factors
+
+    @property
+    def features(self) -> Features:
+        """The hidden features."""
+        return self.encoding.features
 
     def after(self, answers: CandidateAnswers, observed: NDArray[np.bool_]) -> "RewardContext":
         """The context after each answer, which becomes a row of its own."""
         code = answers.gather_rows(self.code) + self._code_terms(answers)
-        return self._from_code(self.model, code, observed, self.target)
+        encoding = self.predictor.frozen.encode(code)
+        return self._from_encoding(self.model, encoding, observed, self.target)
 
     def _code_terms(self, answers: CandidateAnswers) -> Tensor:
         if answers.code_terms is not None:

@@ -21,6 +21,16 @@ from eddi.model.network.set_encoder import EncoderWeights
 
 
 @dataclass(frozen=True)
+class Encoding:
+    """Rows of evidence as the layers of the network see them."""
+
+    code: Tensor  # [rows, code width]
+    first_layer: Tensor  # [rows, width] output of the tail's linear first layer, without factors
+    factors: FactorPosterior | None
+    features: Features
+
+
+@dataclass(frozen=True)
 class FrozenNetwork:
     """The forward passes of a network whose weights no longer change."""
 
@@ -73,9 +83,14 @@ class FrozenNetwork:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
         return self.encoder.term(values, variables)
 
+    def encode(self, code: Tensor) -> Encoding:
+        """The output of every layer for a code [rows, width]."""
+        first, factors = self.first_layer(code), self.factor_posterior(code)
+        return Encoding(code, first, factors, self.features_from(first, factors))
+
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""
-        return self.features_from(self.first_layer(code), self.factor_posterior(code))
+        return self.encode(code).features
 
     def first_layer(self, code: Tensor) -> Tensor:
         """The linear first layer of the tail, without factors; terms are still additive in its output."""
