@@ -23,7 +23,7 @@ from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.files import archive
-from eddi.model.fitted import FittedModel, LearnedAttributes, TrainingSummary
+from eddi.model.fitted import FittedModel, LearnedAttributes
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
@@ -34,6 +34,7 @@ from eddi.model.training.checkpoint import Checkpoint
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
+from eddi.model.training.summary import TrainingSummary
 from eddi.model.training.validation import split_validation
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats

@@ -14,7 +14,7 @@ from torch import Tensor
 from eddi.errors import TableError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
-from eddi.model.inference.frozen import Encoding, FrozenNetwork
+from eddi.model.inference.frozen import Encoding, EncodingMemory, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.inference.sampling import sample_missing
@@ -27,6 +27,7 @@ from eddi.model.prediction import Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training.checkpoint import Progress
+from eddi.model.training.summary import TrainingSummary
 from eddi.table import columns, fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
@@ -37,21 +38,7 @@ from eddi.table.variable import Kind
 
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points require
 CHUNK_CELLS = 4_000_000  # numbers per tensor when predicting: 16 MB
-MAX_REMEMBERED_ROWS = 4_096  # of the last evidence, whose encoding predictions and rewards share
 MAX_CACHED_NUMBERS = 65_536  # larger sets of random numbers are drawn again each time: 256 kB
-
-
-@dataclass(frozen=True)
-class TrainingSummary:
-    """What a model was trained on, and how training went."""
-
-    columns: tuple[str, ...]  # of the training table
-    n_rows: int
-    fingerprint: str  # SHA-256 of the schema and the coded table
-    history: list[Progress]
-    has_column_names: bool = True  # False for an array
-    has_single_target: bool = False  # whether the target was given as one name
-    warnings: tuple[str, ...] = ()  # about the table, such as leakage
 
 
 class LearnedAttributes(ABC):
@@ -242,22 +229,12 @@ class FittedModel(LearnedAttributes):
         return self.frozen.code(*self._inputs(evidence))
 
     def encode(self, evidence: Evidence) -> Encoding:
-        """The output of every layer for each row; that of the last evidence is remembered.
-
-        A decision needs both the prediction and the rewards of the same rows.
-        """
-        last_evidence, last_encoding = self._last_encoding
-        if last_encoding is not None and last_evidence is evidence:
-            return last_encoding
-        with torch.inference_mode():
-            encoding = self.frozen.encode(self.code(evidence))
-        if len(evidence) <= MAX_REMEMBERED_ROWS:
-            self._last_encoding = (evidence, encoding)  # one assignment, so threads see both or none
-        return encoding
+        """The output of every layer for each row; that of the last evidence is remembered."""
+        return self._encodings.get(evidence, lambda: self.frozen.encode(self.code(evidence)))
 
     @cached_property
-    def _last_encoding(self) -> tuple[Evidence | None, Encoding | None]:
-        return None, None
+    def _encodings(self) -> EncodingMemory:
+        return EncodingMemory()
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""

@@ -40,12 +40,13 @@ from eddi.model.files.content_checks import (
 )
 from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
 from eddi.model.files.model_card import model_card
-from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.fitted import FittedModel
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.checkpoint import Progress
 from eddi.model.training.preparation import build_network, find_device
+from eddi.model.training.summary import TrainingSummary
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 

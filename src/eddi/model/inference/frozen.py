@@ -5,6 +5,7 @@ by it. Everything that depends on the weights alone is therefore computed once. 
 this class; the back ends of the paper's reward (`reward.paper`) pack its weights once more.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +19,9 @@ from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.residual import FrozenResidual
 from eddi.model.network.set_encoder import EncoderWeights
+from eddi.table.evidence import Evidence
+
+MAX_REMEMBERED_ROWS = 4_096  # of the last evidence, whose encoding predictions and rewards share
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,24 @@ class Encoding:
     first_layer: Tensor  # [rows, width] output of the tail's linear first layer, without factors
     factors: FactorPosterior | None
     features: Features
+
+
+class EncodingMemory:
+    """Remembers the encoding of the last evidence."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Evidence | None, Encoding | None] = (None, None)
+
+    def get(self, evidence: Evidence, compute: Callable[[], Encoding]) -> Encoding:
+        """The encoding of ``evidence``; computed unless it is the last evidence, the same object."""
+        last, encoding = self._last
+        if encoding is not None and last is evidence:
+            return encoding
+        with torch.inference_mode():
+            encoding = compute()
+        if len(evidence) <= MAX_REMEMBERED_ROWS:
+            self._last = (evidence, encoding)  # one assignment, so threads see both or none
+        return encoding
 
 
 @dataclass(frozen=True)
