@@ -60,3 +60,20 @@ def test_a_damaged_table_is_one_line_without_a_traceback(tmp_path: Path) -> None
     assert result.exit_code == 1
     assert result.stderr.startswith("error: 't.csv' has a cell of more than 131,072 characters.")
     assert "Traceback" not in result.output
+
+
+def test_a_codebook_gives_texts_and_lists_what_is_lost(tmp_path: Path) -> None:
+    table, codebook = tmp_path / "t.csv", tmp_path / "c.csv"
+    table.write_text("x,y\n" + "1,3\n2,4\n" * 20)
+    codebook.write_text("variable,label,codes,editor\nx,Are you well?,1=no; 2=yes,me\n")
+    result = run(table, "--codebook", codebook)
+    assert 'x = { text = "Are you well?" }' in result.stdout
+    assert "'editor' has no equivalent in a schema" in result.stderr
+
+
+def test_a_file_that_is_not_a_codebook_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "1\n2\n" * 20)
+    result = CliRunner().invoke(app, ["schema", str(path), "--codebook", str(path)])
+    assert result.exit_code == 1
+    assert "is not a codebook that can be read" in result.stderr

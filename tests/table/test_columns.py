@@ -440,3 +440,20 @@ def test_a_missing_cell_of_options_is_filled_with_those_that_are_predicted():
     numbers = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0]])
     filled = fill_missing(table, Schema(options), numbers)
     assert filled["tools"].to_pylist() == ["R", "Excel; R", None]
+
+
+def test_an_option_may_have_a_column_of_its_own():
+    source = OptionSource("s___1", "1", "")
+    variable = Variable("s___1", "binary", (0, 1), source=source)
+    assert column_to_numbers(pa.chunked_array([[1, 0, None]]), variable).tolist()[:2] == [1, 0]
+
+
+def test_a_column_of_single_numbers_may_list_options():
+    variable = Variable("s: 2", "binary", ("no", "yes"), source=OptionSource("s", "2", " "))
+    assert column_to_numbers(pa.chunked_array([[1, 2]]), variable).tolist() == [0, 1]
+
+
+def test_a_column_of_an_option_is_filled_with_its_levels():
+    variable = Variable("s___1", "binary", (0, 1), source=OptionSource("s___1", "1", ""))
+    filled = fill_missing(pa.table({"s___1": [1, None]}), Schema((variable,)), np.array([[0.0], [1.0]]))
+    assert filled["s___1"].to_pylist() == [1, 1]

@@ -1,5 +1,6 @@
 """`eddi schema`: infer a schema from a table."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,14 @@ Declined = Annotated[
     list[str] | None,
     typer.Option(metavar="CODE", help="Code for a declined answer, such as refused. May be repeated."),
 ]
+CodebookPath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A REDCap data dictionary, an XLSForm, a FHIR Questionnaire, or a table of variables, labels "
+        "and codes.",
+    ),
+]
 
 
 def schema(
@@ -27,13 +36,15 @@ def schema(
     target: Targets = None,
     missing: Missing = None,
     declined: Declined = None,
+    codebook: CodebookPath = None,
     json: Json = False,
 ) -> None:
     """Infer the kind of each column of a table and print a schema as TOML to edit by hand.
 
-    Uncertain guesses are listed first, each with the line to use instead.
+    Uncertain guesses are listed first, each with the line to use instead. With a codebook, texts, labels,
+    ranges and conditions come from it, and what cannot be represented is listed, too.
 
-    For example: eddi schema people.csv > people.toml
+    For example: eddi schema people.csv --codebook dictionary.csv > people.toml
     """
     from eddi.table.schema import Schema
     from eddi.table.text import parse_scalar
@@ -43,6 +54,7 @@ def schema(
         targets=target or (),
         missing=map(parse_scalar, missing or ()),
         declined=map(parse_scalar, declined or ()),
+        codebook=codebook,
     )
     terminal.print_data(terminal.to_json(inferred.to_document()) if json else inferred.to_toml())
     console = terminal.open_console(stderr=True)
@@ -60,5 +72,5 @@ def _build_notes_table(schema: "Schema") -> Table:
         text = Text(note.message)
         if note.alternative is not None:
             text.append(f"\n{format_variable_line(note.alternative)}", "dim")
-        table.add_row(Text("check", "bold yellow"), Text(note.column), text)
+        table.add_row(Text("check", "bold yellow"), Text(note.column or "codebook"), text)
     return table

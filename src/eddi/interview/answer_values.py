@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from eddi.errors import AnswerError
 from eddi.interview.record import Answer, NoAnswer
 from eddi.table.cells.missing import has_code
-from eddi.table.cells.multi_select import split_options
+from eddi.table.cells.multi_select import DEFAULT_SEPARATOR, split_options
 from eddi.table.schema import Schema
 from eddi.table.text import is_missing
 from eddi.table.variable import Variable, level_position
@@ -27,7 +27,7 @@ def assign_values(
         AnswerError: the values do not match the variables.
     """
     by_name = {variable.name: variable for variable in variables}
-    values = _split_options(variables, values)
+    values = _split_options(question, variables, values)
     if len(values) == 1 and isinstance(values[0], list | tuple):
         values = tuple(values[0])
     given = _by_variable(question, tuple(by_name), values, answered=answered)
@@ -44,7 +44,9 @@ def selected_options(answer: Answer, schema: Schema) -> list[str] | None:
     return [option for name, option in options.items() if name in selected]
 
 
-def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) -> tuple[object, ...]:
+def _split_options(
+    question: str, variables: Sequence[Variable], values: tuple[object, ...]
+) -> tuple[object, ...]:
     """Return one value per option if the answer lists the options of a column, else the values."""
     sources = [variable.source for variable in variables if variable.source is not None]
     if len(values) != 1 or not sources or len(sources) < len(variables):
@@ -56,14 +58,15 @@ def _split_options(variables: Sequence[Variable], values: tuple[object, ...]) ->
     if has_code(variables[0].codes, answer):
         return (_read_no_answer(variables[0], answer),)
     if is_text:
-        answer = split_options(str(answer), sources[0].separator)
+        answer = split_options(str(answer), sources[0].separator or DEFAULT_SEPARATOR)
     if not isinstance(answer, list | tuple | set) or _are_levels(variables, answer):
         return values
     known = {source.option.casefold() for source in sources}
     for option in answer:
         if str(option).casefold() not in known:
             options = ", ".join(source.option for source in sources)
-            raise AnswerError(f"{sources[0].column!r} has no option {option!r}. Options are: {options}.")
+            name = sources[0].column if sources[0].is_list else question
+            raise AnswerError(f"{name!r} has no option {option!r}. Options are: {options}.")
     listed = {str(option).casefold() for option in answer}
     return tuple(
         variable.levels[source.option.casefold() in listed]

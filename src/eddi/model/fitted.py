@@ -130,7 +130,7 @@ class FittedModel(LearnedAttributes):
 
     def __repr__(self) -> str:
         target = f", target {', '.join(self.target)}" if self.target else ""
-        rows = f"{self.training.n_rows:,} rows"
+        rows = f"{self.training.n_rows:,} rows" if self.training.n_rows else "beliefs alone"
         return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -127,9 +127,13 @@ class Settings(BaseSettings):
         ge=0,
         description="Days after which an interview that did not change is erased; 0 keeps all.",
     )
+    fhir_store: bool = Field(
+        False,
+        description="Whether interviews of FHIR clients are stored; otherwise only the client keeps them.",
+    )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
-        32,
+        64,
         ge=0,
         description="Maximum number of interviews per batch; 0 computes each on the thread of its request.",
     )
@@ -140,7 +144,7 @@ class Settings(BaseSettings):
         256, ge=1, description="Requests that may wait for the model; others are told to try again."
     )
     max_wait: float = Field(
-        0.8,
+        0.5,
         ge=0,
         description="Requests that would wait longer than this many seconds are refused; 0 for no limit.",
     )

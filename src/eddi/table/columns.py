@@ -86,7 +86,7 @@ def column_to_numbers(
     Raises:
         TableError: a value is infinite, is not a number, or is not one of the levels.
     """
-    if variable.source is not None:
+    if variable.source is not None and variable.source.is_list:
         return _find_options(column, variable, mismatches)
     if variable.kind.has_levels:
         return _find_level_positions(column, variable, mismatches)
@@ -215,6 +215,8 @@ def _find_options(
     """Return 1 where a cell lists the option of the variable, 0 where it lists others [rows]."""
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_integer(column.type):  # every cell lists one option, whose name is a number
+        column = column.cast(pa.string())
     if variable.source is None or not is_text(value_type(column.type)):
         if mismatches is None:
             raise TableError(

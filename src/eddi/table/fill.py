@@ -31,11 +31,12 @@ def fill_missing(table: pa.Table, schema: Schema, numbers: NDArray[np.float64]) 
     columns = dict(zip(table.column_names, table.columns, strict=True))
     options: dict[str, list[int]] = {}
     for position, variable in enumerate(schema.variables):
-        if variable.source is not None and variable.column in columns:
+        is_listed = variable.source is not None and variable.source.is_list
+        if is_listed and variable.column in columns:
             options.setdefault(variable.column, []).append(position)
-        elif variable.name in columns:
+        elif variable.column in columns and not is_listed:
             values = numbers[:, position]
-            columns[variable.name] = _fill_column(columns[variable.name], variable, values)
+            columns[variable.column] = _fill_column(columns[variable.column], variable, values)
     for name, positions in options.items():
         variables = [schema.variables[position] for position in positions]
         columns[name] = _fill_options(columns[name], variables, numbers[:, positions])
@@ -103,6 +104,8 @@ def _fill_options(
     is_filled = find_missing(column, replace(variables[0], declined=()))
     if not is_filled.any():
         return column
+    if pa.types.is_integer(column.type):  # every cell lists one option, whose name is a number
+        column = column.cast(pa.string())
     sources = [variable.source for variable in variables if variable.source is not None]
     cells = column.to_pylist()
     for row in np.flatnonzero(is_filled & (np.nan_to_num(numbers) > 0.5).any(1)).tolist():

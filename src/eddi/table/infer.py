@@ -8,11 +8,15 @@ aside with a reason. A guess that may well be wrong gets a note.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from os import PathLike
 
 import pyarrow as pa
 
 from eddi.errors import TableError, TargetError
 from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER
+from eddi.table.codebooks.apply_codebook import apply_codebook
+from eddi.table.codebooks.read_codebook import read_codebook
+from eddi.table.codebooks.table_columns import TableColumns
 from eddi.table.columns import is_text
 from eddi.table.kinds.column_stats import MAX_DISTINCT_VALUES, ColumnStats
 from eddi.table.kinds.guess import MAX_FREQUENT_LEVELS, MAX_STEPS, Column, Guess
@@ -20,6 +24,7 @@ from eddi.table.kinds.missing_codes import propose_codes
 from eddi.table.kinds.numbers import guess_numbers
 from eddi.table.kinds.texts import guess_text
 from eddi.table.schema import Schema, SetAside
+from eddi.table.streaming import ParquetStream
 from eddi.table.text import format_names
 from eddi.table.variable import Kind, Level, Variable
 
@@ -93,6 +98,22 @@ def infer_stream(
         declined=declined,
         notes=tuple(note for guess in guesses for note in guess.notes),
     )
+
+
+def add_codebook(
+    schema: Schema, rows: pa.Table | ParquetStream, codebook: str | PathLike[str]
+) -> Schema:
+    """Return an inferred schema with what a codebook says about the columns of the table.
+
+    Raises:
+        CodebookError: the codebook cannot be read.
+    """
+    is_stream = isinstance(rows, ParquetStream)
+    names = rows.columns.names if is_stream else rows.column_names
+    batches = rows.iter_batches() if is_stream else [rows]
+    codes = (*schema.missing, *schema.declined)
+    columns = TableColumns.collect(names, batches, codes)
+    return apply_codebook(schema, read_codebook(codebook), columns)
 
 
 def _scale_values(stats: ColumnStats) -> tuple[object, ...]:

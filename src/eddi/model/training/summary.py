@@ -1,4 +1,4 @@
-"""What a model was trained on, and how training went."""
+"""What a model keeps about its training."""
 
 from dataclasses import dataclass
 
@@ -16,3 +16,4 @@ class TrainingSummary:
     has_column_names: bool = True  # False for an array
     has_single_target: bool = False  # whether the target was given as one name
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
+    n_prior_rows: int = 0  # how many rows the beliefs of the schema counted as

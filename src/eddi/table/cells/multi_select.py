@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEPARATORS = (";", "|", ",", "\n")
+DEFAULT_SEPARATOR = ";"
 MAX_OPTIONS = 40
 MIN_CELLS_PER_OPTION = 3  # on average; prose has more different words than that
 MIN_COMBINED_SHARE = 0.1  # of the cells must list more than one option
@@ -22,12 +23,18 @@ class OptionSource:
     Args:
         column: the column whose cells list options.
         option: the variable is 1 where the cell lists this option.
-        separator: what separates the options in a cell.
+        separator: what separates the options in a cell; empty if the column is about this option alone
+            and holds the levels of the variable.
     """
 
     column: str
     option: str
-    separator: str = ";"
+    separator: str = DEFAULT_SEPARATOR
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the cells of the column list options."""
+        return bool(self.separator)
 
     def is_listed(self, cell: str) -> bool:
         """Whether a cell lists the option, in any case."""
@@ -42,9 +49,9 @@ def split_options(cell: str, separator: str) -> list[str]:
 
 def join_options(options: Iterable[str], separator: str) -> str:
     """Return a cell that lists these options."""
-    return (
-        re.sub(r"\s+$", "", f"{separator} ".join(options)) if separator != "\n" else "\n".join(options)
-    )
+    if separator.isspace():
+        return separator.join(options)
+    return re.sub(r"\s+$", "", f"{separator} ".join(options))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eddi.errors import EddiError, EddiWarning, MissingExtraError, TableError
 from eddi.table.files import xls_extent, xlsx_extent
@@ -12,6 +12,7 @@ from eddi.table.files.limits import ReadLimits
 
 MAX_HEADER_ROWS = 3
 
+Content = TypeVar("Content")
 Row = list[Any]
 Range = tuple[tuple[int, int], tuple[int, int]]  # first and last cell, as (row, column)
 
@@ -23,6 +24,31 @@ def read(path: Path, limits: ReadLimits) -> tuple[list[str | None], list[Row]]:
         TableError: the file is not an Excel file, or it is larger than the limits.
         MissingExtraError: the library that reads Excel files is not installed.
     """
+    rows, merged = _read_workbook(path, limits, lambda workbook: _read_sheet(workbook, 0))
+    names, body = split_header(rows, merged)
+    if joined := _find_joined_name(rows, names):
+        message = f"the header of {path.name!r} has several rows; they are joined, as in {joined!r}."
+        warnings.warn(message, EddiWarning, stacklevel=5)
+    return names, body
+
+
+def read_sheets(path: Path, limits: ReadLimits) -> dict[str, list[Row]]:
+    """Return the rows of every sheet, by its name. An empty cell is None.
+
+    Raises:
+        TableError: the file is not an Excel file, or it is larger than the limits.
+        MissingExtraError: the library that reads Excel files is not installed.
+    """
+
+    def read_all(workbook: Any) -> dict[str, list[Row]]:
+        names = enumerate(workbook.sheet_names)
+        return {name: _read_sheet(workbook, index)[0] for index, name in names}
+
+    return _read_workbook(path, limits, read_all)
+
+
+def _read_workbook(path: Path, limits: ReadLimits, read: Callable[[Any], Content]) -> Content:
+    """Return what ``read`` finds in a workbook. Whatever the file contains, the error is a `TableError`."""
     try:
         import python_calamine
     except ImportError:
@@ -32,12 +58,7 @@ def read(path: Path, limits: ReadLimits) -> tuple[list[str | None], list[Row]]:
         ) from None
     try:
         _check_size(path, limits)
-        sheet = python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0)
-        rows = [
-            [None if cell == "" else cell for cell in row]
-            for row in sheet.to_python(skip_empty_area=False)
-        ]
-        merged = list(sheet.merged_cell_ranges or ())
+        return read(python_calamine.CalamineWorkbook.from_path(path))
     except (EddiError, OSError):
         raise
     except BaseException as error:
@@ -45,11 +66,14 @@ def read(path: Path, limits: ReadLimits) -> tuple[list[str | None], list[Row]]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise _make_damage_error(path, error) from None
-    names, body = split_header(rows, merged)
-    if joined := _find_joined_name(rows, names):
-        message = f"the header of {path.name!r} has several rows; they are joined, as in {joined!r}."
-        warnings.warn(message, EddiWarning, stacklevel=5)
-    return names, body
+
+
+def _read_sheet(workbook: Any, index: int) -> tuple[list[Row], list[Range]]:
+    sheet = workbook.get_sheet_by_index(index)
+    rows = [
+        [None if cell == "" else cell for cell in row] for row in sheet.to_python(skip_empty_area=False)
+    ]
+    return rows, list(sheet.merged_cell_ranges or ())
 
 
 def _check_size(path: Path, limits: ReadLimits) -> None:
