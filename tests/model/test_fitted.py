@@ -156,3 +156,21 @@ def test_a_model_that_is_no_longer_used_is_freed(people_model, people, recipe):
     del estimator, interview
     gc.collect()
     assert reference() is None
+
+
+def test_predictions_and_rewards_of_the_same_evidence_share_its_encoding(any_fitted, complete):
+    first, second = complete[:3], complete[:3]
+    encoding = any_fitted.encode(first)
+    assert any_fitted.encode(first) is encoding
+    assert any_fitted.encode(second) is not encoding  # equal rows, but other evidence
+
+
+def test_the_distributions_of_some_variables_equal_those_of_all(any_fitted, complete):
+    evidence = complete[:5].hide([0, 3])
+    (every,), (some,) = (
+        any_fitted.predictive_distributions(evidence, variables=variables) for variables in (None, [3])
+    )
+    (place,) = some.places([3])
+    for ours, theirs in zip(some.moments(), every.moments(), strict=True):
+        assert torch.allclose(ours[:, place].double(), theirs[:, 3].double(), rtol=1e-5)
+    assert torch.equal(some.tail_mass[:, place], every.tail_mass[:, 3])

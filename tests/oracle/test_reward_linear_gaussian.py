@@ -24,6 +24,7 @@ from torch.distributions import Normal, kl_divergence
 from eddi import Schema, Variable
 from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import AnswerProbabilities
+from eddi.model.inference.frozen import Encoding
 from eddi.model.network.features import Features
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import joint_noise
@@ -58,6 +59,9 @@ class FactorModel:
     def code(self, evidence):
         terms = self.term(torch.from_numpy(evidence.values), torch.arange(N_VARIABLES))
         return (terms * torch.from_numpy(evidence.observed)[..., None]).sum(-2)
+
+    def encode(self, evidence):
+        return self.marginal_predictor.frozen.encode(self.code(evidence))
 
     def term(self, values, variables):
         variables = torch.as_tensor(variables)
@@ -115,11 +119,17 @@ class FactorLayers:
     def first_layer_term(self, values, variables):
         return FactorModel.term(None, values, variables)
 
+    def factor_inputs(self, _values, _variables):
+        return None
+
     def factor_posterior(self, _code):
         return None
 
     def features_from(self, first, _factors):
         return Features(first, None)
+
+    def encode(self, code):
+        return Encoding(code, code, None, Features(code, None))
 
     def features(self, code):
         return Features(code, None)
@@ -154,14 +164,18 @@ class FactorAnswers:
 
     first = np.arange(N_VARIABLES) * N_NODES
     count = np.full(N_VARIABLES, N_NODES)
-    terms = None
+    terms = torch.zeros(N_VARIABLES * N_NODES, 2 * N_LATENT)  # all answers depend on the row
+    inputs = None
 
     def __call__(self, features):
         mean, sd = predict(features.inputs)  # [rows, variables]
         nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
         values = mean[..., None] + sd[..., None] * torch.from_numpy(nodes).float()
         probabilities = torch.from_numpy(weights / weights.sum()).float().expand_as(values)
-        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
+        depends_on_row = torch.ones_like(values, dtype=torch.bool)
+        return AnswerProbabilities(
+            values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1)
+        )
 
 
 def log_det(given, variables):

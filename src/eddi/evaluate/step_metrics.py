@@ -57,7 +57,8 @@ def compute_step_metrics(model: Model, evidence: Evidence, truth: Evidence, targ
     `Curves` ignores.
     """
     chunks, start = [], 0
-    for predictive in model.predictive_distributions(evidence):
+    variables = [model.schema.position(target)]
+    for predictive in model.predictive_distributions(evidence, variables=variables):
         stop = start + predictive.n_rows
         chunks.append(_TargetMetrics(model, predictive, target).compute(truth[start:stop]))
         start = stop
@@ -70,13 +71,17 @@ class _TargetMetrics:
     def __init__(self, model: Model, predictive: PredictiveDistribution, target: str) -> None:
         self.model, self.variable = model, model.schema[target]
         self.position = model.schema.position(target)
+        (self.place,) = predictive.places([self.position])
         self.predictive = predictive
-        self.coded_kind = predictive.heads.specs[self.position].kind  # the paper codes levels as real
-        self.head, self.column = predictive.heads.head_of(self.position)
+        self.coded_kind = predictive.heads.specs[self.place].kind  # the paper codes levels as real
+        self.head, self.column = predictive.heads.head_of(self.place)
         self.outputs = predictive.outputs[..., self.head.outputs]  # [draws, rows, outputs]
 
     def compute(self, truth: Evidence) -> StepMetrics:
-        values = torch.from_numpy(truth.values).to(self.outputs.device)[:, self.head.variables]
+        places = self.head.variables.tolist()
+        positions = self.predictive.positions
+        own = places if positions is None else [positions[place] for place in places]
+        values = torch.from_numpy(truth.values[:, own]).to(self.outputs.device)
         true = torch.from_numpy(true_numbers(self.model, truth, self.variable.name)).to(values.device)
         means = self.head.likelihood.moments(self.outputs)[0][..., self.column].double()
         log_prob = log_mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.column]
@@ -121,7 +126,7 @@ class _TargetMetrics:
         n_draws, n_rows, _ = self.predictive.outputs.shape
         # Draws become rows of a distribution with one draw, so that they are not averaged.
         flat = replace(self.predictive, outputs=self.predictive.outputs.flatten(0, 1)[None])
-        probabilities = next(values for k, values in flat.probabilities() if k == self.position)
+        probabilities = next(values for k, values in flat.probabilities() if k == self.place)
         return probabilities.view(n_draws, n_rows, -1).double()
 
     def _rank(self, values: Tensor, log_prob: Tensor) -> tuple[Numbers, NDArray[np.bool_]]:
@@ -129,7 +134,7 @@ class _TargetMetrics:
         cdf = self.head.likelihood.cdf(self.outputs, values.expand(len(self.outputs), -1, -1))
         at_most = _to_numpy(cdf[..., self.column].mean(0))
         exactly = _to_numpy(log_prob.exp()) if self.coded_kind is Kind.COUNT else 0.0
-        tail_mass = _to_numpy(self.predictive.tail_mass[:, self.position])
+        tail_mass = _to_numpy(self.predictive.tail_mass[:, self.place])
         covered = (at_most >= tail_mass) & (at_most - exactly < 1 - tail_mass)
         return at_most - exactly / 2, covered
 

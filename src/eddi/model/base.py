@@ -15,7 +15,7 @@ from torch import Tensor
 from eddi.errors import StrategyError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
-from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.frozen import Encoding, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.network.network import Network
@@ -82,8 +82,13 @@ class Model(ModelSource, Protocol):
     def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
         """Predictions of the named variables for each row of evidence."""
 
-    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
-        """The distribution of every variable, for consecutive chunks of rows."""
+    def predictive_distributions(
+        self, evidence: Evidence, *, variables: Sequence[int] | None = None
+    ) -> Iterator[PredictiveDistribution]:
+        """The distributions of at least these variables (positions), for consecutive chunks of rows.
+
+        Of all variables if None; `PredictiveDistribution.positions` says of which.
+        """
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
         """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's own units."""
@@ -112,6 +117,9 @@ class NetworkModel(Model, Protocol):
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
+
+    def encode(self, evidence: Evidence) -> Encoding:
+        """The output of every layer for each row; that of the last evidence is remembered."""
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from eddi.errors import TableError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
-from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.frozen import Encoding, EncodingMemory, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.inference.sampling import sample_missing
@@ -228,6 +228,14 @@ class FittedModel(LearnedAttributes):
         """The additive code of each row [rows, width]."""
         return self.frozen.code(*self._inputs(evidence))
 
+    def encode(self, evidence: Evidence) -> Encoding:
+        """The output of every layer for each row; that of the last evidence is remembered."""
+        return self._encodings.get(evidence, lambda: self.frozen.encode(self.code(evidence)))
+
+    @cached_property
+    def _encodings(self) -> EncodingMemory:
+        return EncodingMemory()
+
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
         return self.frozen.term(values, torch.as_tensor(variables, device=values.device))
@@ -299,29 +307,30 @@ class FittedModel(LearnedAttributes):
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
 
     def _summarise(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        return summarise(self.predictive_distributions(evidence), self.schema, self.coding, names)
+        distributions = self.predictive_distributions(evidence, variables=self.schema.positions(names))
+        return summarise(distributions, self.schema, self.coding, names)
 
     def predictive_distributions(
-        self, evidence: Evidence, n_draws: int = N_DRAWS
+        self,
+        evidence: Evidence,
+        n_draws: int = N_DRAWS,
+        *,
+        variables: Sequence[int] | None = None,
     ) -> Iterator[PredictiveDistribution]:
-        """The distribution of every variable, for consecutive chunks of rows."""
-        marginals = self.network.marginals
-        for chunk in self._chunks(evidence, n_draws if marginals is None else 1):
-            code = self.code(chunk)
-            if marginals is not None:
-                outputs = self._marginal_outputs(code)[None]
-                yield PredictiveDistribution.from_outputs(marginals, outputs)
+        """The distributions of some variables (positions) or all, for consecutive chunks of rows.
+
+        A model without marginal predictions gives those of all variables.
+        """
+        predictor = self.marginal_predictor
+        for chunk in self._chunks(evidence, n_draws if predictor is None else 1):
+            if predictor is not None:
+                yield predictor.distribution(self.encode(chunk).features, variables)
             else:
+                code = self.code(chunk)
                 # All rows share the draws, so a row's prediction does not depend on its batch.
                 noise = self._prediction_noise(n_draws).to(code.device)[:, None]
                 outputs = self.network.decode(self.posterior(code).draw(noise))
                 yield PredictiveDistribution.from_outputs(self.network, outputs)
-
-    def _marginal_outputs(self, code: Tensor) -> Tensor:
-        """Likelihood parameters of the marginal predictions of all variables [rows, outputs]."""
-        assert self.marginal_predictor is not None  # noqa: S101  # it comes with the marginal heads
-        head = self.marginal_predictor.target_head(range(len(self.schema.variables)))
-        return head(self.frozen.features(code))
 
     def _prediction_noise(self, n_draws: int) -> Tensor:
         return self.cache.get(
@@ -376,7 +385,9 @@ class FittedModel(LearnedAttributes):
         n_counts = sum(spec.kind is Kind.COUNT for spec in self.network.specs)
         widest = max(self.network.n_outputs, N_QUANTILES * n_counts, *self.recipe.hidden)
         n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
-        starts = range(0, max(len(evidence), 1), n_rows)  # an empty table is one empty chunk
+        if len(evidence) <= n_rows:
+            return iter([evidence])
+        starts = range(0, len(evidence), n_rows)
         return (evidence[start : start + n_rows] for start in starts)
 
     def _inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@ by it. Everything that depends on the weights alone is therefore computed once. 
 this class; the back ends of the paper's reward (`reward.paper`) pack its weights once more.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +19,37 @@ from eddi.model.network.network import LOG_VAR_RANGE, Network
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.residual import FrozenResidual
 from eddi.model.network.set_encoder import EncoderWeights
+from eddi.table.evidence import Evidence
+
+MAX_REMEMBERED_ROWS = 4_096  # of the last evidence, whose encoding predictions and rewards share
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Rows of evidence as the layers of the network see them."""
+
+    code: Tensor  # [rows, code width]
+    first_layer: Tensor  # [rows, width] output of the tail's linear first layer, without factors
+    factors: FactorPosterior | None
+    features: Features
+
+
+class EncodingMemory:
+    """Remembers the encoding of the last evidence."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Evidence | None, Encoding | None] = (None, None)
+
+    def get(self, evidence: Evidence, compute: Callable[[], Encoding]) -> Encoding:
+        """The encoding of ``evidence``; computed unless it is the last evidence, the same object."""
+        last, encoding = self._last
+        if encoding is not None and last is evidence:
+            return encoding
+        with torch.inference_mode():
+            encoding = compute()
+        if len(evidence) <= MAX_REMEMBERED_ROWS:
+            self._last = (evidence, encoding)  # one assignment, so threads see both or none
+        return encoding
 
 
 @dataclass(frozen=True)
@@ -73,9 +105,14 @@ class FrozenNetwork:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
         return self.encoder.term(values, variables)
 
+    def encode(self, code: Tensor) -> Encoding:
+        """The output of every layer for a code [rows, width]."""
+        first, factors = self.first_layer(code), self.factor_posterior(code)
+        return Encoding(code, first, factors, self.features_from(first, factors))
+
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""
-        return self.features_from(self.first_layer(code), self.factor_posterior(code))
+        return self.encode(code).features
 
     def first_layer(self, code: Tensor) -> Tensor:
         """The linear first layer of the tail, without factors; terms are still additive in its output."""
@@ -90,6 +127,10 @@ class FrozenNetwork:
     def first_layer_term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What coded answers [n] to n variables add to the output of the first layer [n, width]."""
         return self.first_layer_delta(self.encoder.term_table.term(values, variables))
+
+    def factor_inputs(self, values: Tensor, variables: Tensor) -> Tensor | None:
+        """The factors' inputs [n, inputs] for coded answers [n] to n variables; None without factors."""
+        return None if self.factors is None else self.factors.factors.inputs(values, variables)
 
     def factor_posterior(self, code: Tensor) -> FactorPosterior | None:
         """The posterior of the factors from a code; None without factors."""

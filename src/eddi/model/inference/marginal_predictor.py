@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import AnswerSupport
 from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
+from eddi.model.network.features import Features
 from eddi.model.network.marginals import Marginals
 from eddi.model.network.network import Network
 
@@ -31,6 +33,16 @@ class MarginalPredictor:
         return self._cache.get(
             ("target_head", key), lambda: VariableHead.from_marginals(self.marginals, self.frozen, key)
         )
+
+    def distribution(
+        self, features: Features, variables: Sequence[int] | None = None
+    ) -> PredictiveDistribution:
+        """The distributions of some variables (positions) or all, for the hidden features of rows."""
+        chosen = tuple(range(len(self.marginals.specs)) if variables is None else variables)
+        head = self.target_head(chosen)
+        outputs = head(features)
+        mass = self.marginals.calibrated_tail_mass(head.heads.predictive_scale(outputs), chosen)
+        return PredictiveDistribution(head.heads, outputs[None], mass, chosen)
 
     def answer_support(self, n_points: int = N_ATOMS) -> AnswerSupport:
         """The possible answers to every variable, at most ``n_points`` for a quantity."""

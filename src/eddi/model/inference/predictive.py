@@ -1,6 +1,6 @@
 """Predictive distributions p(x_d | x_O): mixtures over draws of z, or marginal predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,16 +19,24 @@ class PredictiveDistribution:
         heads: the likelihoods of the variables.
         outputs: their parameters for each draw of z, or one set without z [draws, rows, outputs].
         tail_mass: probability left on either side of a 90% interval [rows, variables].
+        positions: those of the variables among all; None if these are all variables.
     """
 
     heads: Heads
     outputs: Tensor
     tail_mass: Tensor
+    positions: tuple[int, ...] | None = None
 
     @classmethod
     def from_outputs(cls, heads: Heads, outputs: Tensor) -> "PredictiveDistribution":
         """The distributions for outputs [draws, rows, outputs] of ``heads``."""
         return cls(heads, outputs, heads.interval_tail_mass(outputs))
+
+    def places(self, positions: Sequence[int]) -> list[int]:
+        """The columns of the variables at these positions among all."""
+        if self.positions is None:
+            return list(positions)
+        return [self.positions.index(position) for position in positions]
 
     @property
     def n_rows(self) -> int:

@@ -37,15 +37,14 @@ def _summarise_chunk(
 ) -> list[tuple[Any, ...]]:
     """Mean, sd, interval and probabilities of each named variable."""
     positions = schema.positions(names)
-    mean, sd = (moment[:, positions].double().cpu().numpy() for moment in chunk.moments())
-    ends = [_decode(chunk, coding, end, positions) for end in chunk.interval(positions)]
+    places = chunk.places(positions)
+    mean, sd = (moment[:, places].double().cpu().numpy() for moment in chunk.moments())
+    ends = [_decode(chunk, coding, end, positions) for end in chunk.interval(places)]
     interval = np.stack(ends, axis=-1)  # [rows, n, 2]
     probabilities = dict(chunk.probabilities())
     return [
-        _summarise_variable(
-            schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(position)
-        )
-        for k, (name, position) in enumerate(zip(names, positions, strict=True))
+        _summarise_variable(schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(place))
+        for k, (name, place) in enumerate(zip(names, places, strict=True))
     ]
 
 
@@ -53,11 +52,11 @@ def _decode(
     chunk: PredictiveDistribution, coding: Coding, coded: Tensor, positions: Sequence[int]
 ) -> Numbers:
     """Coded values [rows, n] of some variables in the table's own units."""
-    padded = np.zeros((len(coded), len(chunk.heads.specs)))
+    padded = np.zeros((len(coded), len(coding.shift)))
     padded[:, positions] = coded.cpu().numpy()
     numbers = coding.decode(padded)[:, positions]
     # A bisection ends close to a whole number; only real variables have values between two.
-    is_real = np.array([chunk.heads.specs[position].kind is Kind.REAL for position in positions])
+    is_real = np.array([chunk.heads.specs[place].kind is Kind.REAL for place in chunk.places(positions)])
     return np.where(is_real, numbers, np.rint(numbers))
 
 

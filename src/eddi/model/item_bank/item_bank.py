@@ -227,7 +227,12 @@ class ItemBank:
         numbers = fill.round_to_valid(self.coding.decode(evidence.values), self.schema)
         return insert_observed(predictions, numbers[:, positions], observed)
 
-    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
+    def predictive_distributions(
+        self,
+        evidence: Evidence,
+        *,
+        variables: Sequence[int] | None = None,  # noqa: ARG002  # those of all are computed together
+    ) -> Iterator[PredictiveDistribution]:
         """The distribution of every variable, for consecutive chunks of rows."""
         for chunk in self._chunks(evidence):
             weights = self.trait_weights(chunk)

@@ -104,8 +104,14 @@ class Marginals(Heads):
 
     def interval_tail_mass(self, outputs: Tensor) -> Tensor:
         """Calibrated probability left on either side of a 90% interval [rows, variables]."""
-        group = group_by_scale(self.predictive_scale(outputs[0]), self.group_edges)
-        return self.tail_mass.gather(0, group)
+        scale = self.predictive_scale(outputs[0])
+        return self.calibrated_tail_mass(scale, range(len(self.specs)))
+
+    def calibrated_tail_mass(self, scale: Tensor, variables: Sequence[int]) -> Tensor:
+        """Probability left on either side of a 90% interval [rows, n] of variables with this scale."""
+        columns = list(variables)
+        group = group_by_scale(scale, self.group_edges[:, columns])
+        return self.tail_mass[:, columns].gather(0, group)
 
     def subset(self, variables: Sequence[int]) -> Heads:
         """The calibrated likelihoods of some variables alone."""
