@@ -115,6 +115,9 @@ class FactorLayers:
     def first_layer_term(self, values, variables):
         return FactorModel.term(None, values, variables)
 
+    def factor_inputs(self, _values, _variables):
+        return None
+
     def factor_posterior(self, _code):
         return None
 
@@ -154,14 +157,16 @@ class FactorAnswers:
 
     first = np.arange(N_VARIABLES) * N_NODES
     count = np.full(N_VARIABLES, N_NODES)
-    terms = None
+    terms = torch.zeros(N_VARIABLES * N_NODES, 2 * N_LATENT)  # all answers depend on the row
+    inputs = None
 
     def __call__(self, features):
         mean, sd = predict(features.inputs)  # [rows, variables]
         nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
         values = mean[..., None] + sd[..., None] * torch.from_numpy(nodes).float()
         probabilities = torch.from_numpy(weights / weights.sum()).float().expand_as(values)
-        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
+        depends_on_row = torch.ones_like(values, dtype=torch.bool)
+        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1))
 
 
 def log_det(given, variables):

@@ -74,9 +74,12 @@ def test_pairs_are_grouped_by_the_number_of_levels_of_their_only_variable():
     }
 
 
-def test_cells_are_split_into_those_of_one_and_those_of_several_variables():
+def test_a_question_with_one_unobserved_variable_reveals_only_that():
     observed = np.array([[0, 0, 0, 0], [1, 0, 0, 0]], bool)
-    single, several = CandidateCells.from_observed(SchemaModel(), observed, [3]).split()
+    revealed = RevealedVariables.from_model(SchemaModel(), [3])
+    is_open = revealed.find_open(observed, [3])
+    is_only = revealed.find_only(is_open)
+    single, several = (CandidateCells.from_mask(revealed, m, 4) for m in (is_only, is_open & ~is_only))
     assert list(zip(single.row, single.variable, strict=True)) == [(0, 2), (1, 1), (1, 2)]
     assert list(zip(several.row, several.variable, strict=True)) == [(0, 0), (0, 1)]
 

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from eddi.model.base import Model
 
+Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class RevealedVariables:
@@ -24,6 +26,23 @@ class RevealedVariables:
     question: NDArray[np.int64]
     variable: NDArray[np.int64]
     is_single: bool  # whether every question reveals one variable
+
+    def find_open(self, observed: Mask, target: Sequence[int]) -> Mask:
+        """Whether the question would reveal the unobserved variable to a row [rows, pairs].
+
+        Rows whose target is fully observed have no open question.
+        """
+        is_done = observed[:, target].all(axis=1, keepdims=True)
+        return np.asarray(~(observed[:, self.variable] | is_done))
+
+    def find_only(self, is_open: Mask) -> Mask:
+        """Whether the variable is the only one that the question would reveal [rows, pairs]."""
+        if self.is_single or not len(self.question):
+            return is_open
+        starts = np.flatnonzero(np.append(True, self.question[1:] != self.question[:-1]))
+        n_new = np.add.reduceat(is_open, starts, axis=1, dtype=np.int64)  # [rows, questions]
+        owner = np.searchsorted(starts, np.arange(len(self.question)), side="right") - 1
+        return np.asarray(is_open & (n_new[:, owner] == 1))
 
     @classmethod
     def from_model(cls, model: Model, target: Sequence[int]) -> "RevealedVariables":
@@ -59,22 +78,14 @@ class CandidateCells:
     ) -> "CandidateCells":
         """The cells of rows whose target is not fully observed [rows, variables]."""
         revealed = RevealedVariables.from_model(model, target)
-        is_done = observed[:, target].all(axis=1, keepdims=True)
-        row, edge = (~(observed[:, revealed.variable] | is_done)).nonzero()
-        return cls(
-            row,
-            revealed.question[edge],
-            revealed.variable[edge],
-            observed.shape[1],
-            revealed.is_single,
-        )
+        return cls.from_mask(revealed, revealed.find_open(observed, target), observed.shape[1])
 
-    def split(self) -> "tuple[CandidateCells, CandidateCells | None]":
-        """Cells of questions that would reveal one variable, and those of all others if any."""
-        if self.is_single:
-            return self, None
-        is_only = self.is_only_cell()
-        return self.where(is_only), self.where(~is_only)
+    @classmethod
+    def from_mask(cls, revealed: RevealedVariables, mask: Mask, n_variables: int) -> "CandidateCells":
+        """The cells where ``mask`` [rows, pairs] of questions and variables is set."""
+        row, pair = mask.nonzero()
+        question, variable = revealed.question[pair], revealed.variable[pair]
+        return cls(row, question, variable, n_variables, revealed.is_single)
 
     def is_first_cell(self) -> NDArray[np.bool_]:
         """Whether a cell is the first of its pair of row and question [cells]."""

@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.base import Model
+from eddi.model.inference.answer_support import AnswerSupport
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
-from eddi.model.network.factors.factor_model import FactorPosterior
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, FactorUpdates
 from eddi.model.network.features import Features
-from eddi.reward.candidates import CandidateCells, CandidatePairs
+from eddi.reward.candidates import CandidateCells, CandidatePairs, RevealedVariables
+from eddi.reward.enumeration import AnswerColumns, EnumeratedAnswers
 from eddi.table.evidence import Evidence
 
 BATCH_ANSWERS = 8_192  # candidate answers per pass: their widest layer fits into a cache
+GPU_BATCH_ANSWERS = 2**20  # the same on a GPU: 800 MB per layer
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,14 @@ class CandidateAnswers:
     values: Tensor | None = None  # [answers] coded
     variables: Tensor | None = None  # [answers]
     first_terms: Tensor | None = None  # [answers, width] what each adds to the output of the first layer
+    factors: FactorMoments | None = None  # after each answer
     code_terms: Tensor | None = None  # [answers, code width]
 
     def where(self, mask: Tensor) -> "CandidateAnswers":
-        """The answers selected by ``mask``."""
-        selected = {name: part[mask] for name, part in vars(self).items() if part is not None}
-        return CandidateAnswers(**selected)
+        """The answers selected by ``mask``, without what they add to the network's layers."""
+        names = ("rows", "questions", "probabilities", "values", "variables", "code_terms")
+        parts = {name: getattr(self, name) for name in names}
+        return CandidateAnswers(**{name: part[mask] for name, part in parts.items() if part is not None})
 
     def gather_rows(self, by_row: Tensor) -> Tensor:
         """The entry of each answer's row [answers, ...]; not copied if there is a single row."""
@@ -103,8 +108,8 @@ class CandidateAnswers:
 
     def add_expectation(self, values: Tensor, total: Tensor) -> None:
         """Add the expectation over answers of ``values`` [answers] to ``total`` [rows, questions]."""
-        index = (self.rows, self.questions)
-        total.index_put_(index, values * self.probabilities, accumulate=True)
+        index = self.rows * total.shape[1] + self.questions
+        total.view(-1).index_add_(0, index, values * self.probabilities)
 
 
 @dataclass(frozen=True)
@@ -157,12 +162,7 @@ class RewardContext:
             return frozen.features(answers.gather_rows(self.code) + answers.code_terms)
         assert answers.first_terms is not None  # noqa: S101  # either of the two is given
         first = answers.gather_rows(self.first_layer) + answers.first_terms
-        if self.factors is None or frozen.factors is None:
-            return frozen.features_from(first, None)
-        assert answers.values is not None  # noqa: S101
-        assert answers.variables is not None  # noqa: S101
-        moments = frozen.factors.update(self.factors, answers.rows, answers.values, answers.variables)
-        return frozen.features_from(first, moments)
+        return frozen.features_from(first, answers.factors)
 
     def rewards(self, settings: EnumerationSettings) -> Tensor:
         """Expected information of each question about the target, in nats [rows, questions]."""
@@ -185,47 +185,76 @@ class RewardContext:
         return (nats * answers.gather_rows(unobserved)).sum(-1)
 
     def candidate_answers(self, settings: EnumerationSettings) -> Iterator[CandidateAnswers]:
-        """The possible answers to all open questions, at most BATCH_ANSWERS at a time."""
-        single, several = CandidateCells.from_observed(self.model, self.observed, self.target).split()
-        if len(single.row):
-            yield from self._enumerate_answers(single, settings)
-        if several is not None and len(several.row):
-            yield from self._draw_answers(several.pairs().to(self.first_layer.device), settings)
+        """The possible answers to all open questions, in batches."""
+        revealed = RevealedVariables.from_model(self.model, self.target)
+        is_open = revealed.find_open(self.observed, self.target)
+        is_only = revealed.find_only(is_open)
+        if is_only.any():
+            yield from self._enumerate_answers(is_only, settings)
+        if revealed.is_single or not (several := is_open & ~is_only).any():
+            return
+        cells = CandidateCells.from_mask(revealed, several, self.observed.shape[1])
+        yield from self._draw_answers(cells.pairs().to(self.first_layer.device), settings)
 
     def _enumerate_answers(
-        self, cells: CandidateCells, settings: EnumerationSettings
+        self, is_open: NDArray[np.bool_], settings: EnumerationSettings
     ) -> Iterator[CandidateAnswers]:
-        """Answers that reveal one variable: all its levels or atoms."""
+        """Answers that reveal one variable: all its levels or atoms.
+
+        ``is_open`` [rows, pairs] are the open pairs of a question and a variable.
+        """
         support = self.predictor.answer_support(settings.n_points)
-        answers = support(self.features)
-        count = support.count[cells.variable]
-        cell = np.repeat(np.arange(len(count)), count)  # [answers]
-        place = np.arange(len(cell)) + (support.first[cells.variable] - count.cumsum() + count)[cell]
-        row, n_answers = cells.row[cell], answers.values.shape[1]
-        columns = (row, place, row * n_answers + place, cells.question[cell], cells.variable[cell])
-        rows, places, index, questions, variables = (self._to_device(column) for column in columns)
-        probabilities = answers.probabilities.flatten().index_select(0, index)
-        if not (is_possible := probabilities > 0).all():
-            kept = is_possible.nonzero()[:, 0]
-            rows, places, index, questions, variables, probabilities = (
-                part.index_select(0, kept)
-                for part in (rows, places, index, questions, variables, probabilities)
-            )
-        values = answers.values.flatten().index_select(0, index)
-        for start in range(0, len(rows), BATCH_ANSWERS):
-            batch = slice(start, start + BATCH_ANSWERS)
-            if support.terms is None:
-                first_terms = self.predictor.frozen.first_layer_term(values[batch], variables[batch])
-            else:
-                first_terms = support.terms.index_select(0, places[batch])
-            yield CandidateAnswers(
-                rows[batch],
-                questions[batch],
-                probabilities[batch],
-                values=values[batch],
-                variables=variables[batch],
-                first_terms=first_terms,
-            )
+        key = ("answer_columns", tuple(self.target), settings.n_points)
+        revealed = RevealedVariables.from_model(self.model, self.target)
+        columns = self.model.cache.get(
+            key, lambda: AnswerColumns.from_support(support, revealed, self.first_layer.device)
+        )
+        answers, mask = support(self.features), self._to_device(is_open)
+        batch_size = BATCH_ANSWERS if mask.device.type == "cpu" else GPU_BATCH_ANSWERS
+        n_rows = max(1, batch_size // len(columns.place))
+        for start in range(0, len(mask), n_rows):
+            rows = slice(start, start + n_rows)
+            candidates = columns.select(answers, mask, rows)
+            updates = self._factor_updates(rows)
+            for first in range(0, len(candidates.rows), batch_size):
+                batch = candidates[first : first + batch_size]
+                yield self._candidate_answers(batch, support, updates, start)
+
+    def _factor_updates(self, rows: slice) -> FactorUpdates | None:
+        packed = self.predictor.frozen.factors
+        if self.factors is None or packed is None:
+            return None
+        return packed.updates(FactorPosterior(self.factors.mean[rows], self.factors.covariance[rows]))
+
+    def _candidate_answers(
+        self,
+        enumerated: EnumeratedAnswers,
+        support: AnswerSupport,
+        updates: FactorUpdates | None,
+        start: int,
+    ) -> CandidateAnswers:
+        """Enumerated answers of the rows from ``start`` on, and what they add to the network's layers."""
+        frozen, rows, variables = self.predictor.frozen, enumerated.rows, enumerated.variables
+        terms = support.terms.index_select(0, enumerated.places)
+        inputs = None if support.inputs is None else support.inputs.index_select(0, enumerated.places)
+        if (other := enumerated.other) is not None:
+            values, owners = enumerated.values[other], variables[other]
+            terms[other] = frozen.first_layer_term(values, owners)
+            if inputs is not None and (own_inputs := frozen.factor_inputs(values, owners)) is not None:
+                inputs[other] = own_inputs
+        factors = None
+        if updates is not None and inputs is not None:
+            cells = rows * self.observed.shape[1] + variables
+            factors = updates.moments(rows, cells, inputs)
+        return CandidateAnswers(
+            rows + start if start else rows,
+            enumerated.questions,
+            enumerated.probabilities,
+            values=enumerated.values,
+            variables=variables,
+            first_terms=terms,
+            factors=factors,
+        )
 
     def _draw_answers(
         self, pairs: CandidatePairs, settings: EnumerationSettings
@@ -243,5 +272,5 @@ class RewardContext:
             code_terms = terms[:, batch].flatten(0, 1)
             yield CandidateAnswers(rows, questions, equal, code_terms=code_terms)
 
-    def _to_device(self, positions: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(positions).to(self.first_layer.device)
+    def _to_device(self, array: NDArray[np.int64] | NDArray[np.bool_]) -> Tensor:
+        return torch.from_numpy(array).to(self.first_layer.device)

@@ -116,8 +116,9 @@ def test_terms_that_do_not_depend_on_the_row_are_computed_once():
     schema = SCHEMA.with_variable(Variable("weight", "binary", levels=(0, 1)))
     table = make_columns(300).assign(weight=lambda columns: (columns["weight"] > 0).astype(int))
     fitted = PartialVAE(schema, "ill", max_steps=5, random_state=0).fit(table).fitted()
-    assert fitted.marginal_predictor.answer_support(2).terms is None
+    assert answers_before_any_question(fitted, 2)[1].depends_on_row is not None
     support, answers = answers_before_any_question(fitted, 100)
+    assert answers.depends_on_row is None
     for variable, (first, count) in enumerate(zip(support.first, support.count, strict=True)):
         own = slice(first, first + count)
         terms = fitted.term(answers.values[0, own], torch.full((count,), variable))

@@ -41,6 +41,7 @@ class AnswerProbabilities:
 
     values: Tensor  # [rows, answers] coded
     probabilities: Tensor  # [rows, answers], summing to 1 for each variable
+    depends_on_row: Tensor | None = None  # [rows, answers] whether the value does; None if none does
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class AnswerSupport:
     parts: "tuple[_FullSupport | _MergedSupport | _QuantitySupport, ...]"
     first: NDArray[np.int64]  # [variables] position of the first answer to each
     count: NDArray[np.int64]  # [variables] number of answers to each
-    terms: Tensor | None  # [answers, width] added to the first layer; None if they depend on the row
+    terms: Tensor  # [answers, width] added to the first layer, unless the value depends on the row
+    inputs: Tensor | None  # [answers, inputs] of the factors, likewise; None without factors
 
     @classmethod
     def from_marginals(
@@ -64,18 +66,26 @@ class AnswerSupport:
         count[variables] = counts
         first[variables] = counts.cumsum() - counts
         owners = torch.from_numpy(np.repeat(variables, counts)).to(frozen.device)
-        values = [part.values for part in parts if isinstance(part, _FullSupport)]
-        is_fixed = len(values) == len(parts)
-        terms = frozen.first_layer_delta(frozen.term(torch.cat(values), owners)) if is_fixed else None
-        return cls(parts, first, count, terms)
+        values = torch.cat([part.values for part in parts])
+        terms = frozen.first_layer_term(values, owners)
+        return cls(parts, first, count, terms, frozen.factor_inputs(values, owners))
 
     def __call__(self, features: Features) -> AnswerProbabilities:
         """The answers and their probabilities for the hidden features of each row."""
         found = [part(features) for part in self.parts]
         if len(found) == 1:
-            return AnswerProbabilities(*found[0])
-        values, probabilities = zip(*found, strict=True)
-        return AnswerProbabilities(torch.cat(values, dim=1), torch.cat(probabilities, dim=1))
+            return found[0]
+        values = torch.cat([part.values for part in found], dim=1)
+        probabilities = torch.cat([part.probabilities for part in found], dim=1)
+        if all(part.depends_on_row is None for part in found):
+            return AnswerProbabilities(values, probabilities)
+        masks = [
+            torch.zeros_like(part.values, dtype=torch.bool)
+            if part.depends_on_row is None
+            else part.depends_on_row
+            for part in found
+        ]
+        return AnswerProbabilities(values, probabilities, torch.cat(masks, dim=1))
 
 
 @dataclass(frozen=True)
@@ -111,9 +121,9 @@ class _FullSupport:
         self._cells = torch.tensor(cells, device=discrete.values.device)
         self.values = discrete.values.flatten()[self._cells]
 
-    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> AnswerProbabilities:
         probabilities = self._probabilities(features).flatten(1).index_select(1, self._cells)
-        return self.values.expand(len(probabilities), -1), probabilities
+        return AnswerProbabilities(self.values.expand(len(probabilities), -1), probabilities)
 
 
 class _MergedSupport:
@@ -122,11 +132,13 @@ class _MergedSupport:
     def __init__(self, discrete: _DiscreteVariables, n: int) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._n = discrete, n
+        self.values = _first_values(discrete, n)
 
-    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(features)
         values, merged = merge_atoms(self._discrete.values, probabilities, self._n)
-        return values.flatten(1), merged.flatten(1)
+        depends_on_row = torch.ones_like(merged, dtype=torch.bool)
+        return AnswerProbabilities(values.flatten(1), merged.flatten(1), depends_on_row.flatten(1))
 
 
 class _QuantitySupport:
@@ -140,6 +152,7 @@ class _QuantitySupport:
     def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._head, self._n = discrete, head, n
+        self.values = _first_values(discrete, n)
         self._second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
         n_points = min(n, N_POINTS)
         self._levels = (
@@ -147,25 +160,34 @@ class _QuantitySupport:
         )
         self._point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
 
-    def __call__(self, features: Features) -> tuple[Tensor, Tensor]:
+    def __call__(self, features: Features) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
         outputs = self._head(features)
         predicted = self._head.heads.predictive_scale(outputs).square()  # [rows, variables]
         is_coarse = self._variance(probabilities) > MAX_VARIANCE_RATIO * predicted
         values = self._discrete.values.expand_as(probabilities)
-        if self._n < values.shape[-1]:
+        is_merged = self._n < values.shape[-1]
+        if is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
-        if is_coarse.any():
+        if not (has_coarse := bool(is_coarse.any())) and not is_merged:
+            return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
+        if has_coarse:
             points = self._head.heads.quantile(outputs[None], self._levels).movedim(0, -1)
             points = F.pad(points, (0, self._n - points.shape[-1]))
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self._point_probabilities, probabilities)
-        return values.flatten(1), probabilities.flatten(1)
+        depends_on_row = (is_coarse | is_merged)[..., None].expand_as(values)
+        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1))
 
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""
         mean = (probabilities * self._discrete.values).sum(-1)
         return (probabilities * self._second_moments).sum(-1) - mean.square()
+
+
+def _first_values(discrete: _DiscreteVariables, n: int) -> Tensor:
+    """The first ``n`` values of each variable [variables * n]."""
+    return discrete.values[:, :n].flatten()
 
 
 def normal_levels(n: int) -> Tensor:

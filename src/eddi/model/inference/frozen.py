@@ -91,6 +91,10 @@ class FrozenNetwork:
         """What coded answers [n] to n variables add to the output of the first layer [n, width]."""
         return self.first_layer_delta(self.encoder.term_table.term(values, variables))
 
+    def factor_inputs(self, values: Tensor, variables: Tensor) -> Tensor | None:
+        """The factors' inputs [n, inputs] for coded answers [n] to n variables; None without factors."""
+        return None if self.factors is None else self.factors.factors.inputs(values, variables)
+
     def factor_posterior(self, code: Tensor) -> FactorPosterior | None:
         """The posterior of the factors from a code; None without factors."""
         if self.factors is None:

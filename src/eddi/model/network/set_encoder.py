@@ -222,9 +222,11 @@ class EncoderWeights:
     def code_row(self, values: Tensor, observed: Tensor) -> Tensor:
         """The code of a single row: table lookups are faster than products over all variables."""
         variables = observed[0].nonzero()[:, 0]
-        terms = self.term(values[0, variables], variables)
-        padded = torch.nn.functional.pad(self.base, (0, terms.shape[-1] - len(self.base)))
-        return (padded + terms.sum(0))[None]
+        answers = values[0].index_select(0, variables)
+        code = self.base + self.term_table.term(answers, variables).sum(0)
+        if self.factors is None:
+            return code[None]
+        return torch.cat([code, self.factors.code_row(answers, variables)])[None]
 
     def _add_linear_terms(self, code: Tensor, inputs: Tensor, observed: Tensor) -> Tensor:
         variables = self.encoder.linear

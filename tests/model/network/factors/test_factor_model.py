@@ -74,6 +74,12 @@ def test_a_code_is_the_sum_of_its_terms(factors, rows):
     assert torch.allclose(packed.code(values, observed), terms.sum(1), atol=1e-4)
 
 
+def update(packed, prior, rows, values, variables):
+    """The factors of ``rows`` after answers to variables."""
+    inputs = packed.factors.inputs(values, variables)
+    return packed.updates(prior).moments(rows, rows * len(MIXED) + variables, inputs)
+
+
 @pytest.mark.parametrize("variable", range(len(MIXED)))
 def test_an_update_equals_the_posterior_of_the_code_with_the_term_of_the_answer(factors, rows, variable):
     packed, (values, observed) = factors.pack(), rows
@@ -82,7 +88,7 @@ def test_an_update_equals_the_posterior_of_the_code_with_the_term_of_the_answer(
     code = packed.code(values * observed, observed)
     answers = values[:, variable]
     variables = torch.full((len(answers),), variable)
-    moments = packed.update(packed.posterior(code), torch.arange(len(answers)), answers, variables)
+    moments = update(packed, packed.posterior(code), torch.arange(len(answers)), answers, variables)
     term = packed.term(answers[:, None], variables[:1])[:, 0]
     expected = packed.posterior(code + term)
     assert torch.allclose(moments.mean, expected.mean, atol=1e-4)
@@ -97,7 +103,7 @@ def test_a_single_row_is_updated_like_a_row_of_a_batch(factors, rows):
     batch = packed.posterior(packed.code(values, observed))
     answers, variables = torch.tensor([0.3, 2.0]), torch.tensor([0, 1])
     first_row = torch.zeros(2, dtype=torch.long)
-    alone, together = (packed.update(p, first_row, answers, variables) for p in (prior, batch))
+    alone, together = (update(packed, p, first_row, answers, variables) for p in (prior, batch))
     assert torch.allclose(alone.mean, together.mean, atol=1e-5)
 
 

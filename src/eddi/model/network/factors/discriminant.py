@@ -15,7 +15,7 @@ covariance of the factor model. A network needs many rows to learn these probabi
 within the noise of collinear variables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -31,8 +31,9 @@ MAX_LOG_RATIO = 20.0  # nats; larger ratios are due to values outside the range 
 class LevelDiscriminant:
     """Logits of the levels of some variables, each compared with the first level of its variable."""
 
-    packed: PackedFactors
-    variables: Tensor  # [variables] positions
+    invert: Callable[[Tensor], Tensor]
+    loadings: Tensor  # [variables, inputs, K]
+    noise: Tensor  # [variables, inputs, inputs] noise variances of the inputs
     rows: Tensor  # [levels] the outputs of the heads that get these logits
     owner: Tensor  # [levels] place of the variable
     difference: Tensor  # [levels, inputs] input of the level minus that of the first level
@@ -63,20 +64,21 @@ class LevelDiscriminant:
         index, places = torch.tensor(chosen, device=device), torch.tensor(owner, device=device)
         levels, reference = torch.cat(inputs), torch.cat(first)
         loadings = packed.loadings[index]
-        prior = packed.factors.invert(loadings @ loadings.mT + packed.noise_matrix(index))[places]
+        noise, invert = packed.noise_matrix(index), packed.factors.invert
+        prior = invert(loadings @ loadings.mT + noise)[places]
         difference, middle = levels - reference, (levels + reference) / 2
         prior_term = (difference[:, None] @ prior @ middle[..., None])[:, 0, 0]
         row_index = torch.tensor(rows, device=device)
-        return cls(packed, index, row_index, places, difference, middle, prior_term)
+        return cls(invert, loadings, noise, row_index, places, difference, middle, prior_term)
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Logits without the levels' shares [..., levels]."""
-        mean, covariance = factors.project(self.packed.loadings[self.variables])
-        matrix = covariance + self.packed.noise_matrix(self.variables)
+        mean, covariance = factors.project(self.loadings)
+        matrix = covariance + self.noise
         shift = mean[..., self.owner, :] - self.middle  # [..., levels, inputs]
         if shift.shape[-1] == 1:
             ratio = (self.difference * shift / matrix[..., self.owner, :, 0])[..., 0]
         else:
-            precision = self.packed.factors.invert(matrix)[..., self.owner, :, :]
+            precision = self.invert(matrix)[..., self.owner, :, :]
             ratio = ((precision @ shift[..., None])[..., 0] * self.difference).sum(-1)
         return (ratio + self.prior_term).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)

@@ -16,7 +16,8 @@ and the marginal heads see z directly, so that the linear-Gaussian prediction w_
 
 The code contains h_O and the upper triangle of sum p_i w_i w_i^T, so it stays additive. A candidate
 answer to one variable is a low-rank update of V that does not depend on the value: with the gain
-A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V.
+A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V. So A is
+computed once for each row and variable (`FactorUpdates`), whatever the number of candidate answers.
 
 Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`), and
 are trained with the network. A category has a few inputs per level. `discriminant` predicts levels from
@@ -99,7 +100,9 @@ class Factors(nn.Module):
     def inputs(self, values: Tensor, variables: Tensor) -> Tensor:
         """f(x) for coded values [..., n] of n variables [..., n, inputs]."""
         scaled = soft_clip(values * self.unit[variables] - self.mean[variables])
-        single = torch.nn.functional.pad(scaled[..., None], (0, self.n_inputs - 1))
+        single = scaled[..., None]
+        if self.n_inputs > 1:
+            single = torch.nn.functional.pad(single, (0, self.n_inputs - 1))
         if self.level_inputs.shape[1] == 1:  # no category
             return single
         is_category = self.is_category[variables]
@@ -188,6 +191,12 @@ class PackedFactors:
         information = inputs.flatten(1) @ self.weighted_loadings.flatten(0, 1)
         return torch.cat([information, observed @ self.triangles], dim=1)
 
+    def code_row(self, values: Tensor, variables: Tensor) -> Tensor:
+        """The code [statistics] of a single row with observed values [n] of n variables."""
+        inputs = self.factors.inputs(values, variables).flatten()
+        weighted = self.weighted_loadings[variables].flatten(0, 1)
+        return torch.cat([inputs @ weighted, self.triangles[variables].sum(0)])
+
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, statistics]."""
         inputs = self.factors.inputs(values, variables)
@@ -195,38 +204,24 @@ class PackedFactors:
         triangles = self.triangles[variables].expand(*information.shape[:-1], -1)
         return torch.cat([information, triangles], dim=-1)
 
-    def update(
-        self, prior: "FactorPosterior", rows: Tensor, values: Tensor, variables: Tensor
-    ) -> "FactorMoments":
-        """The factors of ``rows`` after coded answers [answers] to ``variables`` [answers].
-
-        Equal to `posterior` of the code with the answer's term, in O(K^2) instead of O(K^3).
-        """
-        inputs = self.factors.inputs(values[:, None], variables[:, None])[:, 0]  # [answers, inputs]
-        loadings = self.loadings[variables]  # [answers, inputs, K]
-        if len(prior.mean) == 1:
-            mean, covariance = prior.mean, prior.covariance[0]
-            projected = loadings @ covariance  # [answers, inputs, K] W V
+    def updates(self, prior: "FactorPosterior") -> "FactorUpdates":
+        """What an answer to each variable does to the factors of each row of ``prior``."""
+        flat = self.loadings.flatten(0, 1)  # [variables * inputs, K]
+        shape = (len(prior.mean), *self.precision.shape)  # [rows, variables, inputs]
+        projected = (flat @ prior.covariance).view(*shape, -1)
+        if shape[-1] == 1:
+            denominator = 1 + self.precision * (projected * self.loadings).sum(-1)
+            gain = (self.precision / denominator)[..., None] * projected
         else:
-            mean = prior.mean.index_select(0, rows)
-            projected = loadings @ prior.covariance.index_select(0, rows)
-        innovation = inputs - (loadings * mean[:, None]).sum(-1)  # f(x) - W z
-        precision = self.precision[variables]
-        if inputs.shape[1] == 1:
-            denominator = 1 + precision * (projected * loadings).sum(-1)
-            gain = (precision / denominator)[..., None] * projected  # [answers, 1, K] A^T
-        else:
-            scaled = precision[..., None] * (projected @ loadings.mT)
-            system = scaled + torch.eye(inputs.shape[1], device=scaled.device)
-            gain = torch.linalg.solve(system, precision[..., None] * projected)
-        variance = prior.variance if len(prior.mean) == 1 else prior.variance.index_select(0, rows)
-        return FactorMoments(
-            mean=mean + (gain * innovation[..., None]).sum(1),
-            variance=variance - (gain * projected).sum(1),
+            weighted = self.precision[..., None] * projected
+            system = weighted @ self.loadings.mT + torch.eye(shape[-1], device=flat.device)
+            gain = torch.linalg.solve_ex(system, weighted).result  # a check would wait for the GPU
+        return FactorUpdates(
             prior=prior,
-            rows=rows,
-            gain=gain,
-            projected=projected,
+            expected=(prior.mean @ flat.T).view(-1, shape[-1]),
+            projected=projected.flatten(0, 1),
+            gain=gain.flatten(0, 1),
+            variance=(prior.variance[:, None] - (gain * projected).sum(-2)).flatten(0, 1),
         )
 
     def posterior(self, statistics: Tensor) -> "FactorPosterior":
@@ -262,15 +257,51 @@ class FactorPosterior:
 
 
 @dataclass(frozen=True)
+class FactorUpdates:
+    """What an answer to each variable does to the factors of each row, whatever the answer.
+
+    A cell is a row and a variable: row * n_variables + variable.
+    """
+
+    prior: FactorPosterior  # before the answer [rows]
+    expected: Tensor  # [cells, inputs] W z
+    projected: Tensor  # [cells, inputs, K] W V
+    gain: Tensor  # [cells, inputs, K] A^T
+    variance: Tensor  # [cells, K] of the factors after the answer
+
+    def moments(self, rows: Tensor, cells: Tensor, inputs: Tensor) -> "FactorMoments":
+        """The factors of ``rows`` after answers [answers] with these inputs [answers, inputs].
+
+        Equal to `PackedFactors.posterior` of the code with the answer's term.
+        """
+        innovation = inputs - self.expected.index_select(0, cells)  # f(x) - W z
+        prior = self.prior.mean
+        mean = prior if len(prior) == 1 else prior.index_select(0, rows)
+        change = self.gain.index_select(0, cells) * innovation[..., None]
+        return FactorMoments(mean + _sum_inputs(change), self, cells)
+
+    def project_covariance(self, loadings: Tensor) -> Tensor:
+        """The covariance of W z after the answer [cells, n, inputs, inputs], for n matrices W."""
+        before = self.prior.project(loadings)[1]  # [rows, n, inputs, inputs]
+        n_variables = len(self.expected) // len(before)
+        before = before if len(before) == 1 else before.repeat_interleave(n_variables, 0)
+        left = loadings @ self.gain[:, None].mT  # [cells, n, inputs, inputs of the answer]
+        right = self.projected[:, None] @ loadings.mT
+        return before - left @ right
+
+
+@dataclass(frozen=True)
 class FactorMoments:
-    """Mean and variances of the factors after a candidate answer."""
+    """Mean and variances of the factors after candidate answers."""
 
     mean: Tensor  # [answers, K]
-    variance: Tensor  # [answers, K]
-    prior: FactorPosterior  # before the answer [rows]
-    rows: Tensor  # [answers]
-    gain: Tensor  # [answers, inputs of the answer, K]
-    projected: Tensor  # [answers, inputs of the answer, K] W V of the answer's variable
+    updates: FactorUpdates
+    cells: Tensor  # [answers]
+
+    @property
+    def variance(self) -> Tensor:
+        """The variances [answers, K]."""
+        return self.updates.variance.index_select(0, self.cells)
 
     def features(self) -> Tensor:
         """What the tail sees of the factors [..., 2 K]."""
@@ -279,11 +310,12 @@ class FactorMoments:
     def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean [answers, n, inputs] and covariance [answers, n, inputs, inputs] of W z."""
         mean = (loadings @ self.mean[:, None, :, None])[..., 0]
-        before = self.prior.project(loadings)[1]
-        before = before if len(before) == 1 else before.index_select(0, self.rows)
-        left = loadings @ self.gain[:, None].mT  # [answers, n, inputs, inputs of the answer]
-        right = self.projected[:, None] @ loadings.mT
-        return mean, before - left @ right
+        return mean, self.updates.project_covariance(loadings).index_select(0, self.cells)
+
+
+def _sum_inputs(by_input: Tensor) -> Tensor:
+    """The sum over the inputs of [answers, inputs, K]."""
+    return by_input[:, 0] if by_input.shape[1] == 1 else by_input.sum(1)
 
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
@@ -315,8 +347,9 @@ def invert_by_elimination(matrix: Tensor) -> Tensor:
 
 def soft_clip(x: Tensor) -> Tensor:
     """x within LINEAR_RANGE, and logarithmic growth beyond."""
-    excess = (x.abs() - LINEAR_RANGE).clamp(min=0)
-    return torch.sign(x) * (x.abs() - excess + torch.log1p(excess))
+    inside = x.clamp(-LINEAR_RANGE, LINEAR_RANGE)
+    excess = x - inside
+    return inside + torch.sign(excess) * torch.log1p(excess.abs())
 
 
 def _count_inputs(spec: VariableSpec) -> int:

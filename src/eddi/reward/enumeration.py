@@ -1,0 +1,80 @@
+"""Enumerated answers: the possible answers of some rows to open questions, as flat tensors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eddi.model.inference.answer_support import AnswerProbabilities, AnswerSupport
+from eddi.reward.candidates import RevealedVariables
+
+
+@dataclass(frozen=True)
+class EnumeratedAnswers:
+    """Possible answers to open questions that reveal one variable."""
+
+    rows: Tensor  # [answers] counted from the first of the selected rows
+    places: Tensor  # [answers] among the answers of the support
+    questions: Tensor  # [answers]
+    variables: Tensor  # [answers]
+    values: Tensor  # [answers] coded
+    probabilities: Tensor  # [answers]
+    depends_on_row: Tensor | None  # [answers] whether the value does; None if none does
+
+    def __getitem__(self, part: slice) -> "EnumeratedAnswers":
+        if part.start == 0 and len(self.rows) <= part.stop:
+            return self
+        fields = {name: None if field is None else field[part] for name, field in vars(self).items()}
+        return EnumeratedAnswers(**fields)
+
+    @property
+    def other(self) -> Tensor | None:
+        """The answers that the support does not contain, since they depend on the row; None if none."""
+        return None if self.depends_on_row is None else self.depends_on_row.nonzero()[:, 0]
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """The possible answers to every question, one column each.
+
+    A pair is a question and a variable that it reveals (see `RevealedVariables`).
+    """
+
+    pair: Tensor  # [columns]
+    place: Tensor  # [columns] among the answers of the support
+    question: Tensor  # [columns]
+    variable: Tensor  # [columns]
+
+    @classmethod
+    def from_support(
+        cls, support: AnswerSupport, revealed: RevealedVariables, device: torch.device
+    ) -> "AnswerColumns":
+        """The columns of all pairs."""
+        count = support.count[revealed.variable]  # [pairs]
+        pair = np.repeat(np.arange(len(count)), count)
+        first = support.first[revealed.variable] - count.cumsum() + count
+        place = np.arange(len(pair)) + first[pair]
+        columns = (pair, place, revealed.question[pair], revealed.variable[pair])
+        return cls(*(torch.from_numpy(column).to(device) for column in columns))
+
+    def select(self, answers: AnswerProbabilities, is_open: Tensor, rows: slice) -> EnumeratedAnswers:
+        """The answers of some rows to their open pairs [rows, pairs] that are possible."""
+        probabilities = answers.probabilities[rows].index_select(1, self.place)  # [rows, columns]
+        is_candidate = is_open[rows].index_select(1, self.pair) & (probabilities > 0)
+        index = is_candidate.flatten().nonzero()[:, 0]
+        row, column = index // len(self.place), index % len(self.place)
+        place = self.place.index_select(0, column)
+        cell = row * answers.values.shape[1] + place
+        depends_on_row = answers.depends_on_row
+        if depends_on_row is not None:
+            depends_on_row = depends_on_row[rows].flatten().index_select(0, cell)
+        return EnumeratedAnswers(
+            rows=row,
+            places=place,
+            questions=self.question.index_select(0, column),
+            variables=self.variable.index_select(0, column),
+            values=answers.values[rows].flatten().index_select(0, cell),
+            probabilities=probabilities.flatten().index_select(0, index),
+            depends_on_row=depends_on_row,
+        )
