@@ -166,7 +166,9 @@ class FactorAnswers:
         values = mean[..., None] + sd[..., None] * torch.from_numpy(nodes).float()
         probabilities = torch.from_numpy(weights / weights.sum()).float().expand_as(values)
         depends_on_row = torch.ones_like(values, dtype=torch.bool)
-        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1))
+        return AnswerProbabilities(
+            values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1)
+        )
 
 
 def log_det(given, variables):

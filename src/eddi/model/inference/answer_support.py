@@ -177,7 +177,9 @@ class _QuantitySupport:
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self._point_probabilities, probabilities)
         depends_on_row = (is_coarse | is_merged)[..., None].expand_as(values)
-        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1))
+        return AnswerProbabilities(
+            values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1)
+        )
 
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""
