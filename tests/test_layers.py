@@ -21,11 +21,11 @@ LAYERS = (
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("cache", "certificate", "prediction", "quality", "recipe"),
+    ("cache", "certificate", "container", "prediction", "quality", "recipe"),
     ("network",),
     ("training", "inference"),
-    ("base", "fitted"),
-    ("files",),
+    ("base", "fitted", "item_bank"),
+    ("files", "fit"),
     ("bulk_impute",),
 )
 PROTOCOL_USERS = ("interview/", "evaluate/", "service/")  # they depend on `Model`, not on the estimator
@@ -40,6 +40,7 @@ LIBRARY_USERS = {
         "strategy/lasso.py",
     ),
     **dict.fromkeys(("sqlalchemy", "sqlite3", "alembic", "psycopg"), ("store/",)),
+    **dict.fromkeys(("mcp", "mcp_types"), ("service/agents/",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "jinja2"), ("service/", "cli/serve.py")),
 }
 WITHOUT_TORCH = (

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
+    from eddi.model.item_bank import ItemBank as ItemBank
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
     from eddi.partial_vae import PartialVAE as PartialVAE
@@ -44,6 +45,7 @@ _MODULES = {
     "EddiWarning": "eddi.errors",
     "OutOfRangeError": "eddi.errors",
     "Interview": "eddi.interview.interview",
+    "ItemBank": "eddi.model.item_bank",
     "NextQuestions": "eddi.interview.next_questions",
     "PartialVAE": "eddi.partial_vae",
     "PartialVAEClassifier": "eddi.supervised",

@@ -1,10 +1,8 @@
 """`PartialVAE`: the scikit-learn estimator. `fit` trains a model; inference happens in `FittedModel`."""
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar, overload
@@ -18,23 +16,22 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
-from eddi.estimator_input import join_target, read_table
+from eddi.estimator_input import count_prior_rows, empty_table, join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.files import archive
-from eddi.model.fitted import FittedModel, LearnedAttributes, TrainingSummary
-from eddi.model.inference.frozen import freeze_weights
+from eddi.model.fit import FitSettings, fit_model
+from eddi.model.fitted import FittedModel, LearnedAttributes
+from eddi.model.item_bank import ItemBank
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
-from eddi.model.training.checkpoint import Checkpoint
-from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
-from eddi.model.training.loop import OnProgress, train
-from eddi.model.training.validation import split_validation
+from eddi.model.training.loop import OnProgress
+from eddi.strategy.exploration import Exploration
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
 from eddi.table.evidence import Evidence
@@ -61,6 +58,12 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             factors, for collinear variables and small tables. None means that of the recipe: "precision"
             by default, "pnp" in the paper.
         max_steps: number of training steps; the recipe's own number if None.
+        prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. None means
+            20 if the schema states any, else 0. Quantities without a belief need a range.
+        warm_start: whether `fit` starts from the weights of the previous fit, or of the loaded model, which
+            takes a tenth of the steps. The coding and the size of the network stay, so fit anew once the
+            table has grown a lot. Rows are then held out by their content, so that earlier fits with
+            ``warm_start`` have not seen them.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
         checkpoint: a file in which training saves its state; an interrupted run resumes from it.
@@ -81,6 +84,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         recipe: str | Recipe = "default",
         set_encoder: str | None = None,
         max_steps: int | None = None,
+        prior_rows: int | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         device: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
@@ -92,6 +97,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         self.recipe = recipe
         self.set_encoder = set_encoder
         self.max_steps = max_steps
+        self.prior_rows = prior_rows
+        self.warm_start = warm_start
         self.random_state = random_state
         self.device = device
         self.checkpoint = checkpoint
@@ -105,7 +112,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
 
         Args:
             X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
-                Parquet file of more than 20 million cells is streamed from disk.
+                Parquet file of more than 20 million cells is streamed from disk. None for a model of
+                the beliefs of the schema alone.
             y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
                 with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
 
@@ -113,7 +121,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             TrainingDataWarning: the table has few rows, rare classes of the target, repeated rows, or
                 variables that determine the target. One warning lists all of them.
         """
-        table = read_table(self, X, reset=True)
+        table = read_table(self, X if X is not None else empty_table(self.schema), reset=True)
         joined = None if y is None else join_target(table, y, self.target)
         if y is not None and joined is None:
             warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
@@ -134,55 +142,30 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         return self.fit(X, None if joined is None else y).transform(X)
 
     def _fit(self, X: Any, table: Any) -> Self:
-        recipe = self._resolve_recipe()
-        set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
-        device = preparation.find_device(local_device(self.device))
+        recipe = recipes.resolve(self.recipe)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
-        target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
-        seed = self._seed()
-        prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
-        if prepared.warnings:
-            warnings.warn(TrainingDataWarning(*prepared.warnings), stacklevel=3)
-        recipe = self._adapt_recipe(recipe, prepared.n_rows)
-        network = preparation.build_network(
-            schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
-        )
-        run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
-        folds: list[Fold] = []
-        rows, is_small = prepared.rows, recipes.is_cross_validated(recipe, prepared.n_rows)
-        train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
-        history = train_network(
-            network,
-            rows,
-            recipe,
-            seed=seed,
-            device=device,
-            targets=schema.positions(target),
-            checkpoint=self._checkpoint(run),
-            on_progress=self.on_progress,
-        )
-        for trained in (network, *(fold.network for fold in folds)):
-            freeze_weights(trained)
-        self.model_ = FittedModel(
-            schema=schema,
-            coding=prepared.coding,
+        Exploration.from_document(schema.exploration)
+        settings = FitSettings(
+            target=schema.target_names(self.target),
             recipe=recipe,
-            set_encoder=set_encoder,
-            target=target,
-            network=network,
-            training=TrainingSummary(
-                columns=tuple(table.column_names),
-                n_rows=prepared.n_rows,
-                fingerprint=prepared.fingerprint,
-                history=history,
-                has_column_names=not formats.is_array(X),
-                has_single_target=isinstance(self.target, str),
-                warnings=prepared.warnings,
-            ),
-            validation_rows=split_validation(prepared.rows, recipe, seed)[1],
-            folds=[(fold.network, fold.rows) for fold in folds],
+            set_encoder=recipes.check_set_encoder(self.set_encoder or recipe.set_encoder),
+            seed=self._seed(),
+            device=preparation.find_device(local_device(self.device)),
+            max_steps=self.max_steps,
+            prior_rows=count_prior_rows(self.prior_rows, schema, has_table=X is not None),
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            on_progress=self.on_progress,
+            is_warm_start=self.warm_start,
+            start=self._start(schema) if self.warm_start else None,
         )
+        model = fit_model(table, schema, settings, on_warnings=_warn)
+        summary = replace(
+            model.training,
+            has_column_names=not formats.is_array(X),
+            has_single_target=isinstance(self.target, str),
+        )
+        self.model_ = replace(model, training=summary)
         return self
 
     @classmethod
@@ -343,26 +326,21 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
 
-    def _resolve_recipe(self) -> Recipe:
-        if self.max_steps is not None and self.max_steps < 1:
-            raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
-        return recipes.resolve(self.recipe)
-
-    def _adapt_recipe(self, recipe: Recipe, n_rows: int) -> Recipe:
-        """The recipe for a table of this size, with the user's number of steps."""
-        adapted = recipes.adapt_to_rows(recipe, n_rows)
-        return adapted if self.max_steps is None else replace(adapted, max_steps=int(self.max_steps))
+    def _start(self, schema: Schema) -> FittedModel | None:
+        """The model of the previous fit, if there is one."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        if self.model_.schema.variables != schema.variables:
+            raise TrainingError(
+                "warm_start needs the variables of the previous fit, with the same kinds and levels. Set "
+                "warm_start=False to fit a new model."
+            )
+        return self.model_
 
     def _seed(self) -> int:
         if self.random_state is None and self.checkpoint is not None:
             return 0  # a run that may be resumed must have the same seed again
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _checkpoint(self, run: str) -> Checkpoint | None:
-        """The checkpoint of a run, which its table, settings and seed identify."""
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(Path(self.checkpoint), hashlib.sha256(run.encode()).hexdigest())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -375,14 +353,24 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         return tags
 
 
-def load(path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = "ignore") -> PartialVAE:
-    """Read a model written by `PartialVAE.save`; ``unknown`` is that of the estimator.
+def load(
+    path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = "ignore"
+) -> PartialVAE | Any:
+    """Read a model written by `PartialVAE.save`, or an `ItemBank`; ``unknown`` is that of the estimator.
+
+    For type checkers, the result has the attributes of `PartialVAE`, the usual case.
 
     Raises:
         ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """
     model = archive.load(path, device=device)
+    if isinstance(model, ItemBank):
+        return model
     return PartialVAE.from_fitted(model, device=device, unknown=unknown)
+
+
+def _warn(messages: tuple[str, ...]) -> None:
+    warnings.warn(TrainingDataWarning(*messages), stacklevel=5)  # where `fit` was called
 
 
 def _as_names(target: str | Sequence[str] | None) -> tuple[str, ...]:

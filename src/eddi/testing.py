@@ -356,6 +356,11 @@ def _check_forgetting(store: Store, stream: str) -> None:
     _require(store.scrub(), "scrub must return True if nobody reads the store")
     idle = [store.idle_streams(stream, before) for before in ("2000", "9999")]
     _require(idle == [[], [f"{stream}-not"]], f"idle_streams must return older streams, got {idle}")
+    store.append(f"{stream}-not", "answered", {}, after=1)
+    store.append(f"{stream}-not", "closed", {"why": "enough"}, after=2)
+    ends = [(first.facts, last.facts) for first, last in store.read_ends(stream)]
+    expected = [({"stays": True}, {"why": "enough"})]
+    _require(ends == expected, f"read_ends must return the ends of streams, got {ends}")
 
 
 def _require_error(action: Callable[[], object], error: type[StoreError], name: str) -> None:

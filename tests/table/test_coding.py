@@ -140,3 +140,11 @@ def test_a_document_without_a_range_has_that_of_the_schema():
     numbers = np.array([[150.0, 1e9, 2.0]])
     limited = coding.limit(coding.encode(numbers))
     np.testing.assert_allclose(coding.decode(limited.values), [[100, 1e9, 2]], rtol=1e-4)
+
+
+def test_a_widened_coding_has_the_same_scale_and_a_larger_range():
+    schema = Schema((Variable("age", "real"),))
+    coding = Coding.fit(schema, np.array([[10.0], [20.0]]), "standard")
+    wider = coding.widen(np.array([[30.0], [np.nan]]))
+    assert (wider.shift, wider.scale) == (coding.shift, coding.scale)
+    assert wider.training_range(0) == pytest.approx((10, 30))

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import eddi
+from eddi.model.base import Model
 from eddi.model.files.archive import load
-from eddi.model.fitted import FittedModel
 from eddi.table.evidence import Evidence
 from eddi_benchmarks.faults.limited_process import Limits, run_limited
 from eddi_benchmarks.faults.model_mutations import MUTATIONS
@@ -73,7 +73,7 @@ def _use(path: Path) -> bool:
     return is_finite
 
 
-def _predicts_finite_values(model: FittedModel) -> bool:
+def _predicts_finite_values(model: Model) -> bool:
     random = np.random.default_rng(0)
     variables = model.schema.variables
     highest = np.array([v.n_levels - 1 if v.kind.has_levels else 0 for v in variables])

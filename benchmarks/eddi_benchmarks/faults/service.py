@@ -1,13 +1,11 @@
-"""Inject faults into a real server: ``python -m eddi_benchmarks.faults.service kills MODEL``.
+"""Inject faults into a real server: ``python -m eddi_benchmarks.faults kills MODEL``.
 
 All faults happen on this machine, and their number and duration are bounded.
 """
 
-import argparse
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
 import warnings
@@ -20,13 +18,16 @@ import httpx
 from eddi.errors import EddiError
 from eddi.store.factory import open_store
 from eddi.store.upgrade import upgrade
-from eddi_benchmarks.faults import disk_full, http_fuzz, kills, overload
+from eddi_benchmarks.faults import disk_full, http_fuzz, kills, overload, workshop_kills
 from eddi_benchmarks.faults.kills import KillResult
+from eddi_benchmarks.faults.workshop_kills import WorkshopKillResult
 from eddi_benchmarks.service.server import ServerProcess, run_server
 
-NAMES = ("kills", "kills-postgresql", "overload", "http-fuzz", "disk-full")
+NAMES = ("kills", "kills-postgresql", "workshop-kills", "overload", "http-fuzz", "disk-full")
 N_PEOPLE = 12
 KILL_PERIOD_S = 4.0  # a worker takes seconds to start again
+WORKSHOP_KILL_PERIOD_S = 2.0
+TARGET_VALUE = 1.0  # outcomes are near it, and confirmed
 N_STARTS = 20  # attempts to start what was killed
 
 
@@ -70,6 +71,29 @@ def run_kills(model: Path, *, count: int, seed: int, store: str | None = None) -
             "servers": restarted.kill,
         }
         return _run_kills(restarted.port, killers, url, count=count, seed=seed)
+
+
+def run_workshop_kills(model: Path, *, count: int, seed: int) -> WorkshopKillResult:
+    """Kill the server at random while an analyst publishes, edits, deletes and imports outcomes.
+
+    The target of the model must be a quantity.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url = f"sqlite:///{folder}/answers.db"
+        restarted = RestartedServer(model, store=url, options=[], stack=stack)
+        result, check = workshop_kills.run(
+            restarted.port,
+            restarted.kill,
+            n_kills=count,
+            period_s=WORKSHOP_KILL_PERIOD_S,
+            target=TARGET_VALUE,
+            seed=seed,
+        )
+        store = open_store(url)
+        check(store)
+        store.close()
+        return result
 
 
 def run_postgresql_kills(model: Path, *, count: int, seed: int) -> KillResult:
@@ -146,31 +170,20 @@ def run_http_fuzz(model: Path, *, count: int, seed: int) -> http_fuzz.FuzzResult
     return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one harness. The exit code is 1 if a fault was not handled."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=NAMES)
-    parser.add_argument("model", type=Path, help="a model written by `eddi fit`")
-    parser.add_argument("--count", type=int, help="kills, connections or requests")
-    parser.add_argument("--max-files", type=int, default=256, help="of the overloaded server")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    is_handled, text = _run(options)
-    sys.stdout.write(f"{text}\n")
-    return 0 if is_handled else 1
-
-
-def _run(options: argparse.Namespace) -> tuple[bool, str]:
-    model, count, seed = options.model, options.count, options.seed
-    match options.name:
+def run(name: str, model: Path, *, count: int | None, seed: int, max_files: int) -> tuple[bool, str]:
+    """Run one harness; return whether all faults were handled, and what happened."""
+    match name:
         case "kills":
             killed = run_kills(model, count=count or 20, seed=seed)
             return killed.is_handled, str(killed)
         case "kills-postgresql":
             killed = run_postgresql_kills(model, count=count or 20, seed=seed)
             return killed.is_handled, str(killed)
+        case "workshop-kills":
+            changed = run_workshop_kills(model, count=count or 20, seed=seed)
+            return changed.is_handled, "\n".join([str(changed), *changed.lost])
         case "overload":
-            loaded = run_overload(model, count=count or 900, max_files=options.max_files)
+            loaded = run_overload(model, count=count or 900, max_files=max_files)
             return loaded.is_handled, str(loaded)
         case "http-fuzz":
             fuzzed = run_http_fuzz(model, count=count or 1000, seed=seed)
@@ -178,7 +191,3 @@ def _run(options: argparse.Namespace) -> tuple[bool, str]:
         case _:
             filled = disk_full.run(model)
             return filled.is_handled, f"{filled}\n{' '.join(filled.details)}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

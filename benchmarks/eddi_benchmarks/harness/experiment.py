@@ -19,6 +19,7 @@ MODULES = {
     "collinear": "quality.collinear",
     "decisions": "decisions.experiment",
     "few-rows": "decisions.few_rows",
+    "cold-start": "deployment.cold_start",
     "holes": "quality.missing_values",
     "self-test": "self_test",
 }

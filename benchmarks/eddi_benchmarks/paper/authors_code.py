@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from eddi.errors import StrategyError
-from eddi.model.base import Model
+from eddi.model.base import Model, NetworkModel, require_network
 from eddi.model.fitted import FittedModel
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import standard_normal
@@ -157,15 +157,18 @@ class PublishedReward:
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         rewards = torch.zeros((len(evidence), len(model.schema.questions)))
         n_observed = evidence.observed.sum(1)
+        network = require_network(model, "the authors' reward")
         for n in np.unique(n_observed):  # draws change with the number of answers, as in `Information`
             rows = np.flatnonzero(n_observed == n)
             for start in range(0, len(rows), BATCH_ROWS):
                 batch = rows[start : start + BATCH_ROWS]
-                rewards[torch.from_numpy(batch)] = self._score(model, evidence[batch], target, int(n))
+                rewards[torch.from_numpy(batch)] = self._score(network, evidence[batch], target, int(n))
         return rewards
 
     @torch.no_grad()
-    def _score(self, model: Model, evidence: Evidence, target: Sequence[str], n_observed: int) -> Tensor:
+    def _score(
+        self, model: NetworkModel, evidence: Evidence, target: Sequence[str], n_observed: int
+    ) -> Tensor:
         """Score rows with the same number of observed variables [rows, questions]."""
         target_positions = set(model.schema.positions(target))
         unobserved = torch.from_numpy(~evidence.observed)
@@ -189,7 +192,7 @@ class PublishedReward:
             rewards[:, index] = (gain - other_gain).mean(0).cpu()
         return rewards
 
-    def _draw_values(self, model: Model, posterior: Posterior, n_observed: int) -> Tensor:
+    def _draw_values(self, model: NetworkModel, posterior: Posterior, n_observed: int) -> Tensor:
         if self.draws == "noisy":
             return model.draw(posterior, self.n_draws, seed=self.seed * 1_009 + n_observed)
         if not isinstance(model, FittedModel) or model.recipe.scaling != "unit":
@@ -203,7 +206,9 @@ class PublishedReward:
         return ((means - shift) / scale).to(posterior.mean.dtype)
 
 
-def _added_terms(model: Model, values: Tensor, positions: list[int], unobserved: Tensor) -> Tensor:
+def _added_terms(
+    model: NetworkModel, values: Tensor, positions: list[int], unobserved: Tensor
+) -> Tensor:
     """What the drawn values of variables add to the code; observed variables add nothing."""
     terms = model.term(values[..., positions], positions)  # [draws, rows, n, width]
     return (terms * unobserved[:, positions, None].to(terms.device)).sum(-2)

@@ -20,7 +20,7 @@ from rich.table import Table
 from torch import Tensor
 
 import eddi
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.model.cache import Cache
 from eddi.model.fitted import FittedModel
 from eddi.model.network.posterior import Posterior
@@ -205,7 +205,9 @@ def _operations_per_pass(model: FittedModel) -> int:
     return sum(2 * weight.numel() for weight in model.network.tail.parameters() if weight.dim() == 2)
 
 
-def _reward(model: Model, evidence: Evidence, *, n_target: int = 1, n_draws: int = N_DRAWS) -> Tensor:
+def _reward(
+    model: NetworkModel, evidence: Evidence, *, n_target: int = 1, n_draws: int = N_DRAWS
+) -> Tensor:
     target = model.schema.names[-n_target:]
     return latent_information(model, evidence, target, n_draws=n_draws, seed=0)
 
@@ -215,7 +217,7 @@ def _measure_growth(repeats: int) -> list[Measurement]:
     model, _ = fit_numbers(_random_rows(100, 53))
     wide, _ = fit_numbers(_random_rows(100, 209))
 
-    def seconds(model: Model, n_rows: int, n_draws: int, n_observed: int = 0) -> float:
+    def seconds(model: NetworkModel, n_rows: int, n_draws: int, n_observed: int = 0) -> float:
         n_variables = len(model.schema.variables)
         observed = np.zeros((n_rows, n_variables), bool)
         observed[:, :n_observed] = True

@@ -68,3 +68,11 @@ def test_killed_workers_and_servers_lose_nothing(model_file):
 def test_a_killed_database_loses_nothing(model_file):
     result = service.run_postgresql_kills(model_file, count=2, seed=1)
     assert result.is_handled, result
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_loses_no_change_of_an_analyst(model_file):
+    result = service.run_workshop_kills(model_file, count=3, seed=1)
+    assert result.is_handled, (str(result), result.lost)
+    assert result.n_kills == 3
+    assert set(result.acknowledged) == {"published", "edited", "deleted", "imported", "forgotten"}

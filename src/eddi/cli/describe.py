@@ -39,21 +39,25 @@ def _is_model(path: Path) -> bool:
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:  # Excel files are zip files, too
-        return "model.json" in archive.namelist()
+        return not {"model.json", "item_bank.json"}.isdisjoint(archive.namelist())
 
 
 def _describe_model(path: Path, *, json: bool) -> None:
     from eddi.model.files.archive import load
     from eddi.model.files.model_card import model_card
+    from eddi.model.item_bank import ItemBank
+    from eddi.model.item_bank.bank_file import item_bank_card
 
     model = load(path)
     if json:
-        return terminal.print_data(terminal.to_json(_summarize_model(model)))
+        summary = model.to_document() if isinstance(model, ItemBank) else _summarize_model(model)
+        return terminal.print_data(terminal.to_json(summary))
+    card = item_bank_card(model) if isinstance(model, ItemBank) else model_card(model)
     if not sys.stdout.isatty():
-        return terminal.print_data(model_card(model))
+        return terminal.print_data(card)
     from rich.markdown import Markdown
 
-    return terminal.open_console(stderr=False).print(Markdown(model_card(model)))
+    return terminal.open_console(stderr=False).print(Markdown(card))
 
 
 def _summarize_model(model: "FittedModel") -> dict[str, Any]:

@@ -31,10 +31,10 @@ def export(
         raise EddiError("no export format was given. Use --onnx, the only supported format.")
     if output.exists() and not output.is_dir():
         raise EddiError(f"the output {str(output)!r} is a file. Name a folder.")
-    from eddi.model.files.archive import load
+    from eddi.model.files.archive import load_network
     from eddi.model.files.onnx_export import TOLERANCE, export_onnx
 
-    files = export_onnx(load(model, device="cpu"), output)
+    files = export_onnx(load_network(model, device="cpu"), output)
     for file in files:
         terminal.print_message(f"wrote {file} ({terminal.format_size(file.stat().st_size)})")
     terminal.print_message(

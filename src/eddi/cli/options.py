@@ -16,6 +16,7 @@ from eddi.errors import SchemaError
 if TYPE_CHECKING:
     from eddi.model.base import Model
     from eddi.model.fitted import FittedModel
+    from eddi.model.item_bank import ItemBank
     from eddi.strategy.base import Strategy
     from eddi.strategy.stopping import Stop
 
@@ -150,7 +151,7 @@ def single_or_list(targets: list[str] | None) -> str | list[str] | None:
     return targets[0] if len(targets) == 1 else targets
 
 
-def load_in_language(path: Path, code: str) -> "FittedModel":
+def load_in_language(path: Path, code: str) -> "FittedModel | ItemBank":
     """Return the model of a file with the texts of its schema in a language.
 
     Raises:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eddi.cli import terminal
+from eddi.cli.answers import answers
 from eddi.cli.errors import EXIT_ERROR, check_writable, register_command
 from eddi.cli.open_store import StoreUrl, WorkshopOption, find_workshop, open_store
 from eddi.cli.options import Json
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 _command = register_command(app)
 _command(outcomes)
+_command(answers)
 
 SECONDS_BETWEEN_TRIES = 0.5
 TRACES_LEFT = "a program is reading the store, whose files may therefore still contain erased facts."

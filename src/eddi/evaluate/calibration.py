@@ -1,5 +1,6 @@
 """Calibration: predicted probabilities against observed frequencies."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from eddi.errors import EvaluationError
 from eddi.evaluate.curves import N_BINS, Curves, Numbers, bin_index
 
+Z_95 = 1.959964  # standard normal quantile of a two-sided 95% interval
 NOMINAL_COVERAGES = np.linspace(0.05, 0.95, 19)  # of the central intervals that are checked
 
 
@@ -63,6 +65,14 @@ class Calibration:
         half = np.sqrt(observed * (1 - observed) / n_rows + 0.25 / n_rows**2) / (1 + 1 / n_rows)
         counts = np.broadcast_to(np.asarray(n_rows, dtype=np.float64), observed.shape)
         return cls(predicted, observed, centre - half, centre + half, counts)
+
+
+def wilson_interval(n_true: int, n_rows: int, z: float = Z_95) -> tuple[float, float]:
+    """The score interval of a share by Wilson (1927), 95% by default; it is never outside 0 and 1."""
+    share = n_true / n_rows
+    centre = (share + z**2 / (2 * n_rows)) / (1 + z**2 / n_rows)
+    half = z * math.sqrt(share * (1 - share) / n_rows + z**2 / (4 * n_rows**2)) / (1 + z**2 / n_rows)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def interval_coverage(curves: Curves, step: int, nominal: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ from eddi.evaluate.simulate import resolve_target
 from eddi.interview.next_step import InterviewStates, NextSteps
 from eddi.interview.rules import InterviewRules
 from eddi.interview.simulated import SimulatedInterviews, SimulatedStep
-from eddi.model.base import Model, ModelSource
+from eddi.model.base import Model, ModelSource, require_network
 from eddi.strategy.base import Strategy
 from eddi.strategy.names import default_strategy
 from eddi.strategy.stopping import Stop
@@ -101,5 +101,7 @@ def _read_decision(rules: InterviewRules, step: SimulatedStep, scale: _Standardi
 
 def _draw(model: Model, evidence: Evidence) -> Numbers:
     """Joint draws of all variables of a single row [draws, variables]."""
-    draws = model.draw(model.posterior(model.code(evidence)), N_DRAWS, seed=0)
+    network_model = require_network(model, "a trace of decisions")
+    posterior = network_model.posterior(network_model.code(evidence))
+    draws = network_model.draw(posterior, N_DRAWS, seed=0)
     return np.asarray(draws[:, 0].double().cpu().numpy())

@@ -7,8 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from eddi.interview.section_rules import SectionRules
 from eddi.model.base import Model
+from eddi.strategy.balance import Balance
 from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
+from eddi.strategy.exploration import Explore
+from eddi.strategy.per_cost import PerCost
+from eddi.strategy.randomesque import Randomesque
 from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
 from eddi.table import question
 from eddi.table.evidence import Evidence
@@ -36,28 +41,40 @@ class InterviewRules:
     @cached_property
     def base_strategy(self) -> Strategy:
         """The strategy whose scores are adjusted to costs; the strategy itself if none are."""
-        strategy = self.strategy
-        while isinstance(strategy, CostAware):
-            strategy = strategy.inner
-        return strategy
+        return self._wrappers[-1].inner if self._wrappers else self.strategy
 
-    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scores of the strategy, from those of its base strategy [rows, questions]."""
+    @cached_property
+    def exploration(self) -> Explore | Randomesque | None:
+        """The part of the strategy that asks questions at random; None if there is none."""
+        return next((part for part in self._wrappers if isinstance(part, Explore | Randomesque)), None)
+
+    @cached_property
+    def is_per_cost(self) -> bool:
+        """Whether questions are chosen by score per unit of cost."""
+        return any(isinstance(part, PerCost) for part in self._wrappers)
+
+    @cached_property
+    def _wrappers(self) -> list[CostAware]:
+        """The strategies around the base strategy, the outermost first."""
         wrappers: list[CostAware] = []
         strategy = self.strategy
         while isinstance(strategy, CostAware):
             wrappers.append(strategy)
             strategy = strategy.inner
+        return wrappers
+
+    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The scores of the strategy, from those of its base strategy [rows, questions]."""
         adjusted, costs = torch.from_numpy(scores), torch.from_numpy(self._costs)
-        for wrapper in reversed(wrappers):
+        for wrapper in reversed(self._wrappers):
             adjusted = wrapper.adjust(adjusted, costs)
         return adjusted.numpy()
 
     def open_questions(self, evidence: Evidence, closed: Mask, spent: NDArray[np.float64]) -> Mask:
         """The questions that may be asked [rows, questions].
 
-        They would reveal something new, do not reveal the target, are not closed, are affordable, and
-        their prerequisites are met.
+        They would reveal something new, do not reveal the target, are not closed, are affordable, their
+        prerequisites are met, their section is not full, and no question that excludes them was asked.
 
         Args:
             evidence: of each row.
@@ -67,6 +84,7 @@ class InterviewRules:
         unobserved = (~evidence.observed).astype(np.float32)
         reveals_new = unobserved @ self._reveals.T.astype(np.float32) > 0
         open_ = reveals_new & ~closed & self.askable & self._meets_prerequisites(evidence)
+        open_ &= ~self.section_rules.closed(self.find_asked(evidence))
         return np.asarray(open_ & self._is_affordable(open_, self.stop.budget - spent))
 
     def _is_affordable(self, open_: Mask, left: NDArray[np.float64]) -> Mask:
@@ -88,6 +106,22 @@ class InterviewRules:
             met = question.is_met(requirement, variable, values, tolerance=tolerance)
             is_met[:, place] &= evidence.observed[:, position] & met
         return is_met
+
+    @cached_property
+    def section_rules(self) -> SectionRules:
+        """The limits of sections, and the questions that exclude each other."""
+        balance = next((part for part in self._wrappers if isinstance(part, Balance)), None)
+        return SectionRules.from_schema(self.model.schema, balance)
+
+    def find_asked(self, evidence: Evidence) -> Mask:
+        """Questions of which a variable has a value [rows, questions]."""
+        n_observed = evidence.observed.astype(np.float32) @ self._reveals.T.astype(np.float32)
+        return np.asarray(n_observed > 0)
+
+    @cached_property
+    def max_questions(self) -> float:
+        """The number of questions after which interviews end; infinite if there is no such number."""
+        return max_questions(self.stop)
 
     @cached_property
     def askable(self) -> Mask:
@@ -119,7 +153,7 @@ class InterviewRules:
             return None
         highest_costs = np.sort(self._costs[self.unconditional])[-2:].sum()
         is_affordable = highest_costs <= self.stop.budget + ROUNDING
-        if max_questions(self.stop) <= 1 or not is_affordable:
+        if self.max_questions <= 1 or not is_affordable:
             return None
         return self.base_strategy.first_question_bonus(self.model, self.target).double().numpy()
 

@@ -42,11 +42,13 @@ class SimulatedInterviews:
         evidence = Evidence.empty(n_rows, self.truth.n_variables)
         asked = np.zeros((n_rows, n_questions), dtype=bool)
         is_active = np.ones(n_rows, dtype=bool)
-        for _ in range(n_steps):
+        for number in range(n_steps):
             closed = asked | ~self._answerable(evidence)
             spent = asked @ self.rules.model.schema.costs
             # Rows that have stopped are scored, too: a strategy may identify a row by its position.
-            states = InterviewStates(evidence, closed, asked.sum(1), spent)
+            states = InterviewStates(
+                evidence, closed, asked.sum(1), spent, uniform=self._draw_uniform(number)
+            )
             chosen = np.where(is_active, NextSteps(self.rules, states).chosen, -1)
             is_active = chosen >= 0
             if not is_active.any():
@@ -56,6 +58,13 @@ class SimulatedInterviews:
             revealed = self._reveals[chosen] & is_active[:, None]  # [rows, variables]
             evidence = evidence.reveal(self.truth.hide(~revealed))
         yield SimulatedStep(evidence, asked | ~self._answerable(evidence), np.full(n_rows, -1))
+
+    def _draw_uniform(self, step: int) -> NDArray[np.float64] | None:
+        """The random numbers that decide about exploration [rows]; None without exploration."""
+        explore = self.rules.exploration
+        if explore is None:
+            return None
+        return np.random.default_rng([explore.seed, step]).random(len(self.truth))
 
     def _answerable(self, evidence: Evidence) -> Mask:
         """Questions to which the row has a new answer [rows, questions]."""

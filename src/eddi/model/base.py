@@ -1,12 +1,18 @@
-"""The `Model` protocol: what rewards, strategies, interviews, evaluation and the service need of a model."""
+"""What other packages need of a model.
+
+`Model` is what interviews, evaluation and the service need; any distribution over rows of a schema can
+implement it. `NetworkModel` adds what the rewards of a trained network need. `ExactModel` computes its
+rewards itself.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.errors import StrategyError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.inference.frozen import FrozenNetwork
@@ -29,10 +35,7 @@ class ModelSource(Protocol):
 
 
 class Model(ModelSource, Protocol):
-    """A fitted model of rows of a schema's variables. `FittedModel` implements it.
-
-    The code of evidence is additive: an answer adds its term.
-    """
+    """A model of rows of a schema's variables. `FittedModel` and `ItemBank` implement it."""
 
     @property
     def schema(self) -> Schema:
@@ -47,16 +50,8 @@ class Model(ModelSource, Protocol):
         """The declared targets; empty if none was declared."""
 
     @property
-    def network(self) -> Network:
-        """The trained network."""
-
-    @property
-    def frozen(self) -> FrozenNetwork:
-        """The network with weights packed for inference."""
-
-    @property
-    def marginal_predictor(self) -> MarginalPredictor | None:
-        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+    def n_rows_(self) -> int:
+        """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
 
     @property
     def cache(self) -> Cache:
@@ -84,6 +79,37 @@ class Model(ModelSource, Protocol):
         happens to values that the model does not know.
         """
 
+    def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
+        """Predictions of the named variables for each row of evidence."""
+
+    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
+        """The distribution of every variable, for consecutive chunks of rows."""
+
+    def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
+        """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's own units."""
+
+    def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
+        """Joint draws in the table's own units [draws, rows, variables]."""
+
+    def best_guesses(self, evidence: Evidence) -> NDArray[np.float64]:
+        """The best single value of every cell in the table's own units [rows, variables]."""
+
+
+class NetworkModel(Model, Protocol):
+    """A trained network. The code of evidence is additive: an answer adds its term."""
+
+    @property
+    def network(self) -> Network:
+        """The trained network."""
+
+    @property
+    def frozen(self) -> FrozenNetwork:
+        """The network with weights packed for inference."""
+
+    @property
+    def marginal_predictor(self) -> MarginalPredictor | None:
+        """Marginal predictions without draws of z; None if the recipe does not learn them."""
+
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 
@@ -107,14 +133,24 @@ class Model(ModelSource, Protocol):
         Variables without levels are left out.
         """
 
-    def predict_evidence(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        """Predictions of the named variables for each row of evidence."""
 
-    def predictive_distributions(self, evidence: Evidence) -> Iterator[PredictiveDistribution]:
-        """The distribution of every variable, for consecutive chunks of rows."""
+@runtime_checkable
+class ExactModel(Protocol):
+    """A model that computes the expected information of answers in closed form. `ItemBank` is one."""
 
-    def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
-        """Joint draws in the table's own units [draws, rows, variables]."""
+    def mutual_information(self, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        """Expected information of each question about the target, in nats [rows, questions]."""
 
-    def best_guesses(self, evidence: Evidence) -> NDArray[np.float64]:
-        """The best single value of every cell in the table's own units [rows, variables]."""
+    def fisher_information(self, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        """Fisher information of each question about the target, at its estimate [rows, questions]."""
+
+
+def require_network(model: Model, purpose: str) -> NetworkModel:
+    """The model as one with a network.
+
+    Raises:
+        StrategyError: it is an item bank; ``purpose`` needs a network.
+    """
+    if isinstance(model, ExactModel):
+        raise StrategyError(f"{purpose} needs a model that was fitted to a table, not an item bank.")
+    return cast("NetworkModel", model)

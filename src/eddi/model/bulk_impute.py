@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.engine import Engine, map_shards
-from eddi.model.files.archive import load_cached
+from eddi.model.files.archive import load_cached_network
 from eddi.model.fitted import FittedModel
 from eddi.table.columns import table_to_numbers
 from eddi.table.fill import fill_missing, types_after_filling
@@ -92,7 +92,7 @@ class BulkImputation:
 
     @property
     def _fitted(self) -> FittedModel:
-        return load_cached(self.model)
+        return load_cached_network(self.model)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _Shard:
 
 def _fill_shard(shard: _Shard) -> Tables:
     """In a worker: a number for every cell of a shard."""
-    model = load_cached(shard.model)
+    model = load_cached_network(shard.model)
     evidence = model.coding.encode(shard.numbers)
     if shard.n_draws is None:
         return model.best_guesses(evidence)[None]

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.model.network.atoms import N_ATOMS
 from eddi.reward.mutual_information import (
     CandidateAnswers,
@@ -51,7 +51,7 @@ class TwoStepLookahead:
     settings: EnumerationSettings = COARSE
     n_first_draws: int = COARSE.n_draws
 
-    def gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+    def gain(self, model: NetworkModel, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """Expected improvement of the best next question, in nats [rows, questions].
 
         The share `min_gain` is subtracted, and the result is never below 0. The model must have marginal
@@ -72,7 +72,7 @@ class TwoStepLookahead:
 
     def _gain_in_batches(
         self,
-        model: Model,
+        model: NetworkModel,
         evidence: Evidence,
         target: list[int],
         settings: EnumerationSettings,
@@ -132,7 +132,7 @@ and it is one chance of an error instead of one at every question. docs/results/
 behind this share."""
 
 
-def first_question_gain(model: Model, target: Sequence[str]) -> Tensor:
+def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
     """The lookahead gain of every question before the first answer [questions]: cached."""
     return model.cache.get(
         ("first_question_gain", tuple(target)),
@@ -172,7 +172,7 @@ def _observed_after(context: RewardContext, answers: CandidateAnswers) -> NDArra
     return np.asarray(context.observed[rows] | context.model.schema.reveals_mask[questions])
 
 
-def _unconditional_questions(model: Model) -> Tensor:
+def _unconditional_questions(model: NetworkModel) -> Tensor:
     """1 for each question that may be asked of anybody [questions], else 0."""
     questions = model.schema.questions
     return torch.tensor([0.0 if q.never or q.requires else 1.0 for q in questions])

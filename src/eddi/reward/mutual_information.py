@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.model.inference.answer_support import AnswerSupport
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.variable_head import VariableHead
@@ -46,7 +46,7 @@ class EnumerationSettings:
 
 
 def mutual_information(
-    model: Model, evidence: Evidence, target: Sequence[str], *, n_draws: int, seed: int
+    model: NetworkModel, evidence: Evidence, target: Sequence[str], *, n_draws: int, seed: int
 ) -> Tensor:
     """Expected information of each question's answer about the target, in nats [rows, questions].
 
@@ -60,7 +60,7 @@ def mutual_information(
     return _rewards(model, evidence, positions, settings)
 
 
-def first_rewards(model: Model, target: Sequence[int], settings: EnumerationSettings) -> Tensor:
+def first_rewards(model: NetworkModel, target: Sequence[int], settings: EnumerationSettings) -> Tensor:
     """The rewards before the first answer [1, questions], the same for everybody: cached."""
     return model.cache.get(
         ("first_rewards", tuple(target), settings),
@@ -68,13 +68,13 @@ def first_rewards(model: Model, target: Sequence[int], settings: EnumerationSett
     )
 
 
-def empty_row(model: Model) -> Evidence:
+def empty_row(model: NetworkModel) -> Evidence:
     """One row without any observed value."""
     return Evidence.empty(1, len(model.schema.variables))
 
 
 def _rewards(
-    model: Model, evidence: Evidence, target: list[int], settings: EnumerationSettings
+    model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor:
     with torch.inference_mode():
         return RewardContext.from_evidence(model, evidence, target).rewards(settings)
@@ -116,7 +116,7 @@ class CandidateAnswers:
 class RewardContext:
     """Rows before an answer: their evidence and the features that follow from it."""
 
-    model: Model
+    model: NetworkModel
     predictor: MarginalPredictor
     observed: NDArray[np.bool_]  # [rows, variables]
     target: list[int]
@@ -127,13 +127,15 @@ class RewardContext:
     features: Features  # [rows]
 
     @classmethod
-    def from_evidence(cls, model: Model, evidence: Evidence, target: list[int]) -> "RewardContext":
+    def from_evidence(
+        cls, model: NetworkModel, evidence: Evidence, target: list[int]
+    ) -> "RewardContext":
         """The context of each row of evidence."""
         return cls._from_code(model, model.code(evidence), evidence.observed, target)
 
     @classmethod
     def _from_code(
-        cls, model: Model, code: Tensor, observed: NDArray[np.bool_], target: list[int]
+        cls, model: NetworkModel, code: Tensor, observed: NDArray[np.bool_], target: list[int]
     ) -> "RewardContext":
         predictor = model.marginal_predictor
         assert predictor is not None  # noqa: S101  # the strategies check it

@@ -11,16 +11,15 @@ from eddi import __version__
 from eddi.service.analyst import api as analyst_api
 from eddi.service.analyst.pages import home as analyst_pages
 from eddi.service.analyst.workshop import Workshop
-from eddi.service.interviews.batcher import Batcher
+from eddi.service.fhir import routes as fhir_routes
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.metrics import Metrics
-from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.service.maintenance import Maintenance
+from eddi.service.open_service import open_service
 from eddi.service.settings import Settings
 from eddi.service.web import api, problem_details, respondent
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.middleware import install_middleware
-from eddi.store.factory import open_store
 
 DESCRIPTION = """\
 Interviews that ask each person the most informative next question, and stop when the result is certain
@@ -32,7 +31,10 @@ null. To keep the answers yourself, request one step at a time with `POST /ask`.
 Analysts upload a table with `POST /tables`, train a model with `POST /jobs`, and publish it with
 `POST /questionnaires/{name}/versions`. Interviews stay on the version they started with.
 
-All errors are `application/problem+json`.
+FHIR clients find adaptive forms at `/fhir/Questionnaire`, and answer them with
+`POST /fhir/Questionnaire/$next-question` (SDC 4.0.0).
+
+All errors are `application/problem+json`; at `/fhir`, they are an `OperationOutcome`.
 """
 
 
@@ -50,25 +52,8 @@ def build(settings: Settings, *, metrics: Metrics | None = None, runs_jobs: bool
         StopError: the risk cannot be guaranteed, because the model has no certificate for it.
         StoreError: the store cannot be opened.
     """
-    path = Path(settings.model)
-    questionnaire = (
-        Questionnaire.load(path, settings.targets, strategy=settings.strategy, rules=settings.rules)
-        if settings.model
-        else None
-    )
-    store = open_store(settings.store)
-    workshop = Workshop.from_settings(store, settings)
-    metrics = metrics or Metrics()
-    batcher = Batcher(
-        max_batch_size=settings.batch,
-        window_s=settings.window_ms / 1000,
-        max_waiting=settings.waiting,
-        on_batch=metrics.batch_size.observe,
-    )
-    if questionnaire is not None:
-        batcher.next_step(questionnaire.interview())  # the first step is the slowest
-        workshop.catalogue.publish_at_startup(path, questionnaire)
-    service = InterviewService(store, workshop.catalogue, batcher=batcher, metrics=metrics)
+    models = [Path(settings.model)] if settings.model else []
+    service, workshop = open_service(settings, models, metrics=metrics)
     return assemble(service, workshop, settings, runs_jobs=runs_jobs)
 
 
@@ -103,6 +88,7 @@ def assemble(
     keys = Keys(service.store) if settings.needs_keys else None
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
+    app.include_router(fhir_routes.router(service, keys, is_stored=settings.fhir_store))
     app.include_router(respondent.router(service, settings))
     app.include_router(analyst_pages.router(workshop, keys, settings, service))
     return app

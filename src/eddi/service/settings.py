@@ -127,6 +127,10 @@ class Settings(BaseSettings):
         ge=0,
         description="Days after which an interview that did not change is erased; 0 keeps all.",
     )
+    fhir_store: bool = Field(
+        False,
+        description="Whether interviews of FHIR clients are stored; otherwise only the client keeps them.",
+    )
     jobs: int = Field(1, ge=1, description="Jobs that run at once, each in its own process.")
     batch: int = Field(
         64,

@@ -78,6 +78,13 @@ class MemoryStore:
             names = sorted(name for name in self._streams if name.startswith(prefix))
         return iter(names)
 
+    def read_ends(self, prefix: str) -> Iterator[tuple[Event, Event]]:
+        """Yield the first and the last event of each stream that is not forgotten."""
+        for stream in self.streams(prefix):
+            events = self.read(stream)
+            if events[-1].kind != FORGOTTEN:
+                yield events[0], events[-1]
+
     def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream and append a tombstone."""
         with self._lock:

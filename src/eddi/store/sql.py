@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,22 @@ class SqlStore:
                 return
             page = query.where(heads.c.stream > names[-1])
 
+    def read_ends(self, prefix: str) -> Iterator[tuple[Event, Event]]:
+        """Yield the first and the last event of each stream that is not forgotten, sorted by name."""
+        if prefix and not is_valid_name(prefix):
+            return
+        is_end = events.c.number.in_([1, heads.c.number])
+        query = select(events).join_from(heads, events, (events.c.stream == heads.c.stream) & is_end)
+        query = query.where(~heads.c.forgotten).order_by(heads.c.stream, events.c.number)
+        streams = self.streams(prefix)
+        while names := list(islice(streams, STREAMS_PER_PAGE)):
+            page = query.where(heads.c.stream >= names[0], heads.c.stream <= names[-1])
+            with read_transaction(self._engine) as connection:
+                rows = connection.execute(page).all()
+            for _, pair in groupby(rows, key=lambda row: str(row.stream)):
+                ends = [self._parse_row(row) for row in pair]
+                yield ends[0], ends[-1]
+
     def forget(self, stream: str, *, by: str = "") -> None:
         """Erase the facts of a stream and append a tombstone; writers do not wait for readers.
 
@@ -242,9 +258,9 @@ def _insert(connection: Connection, event: Event) -> None:
 
 def _event_from_row(row: Row[Any], facts: Mapping[str, Any]) -> Event:
     # SQLite stores values of any type in any column. An edited value must not stop the verification.
-    columns = {name: row._mapping[name] for name in COLUMNS}
     fields: dict[str, Any] = {
-        name: value if isinstance(value, str) else repr(value) for name, value in columns.items()
+        name: value if isinstance(value, str) else repr(value)
+        for name, value in zip(COLUMNS, row, strict=False)  # the columns of an event come first
     }
     return Event(**fields | {"number": _to_number(row.number), "facts": facts})
 

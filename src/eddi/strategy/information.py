@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from eddi.errors import StrategyError
-from eddi.model.base import Model
+from eddi.model.base import ExactModel, Model, NetworkModel, require_network
 from eddi.reward.lookahead import first_question_gain
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
@@ -43,6 +43,11 @@ class Information:
             raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        if isinstance(model, ExactModel) and self.reward is None:
+            return model.mutual_information(evidence, target)
+        return self._score_network(require_network(model, f"reward={self.reward!r}"), evidence, target)
+
+    def _score_network(self, model: NetworkModel, evidence: Evidence, target: Sequence[str]) -> Tensor:
         n_observed = evidence.observed.sum(1).tolist()  # [rows]
         if set(n_observed) == {0}:  # rows without an answer all have the same scores
             return self._rewards(model, evidence[:1], target, 0).expand(len(evidence), -1)
@@ -55,7 +60,7 @@ class Information:
         return scores
 
     def _rewards(
-        self, model: Model, evidence: Evidence, target: Sequence[str], n_observed: int
+        self, model: NetworkModel, evidence: Evidence, target: Sequence[str], n_observed: int
     ) -> Tensor:
         """The rewards of rows with equally many observed values."""
         seed = self.seed * 1_009 + n_observed
@@ -71,10 +76,14 @@ class Information:
     def first_question_bonus(self, model: Model, target: Sequence[str]) -> Tensor:
         """The lookahead gain of each question before the first answer [questions]; computed once.
 
-        It is 0 if the reward was chosen by name, or if there are more than 128 questions.
+        It is 0 if the reward was chosen by name, if there are more than 128 questions, and for an item
+        bank, whose answers are independent given the trait.
         """
         n_questions = len(model.schema.questions)
-        is_greedy = self.reward is not None or model.marginal_predictor is None
+        is_greedy = self.reward is not None or isinstance(model, ExactModel)
         if is_greedy or n_questions > MAX_LOOKAHEAD_QUESTIONS:
             return torch.zeros(n_questions)
-        return first_question_gain(model, target).cpu()
+        network_model = require_network(model, "lookahead")
+        if network_model.marginal_predictor is None:
+            return torch.zeros(n_questions)
+        return first_question_gain(network_model, target).cpu()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from eddi.errors import StrategyError
-from eddi.model.base import Model
+from eddi.model.base import Model, require_network
 from eddi.reward.lookahead import COARSE, TwoStepLookahead
 from eddi.reward.mutual_information import EnumerationSettings, mutual_information
 from eddi.table.evidence import Evidence
@@ -50,13 +50,14 @@ class Lookahead:
                 raise StrategyError(f"{name} must be at least 1, got {count}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        if model.marginal_predictor is None:
+        network_model = require_network(model, "Lookahead")
+        if network_model.marginal_predictor is None:
             raise StrategyError(
                 'Lookahead needs a model with marginal predictions: fit one with recipe="default".'
             )
         if len(evidence) > 1 and not evidence.observed.any():  # all rows have the same scores
             return self.score(model, evidence[:1], target).repeat(len(evidence), 1)
-        rewards = mutual_information(model, evidence, target, n_draws=N_DRAWS, seed=self.seed)
+        rewards = mutual_information(network_model, evidence, target, n_draws=N_DRAWS, seed=self.seed)
         settings = EnumerationSettings(self.n_points, self.n_draws, self.seed)
         lookahead = TwoStepLookahead(self.n_candidates, self.min_gain, settings, self.n_draws)
-        return (rewards + lookahead.gain(model, evidence, target)).cpu()
+        return (rewards + lookahead.gain(network_model, evidence, target)).cpu()

@@ -109,6 +109,15 @@ class Coding:
             high=np.where(np.isnan(high), np.inf, high).astype(np.float32),
         )
 
+    def widen(self, numbers: NDArray[np.float64]) -> "Coding":
+        """Return a copy whose training range also contains these numbers, NaN = not observed."""
+        if self.low is None or self.high is None:
+            return self
+        coded = self.encode(numbers)
+        low = np.where(coded.observed, coded.values, np.inf).min(0, initial=np.inf)
+        high = np.where(coded.observed, coded.values, -np.inf).max(0, initial=-np.inf)
+        return replace(self, low=np.minimum(self.low, low), high=np.maximum(self.high, high))
+
     def encode(self, numbers: NDArray[np.float64]) -> Evidence:
         """Return the numbers of a table, NaN = not observed, as evidence."""
         coded = (_apply_logarithm(numbers, self.logarithmic) - self.shift) / self.scale

@@ -113,6 +113,7 @@ class Question:
             volunteer their values.
         help: a text below the question.
         translations: its texts in other languages, by code, such as "de".
+        section: the part of the questionnaire that it belongs to, such as "mood"; see `Section`.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Question:
     never: bool = False
     help: str = ""
     translations: Mapping[str, QuestionTexts] = field(default_factory=dict, hash=False)
+    section: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.beliefs.statements import Belief, Relation, check_statements
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
+from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
 
@@ -56,6 +59,13 @@ class Schema:
         missing: codes that mean "missing" in every column, such as -99.
         declined: codes that mean "declined to answer" in every column, such as "refused".
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
+        sections: how many questions of each section are asked; a section without limits needs none.
+        exclusive: groups of questions, by name, of which at most one is asked: once one of a group has
+            a value, the others are closed.
+        exploration: how much interviews explore, such as ``{"share": 0.2}``; see
+            `eddi.strategy.Exploration`. They do not if it is empty.
+        beliefs: what is believed about the values of variables, for a start without data.
+        relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
@@ -68,20 +78,25 @@ class Schema:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
+    sections: tuple[Section, ...] = ()
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: tuple[Belief, ...] = ()
+    relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "language"):
+            if item.name not in ("stop", "exploration", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
         object.__setattr__(self, "set_aside", tuple(set_aside))
-        _check_unique("variable", [*self.names, *(column.name for column in set_aside)])
-        _check_unique("question", [question.name for question in self.questions])
+        check_unique("variable", [*self.names, *(column.name for column in set_aside)])
+        check_unique("question", [question.name for question in self.questions])
         for question in self.explicit_questions:
             for name in question.reveals:
                 self._check_variable(name, f"question {question.name!r} reveals")
@@ -92,6 +107,10 @@ class Schema:
         for name in self.targets:
             self._check_variable(name, "targets contain")
         check_languages("the schema", (self.language,) if self.language else ())
+        check_statements(self.beliefs, self.relations, self.__getitem__)
+        object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
+        check_sections(self.sections, [question.section for question in self.questions])
+        check_exclusive(self.exclusive, [question.name for question in self.questions])
 
     @classmethod
     def infer(
@@ -274,6 +293,7 @@ class Schema:
         never: bool = False,
         help: str = "",
         translations: Mapping[str, QuestionTexts] | None = None,
+        section: str = "",
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -282,7 +302,7 @@ class Schema:
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
         conditions, texts = parse_requires(requires or {}), translations or {}
-        question = Question(name, names, text, cost, always, conditions, never, help, texts)
+        question = Question(name, names, text, cost, always, conditions, never, help, texts, section)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -305,18 +325,27 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        questions = tuple(
+            replace(q, reveals=remaining)
+            for q in self.explicit_questions
+            if (remaining := tuple(name for name in q.reveals if name not in names))
+        )
+        removed = {q.name for q in self.explicit_questions} - {q.name for q in questions} | set(names)
+        groups = (tuple(name for name in group if name not in removed) for group in self.exclusive)
+        used = {question.section for question in questions}
         return Schema(
             variables=tuple(v for v in self.variables if v.name not in names),
-            explicit_questions=tuple(
-                replace(q, reveals=remaining)
-                for q in self.explicit_questions
-                if (remaining := tuple(name for name in q.reveals if name not in names))
-            ),
+            explicit_questions=questions,
             targets=tuple(name for name in self.targets if name not in names),
             set_aside=(*self.set_aside, *(SetAside(name, reason, role) for name in names)),
             missing=self.missing,
             declined=self.declined,
             stop=self.stop,
+            sections=tuple(section for section in self.sections if section.name in used),
+            exclusive=tuple(group for group in groups if len(group) > 1),
+            exploration=self.exploration,
+            beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
+            relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
         )
@@ -368,11 +397,3 @@ def _check_requirement(question: str, variable: Variable, part: Level | Comparis
             f"question {question!r} requires {variable.name!r} to be {part!r}, "
             f"which is not one of its levels ({levels})."
         )
-
-
-def _check_unique(what: str, names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"the {what} name {name!r} is used twice. Names must be unique.")
-        seen.add(name)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from eddi.errors import SchemaError
+from eddi.table.beliefs.statements import Belief, parse_beliefs, parse_relations
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
 from eddi.table.languages.schema_section import Translations, format_languages, parse_languages
 from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
+from eddi.table.section import Section, parse_groups
 from eddi.table.text import format_names
 from eddi.table.toml_values import (
     check_keys,
@@ -38,10 +40,15 @@ SECTIONS = {
     "variables": "# Kinds: real, count, binary (its 'no' first), ordinal (in order), category.",
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
+    "sections": "# How many questions of each section are asked: share, minimum, maximum.",
+    "exploration": "# How much interviews explore. See eddi.strategy.Exploration.",
+    "beliefs": "# What is believed about values, for a start without data.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
     "languages": "# The same texts in other languages.",
 }
+WITHOUT_NOTES = ("stop", "exploration", "beliefs", "sections")  # their keys are no columns
+RELATIONS = "# How variables are related: raises or lowers; weak, moderate or strong."
 
 _OPTION_KEYS = ("column", "option", "separator")
 _VARIABLE_KEYS = (
@@ -58,8 +65,8 @@ _VARIABLE_KEYS = (
     "labels",
     "help",
 )
-_QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never")
-_TOP_KEYS = ("targets", "missing", "declined", "language")
+_QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never", "section")
+_TOP_KEYS = ("targets", "missing", "declined", "exclusive", "language", "relations")
 
 
 def write(schema: Schema, path: str | PathLike[str] | None = None) -> str:
@@ -129,11 +136,15 @@ def from_document(document: dict[str, Any]) -> Schema:
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
         missing=parse_levels("missing", document.get("missing", [])),
         declined=parse_levels("declined", document.get("declined", [])),
-        stop={
-            name: parse_number(f"stop: {name}", value)
-            for name, value in parse_section(document, "stop").items()
-        },
+        stop=_parse_numbers(document, "stop"),
+        exploration=_parse_numbers(document, "exploration"),
+        beliefs=parse_beliefs(parse_section(document, "beliefs")),
+        relations=parse_relations(document.get("relations", [])),
         language=language,
+        sections=tuple(
+            Section.from_document(*item) for item in parse_section(document, "sections").items()
+        ),
+        exclusive=parse_groups(document.get("exclusive", [])),
     )
 
 
@@ -149,29 +160,44 @@ def _format_schema(schema: Schema) -> Iterator[str]:
         yield f"# Check these guesses; the comments below say what to change: {names}."
     yield from _format_other_notes(schema)
     yield f"targets = {format_value(schema.targets)}"
-    if schema.language:
-        yield f"language = {format_value(schema.language)}"
-    for name in ("missing", "declined"):
-        if codes := getattr(schema, name):
-            yield f"{name} = {format_value(codes)}"
+    for name in ("language", "missing", "declined", "exclusive"):
+        if value := getattr(schema, name):
+            yield f"{name} = {format_value(value)}"
     variables = ((v.name, _format_variable(v, schema)) for v in schema.variables)
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
-    stop = ((name, f"{to_int_if_whole(value)!r}") for name, value in schema.stop.items())
-    yield from _format_section("stop", stop, schema)
+    for section in ("stop", "exploration"):
+        numbers = getattr(schema, section).items()
+        entries = ((name, f"{to_int_if_whole(value)!r}") for name, value in numbers)
+        yield from _format_section(section, entries, schema)
+    beliefs = ((b.variable, _format_belief(b)) for b in schema.beliefs)
+    yield from _format_section("beliefs", beliefs, schema)
+    sections = ((section.name, format_value(section.to_document())) for section in schema.sections)
+    yield from _format_section("sections", sections, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, format_value(column.reason)) for column in columns)
         yield from _format_section(section, reasons, schema)
     if lines := list(format_languages(schema)):
         yield from ("", SECTIONS["languages"], *lines)
+    if schema.relations:
+        yield from ("", RELATIONS)
+    for relation in schema.relations:
+        yield "[[relations]]"
+        yield from (f"{key} = {format_value(value)}" for key, value in relation.to_document().items())
+
+
+def _format_belief(belief: Belief) -> str:
+    shares = tuple(map(to_int_if_whole, belief.shares)) or None
+    typical, spread = to_int_if_whole(belief.typical), to_int_if_whole(belief.spread)
+    return format_inline_table(typical=typical, spread=spread, shares=shares)
 
 
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name != "stop" and (name != "questions" or key not in schema.names):
+        if name not in WITHOUT_NOTES and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{format_key(key)} = {value}")
     if lines or name == "variables":
@@ -227,6 +253,7 @@ def _format_question(question: Question, schema: Schema) -> str:
         always=True if question.always else None,
         requires=_requires_to_value(question) or None,
         never=True if question.never else None,
+        section=question.section or None,
     )
 
 
@@ -310,6 +337,7 @@ def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Questio
         requires=_parse_requires(f"{where}: requires", entry.get("requires", {})),
         never=parse_bool(f"{where}: never", entry.get("never", False)),
         help=parse_text(f"{where}: help", entry.get("help", "")),
+        section=parse_text(f"{where}: section", entry.get("section", "")),
     )
 
 
@@ -326,6 +354,13 @@ def _add_translated(
     }
     names = (name for name in translations.questions if name in variables and name not in revealed)
     return questions | {name: {} for name in names if name not in questions}
+
+
+def _parse_numbers(document: dict[str, Any], section: str) -> dict[str, float]:
+    return {
+        name: parse_number(f"{section}: {name}", value)
+        for name, value in parse_section(document, section).items()
+    }
 
 
 def _parse_set_aside(document: dict[str, Any], section: str) -> Iterator[SetAside]:

@@ -17,6 +17,7 @@ from safetensors.torch import save as write_weights
 
 import eddi
 from eddi.errors import ModelFileError, TrainingError
+from eddi.model import container
 from eddi.model.files import archive
 
 MEMBERS = ("manifest.json", "model.json", "weights.safetensors", "CARD.md")
@@ -271,7 +272,7 @@ def test_invalid_metadata_with_valid_checksums_is_refused(tmp_path, contents, en
 
 
 def test_a_member_beyond_the_limit_is_not_unpacked(tmp_path, contents, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_MEMBER_BYTES", 10_000_000)
+    monkeypatch.setattr(container, "MAX_MEMBER_BYTES", 10_000_000)
     contents["weights.safetensors"] = bytes(20_000_000)
     path = pack(tmp_path / "bomb.eddi", update_checksums(contents))
     assert path.stat().st_size < 100_000
@@ -288,7 +289,7 @@ def test_a_member_beyond_the_limit_is_not_unpacked(tmp_path, contents, monkeypat
 
 
 def test_a_member_with_a_false_size_is_refused(tmp_path, contents, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_MEMBER_BYTES", 10_000_000)
+    monkeypatch.setattr(container, "MAX_MEMBER_BYTES", 10_000_000)
     contents["weights.safetensors"] = bytes(20_000_000)
     path = pack(tmp_path / "false.eddi", update_checksums(contents))
     content = path.read_bytes().replace(struct.pack("<I", 20_000_000), struct.pack("<I", 1000))

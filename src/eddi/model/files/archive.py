@@ -10,10 +10,8 @@ CARD.md              the model card, for people
 Files of every released format can be read: `migrations` converts them to the present one.
 """
 
-import hashlib
 import json
-import zipfile
-import zlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from os import PathLike
@@ -24,10 +22,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load as read_weights
 from safetensors.torch import save as write_weights
 
-from eddi import __version__
-from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import EddiError, ModelFileError
+from eddi.model import container
 from eddi.model.certificate import Certificate
+from eddi.model.container import Format
 from eddi.model.files.allocation_limit import AllocationLimit
 from eddi.model.files.content_checks import (
     check_coding,
@@ -40,30 +38,24 @@ from eddi.model.files.content_checks import (
 )
 from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
 from eddi.model.files.model_card import model_card
-from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.fitted import FittedModel
 from eddi.model.inference.frozen import freeze_weights
+from eddi.model.item_bank.bank_file import ITEM_BANK_FORMAT, parse_item_bank
+from eddi.model.item_bank.item_bank import ItemBank
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.checkpoint import Progress
 from eddi.model.training.preparation import build_network, find_device
+from eddi.model.training.summary import TrainingSummary
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
-FORMAT = "eddi-model"
-MANIFEST = "manifest.json"
-MEMBERS = ("model.json", "weights.safetensors", "CARD.md")
-MAX_MEMBER_BYTES = 2 * 1024**3  # far above a Partial VAE of 5,000 variables, far below a zip bomb
-MAX_TEXT_BYTES = 64 * 1024**2  # of model.json and the model card
-MAX_MANIFEST_BYTES = 64 * 1024
-MAX_MEMBERS = 100
-MAX_EXPANSION, MIN_EXPANDED_BYTES = (
-    20,
-    16 * 1024**2,
-)  # weights hardly compress
+NETWORK_FORMAT = Format(
+    "eddi-model", OLDEST_VERSION, FORMAT_VERSION, ("model.json", "weights.safetensors", "CARD.md")
+)
 NUMBERS_PER_WEIGHT, MIN_NUMBERS = 64, 10_000_000  # of the tensors that building a network creates
 
-# What reading an arbitrary file can raise; all become one error.
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+# What reading an arbitrary content can raise; all become one error.
 _CONTENT_ERRORS = (
     *(LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RuntimeError),
     *(SafetensorError, EddiError),
@@ -78,43 +70,55 @@ def save(model: FittedModel, path: Path) -> None:
         "weights.safetensors": write_weights(weights),
         "CARD.md": model_card(model).encode(),
     }
-    manifest = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "eddi_version": __version__,
-        "members": {name: _checksum(content) for name, content in members.items()},
-    }
-    unfinished = name_unfinished(path)
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
-        for name, content in members.items():
-            archive.writestr(name, content)
-    finish_file(unfinished, path)
+    container.write(path, NETWORK_FORMAT, members)
 
 
-def load(path: str | PathLike[str], *, device: str = "auto") -> FittedModel:
-    """Read a model file.
+def load(path: str | PathLike[str], *, device: str = "auto") -> FittedModel | ItemBank:
+    """Read a model file: a trained network or an item bank.
 
     Raises:
         ModelFileError: the file is missing, damaged, edited, too large, too new, or not a model.
     """
     find_device(device)  # first, since a missing device is not the file's fault
-    version, members = _read(Path(path))
+    content = container.read(Path(path), (NETWORK_FORMAT, ITEM_BANK_FORMAT))
     try:
-        return _build_model(version, members, device)
+        if content.format is ITEM_BANK_FORMAT:
+            return parse_item_bank(content)
+        return _build_model(content.version, content.members, device)
     except _CONTENT_ERRORS as error:
         raise ModelFileError(
             f"{str(path)!r} has valid checksums but does not describe a model: {error}"
         ) from error
 
 
-def load_cached(path: Path) -> FittedModel:
+def load_network(path: str | PathLike[str], *, device: str = "auto") -> FittedModel:
+    """Read the file of a trained network.
+
+    Raises:
+        ModelFileError: as `load`, or if the file is an item bank.
+    """
+    model = load(path, device=device)
+    if not isinstance(model, FittedModel):
+        raise ModelFileError(
+            f"{str(path)!r} is an item bank, which has no network and was not trained on rows. "
+            "Use a model that was fitted to a table."
+        )
+    return model
+
+
+def load_cached_network(path: Path) -> FittedModel:
+    """`load_network`, cached like `load_cached`."""
+    model = load_cached(path)
+    return model if isinstance(model, FittedModel) else load_network(path)
+
+
+def load_cached(path: Path) -> FittedModel | ItemBank:
     """The model at ``path``; a worker that is given the same file again does not read it again."""
     return _load_version(path, path.stat().st_mtime_ns) if path.exists() else load(path)
 
 
 @lru_cache(1)
-def _load_version(path: Path, _modified: int) -> FittedModel:
+def _load_version(path: Path, _modified: int) -> FittedModel | ItemBank:
     return load(path)
 
 
@@ -130,6 +134,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
         "columns": list(training.columns),
         "named_columns": training.has_column_names,
         "n_rows": training.n_rows,
+        "n_prior_rows": training.n_prior_rows,
         "fingerprint": training.fingerprint,
         "history": [asdict(progress) for progress in training.history],
         "warnings": list(training.warnings),
@@ -138,7 +143,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
     }
 
 
-def _build_model(version: int, members: dict[str, bytes], device: str) -> FittedModel:
+def _build_model(version: int, members: Mapping[str, bytes], device: str) -> FittedModel:
     stored = ModelData(parse_json(members["model.json"]), read_weights(members["weights.safetensors"]))
     data = migrate(stored, version)
     metadata = data.metadata
@@ -174,6 +179,7 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
             has_column_names=metadata["named_columns"],
             has_single_target=metadata["target_is_one"],
             warnings=tuple(metadata.get("warnings", ())),
+            n_prior_rows=metadata.get("n_prior_rows", 0),
         ),
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},
@@ -188,96 +194,6 @@ def _check_model(model: FittedModel) -> None:
         check_types(part)
     check_names(model)
     check_predictions(model)
-
-
-def _read(path: Path) -> tuple[int, dict[str, bytes]]:
-    """The format version and every member; checksums are verified before any content is used."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            _check_members(archive, path.stat().st_size)
-            manifest = _manifest(path, archive)
-            members = {name: _member(path, archive, manifest, name) for name in MEMBERS}
-            return manifest["format_version"], members
-    except FileNotFoundError:
-        raise ModelFileError(f"there is no model file {str(path)!r}.") from None
-    except _ZIP_ERRORS as error:
-        raise ModelFileError(
-            f"{str(path)!r} is not a complete EDDI model file ({error}). "
-            "It may be truncated or of another type; save the model again."
-        ) from error
-
-
-def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
-    """Raise an error for a zip file that no version of EDDI wrote."""
-    members = archive.infolist()
-    if len(members) > MAX_MEMBERS:
-        raise zipfile.BadZipFile(f"it has {len(members):,} members")
-    names = {member.filename for member in members}
-    if len(names) < len(members):
-        raise zipfile.BadZipFile("it has two members of the same name")
-    methods = {member.compress_type for member in members}
-    if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise zipfile.BadZipFile("it is compressed with an unknown method")
-    if any(member.header_offset + member.compress_size > n_bytes for member in members):
-        raise zipfile.BadZipFile("it is shorter than its members")
-
-
-def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
-    foreign = ModelFileError(f"{str(path)!r} is a zip file but not an EDDI model.")
-    if MANIFEST not in archive.namelist():
-        raise foreign
-    if archive.getinfo(MANIFEST).file_size > MAX_MANIFEST_BYTES:
-        raise ModelFileError(f"the manifest of {str(path)!r} is too large.")
-    try:
-        manifest = json.loads(archive.read(MANIFEST))
-    except ValueError:
-        raise foreign from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise foreign
-    version = manifest.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"{str(path)!r} has format version {version}, written by EDDI "
-            f"{manifest.get('eddi_version')}; this EDDI {__version__} reads up to version "
-            f"{FORMAT_VERSION}. Upgrade with `pip install -U eddi-ml`."
-        )
-    if version < OLDEST_VERSION:
-        raise ModelFileError(
-            f"{str(path)!r} has format version {version}, which was never released; this EDDI "
-            f"{__version__} reads versions {OLDEST_VERSION} to {FORMAT_VERSION}. Fit the model again."
-        )
-    return manifest
-
-
-def _member(path: Path, archive: zipfile.ZipFile, manifest: dict[str, Any], name: str) -> bytes:
-    checksums = manifest.get("members")
-    checksum = checksums.get(name) if isinstance(checksums, dict) else None
-    if checksum is None or name not in archive.namelist():
-        raise ModelFileError(f"{str(path)!r} has no {name}. Save the model again.")
-    member = archive.getinfo(name)
-    limit = _find_max_bytes(member)
-    if member.file_size > limit:
-        raise ModelFileError(
-            f"{name} in {str(path)!r} unpacks to {member.file_size:,} bytes, above the limit of "
-            f"{limit:,}. It was not read."
-        )
-    content = archive.read(name)
-    if _checksum(content) != checksum:
-        raise ModelFileError(
-            f"{name} in {str(path)!r} does not match its checksum: it was damaged or edited. "
-            "Get the original file, or save the model again."
-        )
-    return content
-
-
-def _find_max_bytes(member: zipfile.ZipInfo) -> int:
-    """Return how large a member may be, given its compressed size."""
-    largest = MAX_MEMBER_BYTES if member.filename.endswith(".safetensors") else MAX_TEXT_BYTES
-    return min(largest, max(MIN_EXPANDED_BYTES, MAX_EXPANSION * member.compress_size))
-
-
-def _checksum(content: bytes) -> dict[str, Any]:
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def _as_tuple(value: Any) -> Any:

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
-from eddi.model.base import Model, ModelSource
+from eddi.model.base import Model, ModelSource, require_network
 from eddi.model.network.factors.factor_model import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
@@ -50,7 +50,7 @@ def export_onnx(model: ModelSource, folder: Path) -> list[Path]:
         ModelFileError: the output of a part differs by more than `TOLERANCE`.
     """
     _require_onnx()
-    fitted = model.fitted()
+    fitted = require_network(model.fitted(), "an export")
     folder.mkdir(parents=True, exist_ok=True)
     network = copy.deepcopy(fitted.network).cpu().requires_grad_(False)
     if network.set_encoder.factors is not None:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.reward.paper.numpy_backend import NumpyBackend
 from eddi.reward.paper.torch_backend import TorchBackend
 from eddi.reward.paper.triton_backend import TritonBackend
@@ -33,7 +33,7 @@ class LatentRewardBackend(Protocol):
 
 
 def latent_information(
-    model: Model, evidence: Evidence, target: Sequence[str], *, n_draws: int, seed: int
+    model: NetworkModel, evidence: Evidence, target: Sequence[str], *, n_draws: int, seed: int
 ) -> Tensor:
     """Expected information of each question's answer about the target, in nats [rows, questions].
 
@@ -49,7 +49,7 @@ def latent_information(
     raise AssertionError("the PyTorch back end supports every batch.")
 
 
-def _backends(model: Model) -> Iterator[LatentRewardBackend]:
+def _backends(model: NetworkModel) -> Iterator[LatentRewardBackend]:
     """The back ends that support a model, fastest first; the last one is the reference."""
     packed = model.cache.get("numpy_backend", lambda: NumpyBackend.from_model(model))
     if packed is not None:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.model.network.likelihood import Gaussian
 from eddi.model.network.mlp import MLP, Weights
 from eddi.model.network.network import LOG_VAR_RANGE
@@ -30,7 +30,7 @@ Layers = tuple[tuple[Array, Array], ...]
 class NumpyBackend:
     """A model of Gaussian variables as plain arrays."""
 
-    model: Model
+    model: NetworkModel
     slope: Array  # [variables, width]
     offset: Array  # [variables, width]
     base: Array  # [width]
@@ -41,7 +41,7 @@ class NumpyBackend:
     noise_sd: Array  # [variables] or [1]
 
     @classmethod
-    def from_model(cls, model: Model) -> "NumpyBackend | None":
+    def from_model(cls, model: NetworkModel) -> "NumpyBackend | None":
         """Pack a model; None if it is on a GPU, or not a plain Gaussian network."""
         network, frozen = model.network, model.frozen
         if frozen.device.type != "cpu" or any(s.kind is not Kind.REAL for s in network.specs):
@@ -102,7 +102,7 @@ class NumpyBackend:
         return _relu(terms) if self.has_relu else terms
 
     def draw(self, code: Array, n_draws: int, *, seed: int) -> Array:
-        """Joint draws of all variables [draws, variables], equal to those of `Model.draw`."""
+        """Joint draws of all variables [draws, variables], equal to those of `NetworkModel.draw`."""
         both = _forward(np.maximum(code, 0) if self.relu_first else code, self.tail)
         mean, log_var = both.reshape(2, -1)
         latent, noise = self.model.cache.get(

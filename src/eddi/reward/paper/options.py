@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.reward.candidates import CandidatePairs
 
 MAX_LEVELS = 8  # enumerating more levels takes more passes than it saves draws
@@ -35,13 +35,13 @@ class Options:
 class JointDraws:
     """Joint draws for some rows, with the level probabilities for each draw."""
 
-    model: Model
+    model: NetworkModel
     code: Tensor  # [rows, width]
     values: Tensor  # [draws, rows, variables]
     probabilities: dict[int, Tensor]  # of each variable with few levels [draws, rows, levels]
 
     @classmethod
-    def from_code(cls, model: Model, code: Tensor, n_draws: int, seed: int) -> "JointDraws":
+    def from_code(cls, model: NetworkModel, code: Tensor, n_draws: int, seed: int) -> "JointDraws":
         """Draw from the posterior of each row's code."""
         posterior = model.posterior(code)
         by_variable = model.level_probabilities(posterior, n_draws, seed=seed)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.reward.candidates import CandidatePairs
 from eddi.reward.paper.options import JointDraws, Options
 from eddi.table.evidence import Evidence
@@ -19,7 +19,7 @@ GPU_FACTOR = 64  # a GPU has no such cache and is faster with larger batches
 class TorchBackend:
     """The reward of any model."""
 
-    model: Model
+    model: NetworkModel
 
     def rewards(self, evidence: Evidence, target: list[int], *, n_draws: int, seed: int) -> Tensor:
         """The rewards [rows, questions]."""
@@ -116,7 +116,7 @@ class _Prior:
         code = self.code.index_select(2, rows)
         return _Prior(code, mean, precision, self.log_var_sum[:, :, rows])
 
-    def gain(self, model: Model, answers: Tensor, weights: Tensor) -> Tensor:
+    def gain(self, model: NetworkModel, answers: Tensor, weights: Tensor) -> Tensor:
         """The weighted divergences caused by answers [answers, pairs, width], per pair [pairs].
 
         ``weights`` include the factor ½ of the divergence.

@@ -12,7 +12,7 @@ from shutil import which
 import torch
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.network import Network
 from eddi.reward.candidates import RevealedVariables
@@ -100,13 +100,13 @@ class QuestionTable:
     is_single: bool  # whether every question reveals one variable
 
     @classmethod
-    def from_model(cls, model: Model, target: list[int], device: torch.device) -> "QuestionTable":
+    def from_model(cls, model: NetworkModel, target: list[int], device: torch.device) -> "QuestionTable":
         """The questions for target variables at these positions; computed once per model."""
         key = ("question_table", tuple(target), device)
         return model.cache.get(key, lambda: cls._compute(model, target, device))
 
     @classmethod
-    def _compute(cls, model: Model, target: list[int], device: torch.device) -> "QuestionTable":
+    def _compute(cls, model: NetworkModel, target: list[int], device: torch.device) -> "QuestionTable":
         revealed = RevealedVariables.from_model(model, target)
         places, counts = torch.unique(torch.from_numpy(revealed.question), return_counts=True)
         starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)]).int()
@@ -126,11 +126,11 @@ class QuestionTable:
 class TritonBackend:
     """The reward of a model in fused kernels."""
 
-    model: Model
+    model: NetworkModel
     packed: PackedNetwork
 
     @classmethod
-    def from_model(cls, model: Model) -> "TritonBackend | None":
+    def from_model(cls, model: NetworkModel) -> "TritonBackend | None":
         """Pack a model; None if the kernels do not support it or its device."""
         if not _is_supported(model.frozen.device):
             return None

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError
-from eddi.model.files.archive import load
+from eddi.model.files.archive import load_network
 from eddi.service.analyst import schemas
 from eddi.service.analyst.accounts.access import Access
 from eddi.service.analyst.accounts.activity import MAX_PAGES, PAGE_SIZE
@@ -170,7 +170,7 @@ def _add_models(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
     @routes.get("/models/{digest}", tags=["models"], summary="A model with its variables", **read)
     def read_model(digest: str) -> schemas.ModelDetailOut:
         model = workshop.get_model(digest)
-        return schemas.model_detail(model, load(workshop.blobs.path(model.digest)))
+        return schemas.model_detail(model, load_network(workshop.blobs.path(model.digest)))
 
     @routes.get(
         "/models/{digest}/evaluation",

@@ -22,7 +22,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from eddi.interview.record import Answer
-from eddi.model.fitted import FittedModel
+from eddi.model.base import Model
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind, Variable
@@ -128,7 +128,7 @@ class Drift(Collector):
 class _Monitor:
     """The last answers to one version of a questionnaire, as bin numbers."""
 
-    def __init__(self, model: FittedModel) -> None:
+    def __init__(self, model: Model) -> None:
         self.schema, self.reference = model.schema, reference_distributions(model)
         self.bins: dict[str, deque[int]] = {}
         self.pending: dict[str, list[int]] = {}  # bins that are not reported yet
@@ -160,7 +160,7 @@ class _Monitor:
         return indices
 
 
-def reference_distributions(model: FittedModel) -> dict[str, ReferenceDistribution]:
+def reference_distributions(model: Model) -> dict[str, ReferenceDistribution]:
     """Return the model's distribution of every variable before any answer."""
     variables = model.schema.variables
     empty = Evidence.empty(N_QUANTILES, len(variables))

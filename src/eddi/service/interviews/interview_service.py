@@ -165,7 +165,11 @@ class InterviewService:
             strategy=current.strategy,
             stop=current.stop,
         )
-        return self._view(History("", (), current, interview.record), interview)
+        return self.next_step(current, interview)
+
+    def next_step(self, questionnaire: Questionnaire, interview: Interview) -> InterviewView:
+        """Return an interview that the client keeps, with its next step. Nothing is stored."""
+        return self._view(History("", (), questionnaire, interview.record), interview)
 
     def add_answer(
         self,

@@ -9,8 +9,8 @@ from typing import Protocol, get_args
 from eddi.errors import TargetError
 from eddi.interview.interview import Interview
 from eddi.interview.record import Record
+from eddi.model.base import Model
 from eddi.model.files.archive import load
-from eddi.model.fitted import FittedModel
 from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.strategy.base import Strategy
@@ -60,10 +60,11 @@ class Questionnaire:
         settings: its texts, what respondents see, and who may answer.
         key: identifies it when it is renamed; the name if empty.
         owner: the name of the API key of who owns it; empty if nobody does.
+        published_at: when this version was published (ISO 8601); empty if it is not known.
     """
 
     name: str
-    model: FittedModel
+    model: Model
     model_sha256: str
     target: tuple[str, ...]
     version: int = 1
@@ -72,6 +73,7 @@ class Questionnaire:
     settings: QuestionnaireSettings = field(default_factory=QuestionnaireSettings)
     key: str = ""
     owner: str = ""
+    published_at: str = ""
 
     @classmethod
     def load(
@@ -160,6 +162,9 @@ class Catalogue(Protocol):
     def find(self, name: str, version: int, model_sha256: str, /) -> Questionnaire | None:
         """Return the version that an interview started with; None if its model is not available."""
 
+    def find_version(self, name: str, version: int, /) -> Questionnaire | None:
+        """Return a version of the questionnaire with this name; None if there is none."""
+
     def all(self) -> tuple[Questionnaire, ...]:
         """Return the current version of every questionnaire that can be answered."""
 
@@ -185,6 +190,13 @@ class FixedCatalogue:
         """Return the last questionnaire with this model."""
         for questionnaire in reversed(self.questionnaires):
             if questionnaire.model_sha256 == model_sha256:
+                return questionnaire
+        return None
+
+    def find_version(self, name: str, version: int, /) -> Questionnaire | None:
+        """Return the last questionnaire with this name and version."""
+        for questionnaire in reversed(self.questionnaires):
+            if (questionnaire.name, questionnaire.version) == (name, version):
                 return questionnaire
         return None
 

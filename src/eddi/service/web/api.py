@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -76,15 +76,18 @@ class StrictRequest(Request):
 class JsonRoute(APIRoute):
     """A route that accepts only strict JSON."""
 
+    media_types: ClassVar[tuple[str, ...]] = ("application/json",)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
             request = StrictRequest(request.scope, request.receive)
             media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if media_type != "application/json" and request.method == "POST" and await request.body():
-                given = media_type[:100] or "no Content-Type"
-                raise HTTPException(415, f"the body must be application/json, got {given!r}.")
+            is_accepted = media_type in self.media_types
+            if not is_accepted and request.method == "POST" and await request.body():
+                given, expected = media_type[:100] or "no Content-Type", self.media_types[0]
+                raise HTTPException(415, f"the body must be {expected}, got {given!r}.")
             return await handle(request)
 
         return handle_strictly

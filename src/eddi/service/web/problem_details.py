@@ -147,8 +147,12 @@ def _allowed_methods(request: Request) -> str:
 
 async def _handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101  # as registered
-    sentences = [_explain(details) for details in error.errors()[:MAX_ERRORS_SHOWN]]
-    return problem_response(get_request_id(request), 422, " ".join(sentences), kind="shape")
+    return problem_response(get_request_id(request), 422, explain_validation_error(error), kind="shape")
+
+
+def explain_validation_error(error: RequestValidationError) -> str:
+    """Return the first errors of an invalid request as sentences."""
+    return " ".join(_explain(details) for details in error.errors()[:MAX_ERRORS_SHOWN])
 
 
 def _explain(details: Any) -> str:

@@ -49,9 +49,9 @@ def split_options(cell: str, separator: str) -> list[str]:
 
 def join_options(options: Iterable[str], separator: str) -> str:
     """Return a cell that lists these options."""
-    return (
-        re.sub(r"\s+$", "", f"{separator} ".join(options)) if separator != "\n" else "\n".join(options)
-    )
+    if separator.isspace():
+        return separator.join(options)
+    return re.sub(r"\s+$", "", f"{separator} ".join(options))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from eddi.table.codebooks.rows import Row, to_rows
 from eddi.table.codebooks.texts import clean_text, find_unit, has_piping, is_unit, split_choices
 
 FORMAT = "REDCap data dictionary"
+RECORD_ID = "the record ID of REDCap"  # the reason why the first field is not modelled
 OWN_COLUMNS = (
     r"redcap_(?:event_name|repeat_instrument|repeat_instance|data_access_group|survey_identifier)"
     r"|.+_complete|.+_timestamp"
@@ -120,7 +121,7 @@ class _Reader:
         self._count_presentation(name, row)
         entry = self._make_entry(name, row)
         if self.n_rows == 1:
-            return _as_identifier(entry, "the record ID of REDCap")
+            return _as_identifier(entry, RECORD_ID)
         return entry
 
     def _make_entry(self, name: str, row: Row) -> Entry:

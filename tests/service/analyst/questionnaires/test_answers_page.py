@@ -53,6 +53,17 @@ def test_a_file_has_one_row_per_person_and_no_secret_link(managed_site, intervie
         assert key not in managed_site.get(f"{address}/answers").text
 
 
+@pytest.mark.parametrize("kind", ["redcap.csv", "xlsform.csv", "fhir.json"])
+def test_answers_are_exported_for_other_programs(managed_site, interviews, kind):
+    address, keys = interviews
+    file = managed_site.get(f"{address}/answers.{kind}?finished=yes")
+    assert file.headers["content-disposition"] == f'attachment; filename="answers.{kind}"'
+    name = name_person(keys[1])
+    assert (name in file.text) or "uuid:" in file.text
+    assert not any(key in file.text for key in keys)
+    assert f"answers.{kind}" in managed_site.get(f"{address}/answers").text
+
+
 def test_filters_leave_people_out(managed_site, interviews):
     address, _ = interviews
     for query, n_rows in (
@@ -70,14 +81,14 @@ def test_the_codebook_explains_levels(managed_site, interviews):
     assert smoker == [("no", "No"), ("yes", "Yes")]
 
 
-def test_the_page_counts_interviews_and_refusals(managed_site, interviews):
-    page = re.sub(
-        r"\s+", " ", re.sub(r"<[^>]+>", " ", managed_site.get(f"{interviews[0]}/answers").text)
-    )
+def test_the_dashboard_counts_interviews_and_refusals(managed_site, interviews):
+    text = managed_site.get(f"{interviews[0]}/dashboard").text
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
     assert "Started 2" in page
     assert "Finished 1" in page
     assert "6.0 on average" in page
-    assert "1 after 1 answers" in page
+    assert "1 after one answer" in page
+    assert "1 declined" in page
 
 
 def test_the_answers_of_one_person_can_be_deleted(managed_site, fill_in, interviews):

@@ -108,7 +108,7 @@ def certify_held_out(model: "FittedModel", rows: "pa.Table") -> None:
 
 def evaluate(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     """Evaluate a model on its held-out rows. Returns the digest of the evaluation document."""
-    from eddi.model.files.archive import load
+    from eddi.model.files.archive import load_network
     from eddi.service.analyst.models import evaluation
 
     rows = read_rows(Path(spec["rows"]))
@@ -118,7 +118,7 @@ def evaluate(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
         write_json(folder / "progress.json", {"share": fraction})
 
     document = evaluation.evaluate(
-        load(spec["model"]), rows.take(held_out), spec["target"], on_progress=write_progress
+        load_network(spec["model"]), rows.take(held_out), spec["target"], on_progress=write_progress
     )
     content = json.dumps(document, allow_nan=False).encode()
     return {"evaluation": BlobStore(Path(spec["shelf"])).put(content), "model": spec["seal"]}

@@ -158,6 +158,12 @@ class PublishedCatalogue:
                     return self._load(item, candidate)
         return None
 
+    def find_version(self, name: str, version: int, /) -> Questionnaire | None:
+        """A version of a questionnaire, also of one that is closed; None if there is none."""
+        item = next((item for item in self._list_published() if item.name == name), None)
+        found = None if item is None else item.find(version)
+        return None if item is None or found is None else self._load(item, found)
+
     def all(self) -> tuple[Questionnaire, ...]:
         """The current version of every questionnaire that can be answered and is listed."""
         return tuple(self._load(item, item.current) for item in _listed(self._list_published()))
@@ -204,6 +210,7 @@ class PublishedCatalogue:
             key=item.key,
             settings=item.settings,
             owner=item.access.owner,
+            published_at=version.published_at,
         )
 
     def _load_version(self, key: str, version: Version) -> Questionnaire:

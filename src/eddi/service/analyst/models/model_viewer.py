@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from eddi.errors import EddiError
-from eddi.model.files.archive import load
+from eddi.model.files.archive import load_network
 from eddi.model.fitted import FittedModel
 from eddi.service.analyst.data.tables import read_rows
 from eddi.service.analyst.models.decision_path import DecisionPath
@@ -59,7 +59,7 @@ class ModelViewer:
         with self._lock:
             loaded = self._loaded.get(digest)
         if loaded is None:  # loaded without the lock, so that other requests do not wait
-            loaded = load(self.models.blobs.path(digest)), _read_held_out(origin)
+            loaded = load_network(self.models.blobs.path(digest)), _read_held_out(origin)
             self._cache(self._loaded, digest, loaded, max_size=MAX_LOADED)
         if origin.table is None:  # it was deleted
             self._drop_rows(digest, loaded[0])

@@ -1,4 +1,4 @@
-"""The page of the answers to a questionnaire: how interviews went, files, and the deletion of a person."""
+"""The page of the answers to a questionnaire: files, people, and the deletion of a person."""
 
 import tempfile
 from datetime import date
@@ -8,28 +8,31 @@ from urllib.parse import quote, urlencode
 import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
+from eddi.interview.exports.answer_file import AnswerFormat, write_answers
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_duration, format_time
+from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.questionnaires.collected_answers import (
     Filters,
     Person,
-    Summary,
     collect,
     find_person,
+    list_interviews,
     make_codebook,
     make_table,
-    summarize,
+    read_people,
 )
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.outcomes.outcome import Outcome
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import format_probability, format_value
+from eddi.service.web.formatting import format_value
 from eddi.service.web.texts import Texts
 from eddi.table import formats
 from eddi.table.schema import Schema
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+EXPORT_TYPES = {"csv": MEDIA_TYPES["csv"], "json": "application/fhir+json"}
+EXPORTS = {f"{item}.{item.extension}": item for item in AnswerFormat}  # such as redcap.csv
 N_PEOPLE_SHOWN = 100
 
 
@@ -50,11 +53,12 @@ class AnswersPages:
         self.layout, self.workshop, self.service = layout, workshop, service
 
     def show(self, request: Request, name: str) -> Response:
-        """How the interviews of a questionnaire went."""
+        """The files of the answers, and the newest interviews."""
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
-        schema, filters = self._schema(name), _read_filters(request)
-        people = collect(self.service.store, item, filters)
-        summary = summarize(people, schema, item.current.target)
+        filters = read_filters(request)
+        entries = list_interviews(self.service.store, item, filters)
+        newest = entries[-N_PEOPLE_SHOWN:]
+        people = read_people(self.service.store, newest, only_finished=filters.only_finished)
         context = {
             "section": "home",
             "title": f"Answers to {item.name}",
@@ -62,22 +66,27 @@ class AnswersPages:
             "filters": filters,
             "versions": [version.number for version in item.versions],
             "query": urlencode({k: v for k, v in request.query_params.items() if v}),
-            "facts": _describe_summary(summary),
-            "drop_off": summary.drop_off,
-            "questions": _describe_questions(summary, schema, Texts(item.settings)),
-            "people": [_person_item(person) for person in reversed(people[-N_PEOPLE_SHOWN:])],
-            "n_hidden": max(0, len(people) - N_PEOPLE_SHOWN),
+            "n_started": len(entries),
+            "n_outcomes": sum(entry.has_outcome for entry in entries),
+            "people": [_person_item(person) for person in reversed(people)],
+            "n_hidden": max(0, len(entries) - N_PEOPLE_SHOWN),
         }
         return self.layout.page(request, "answers.html", context)
 
     def download(self, request: Request, name: str, kind: str) -> Response:
         """One row per person, without secret links."""
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
-        people = collect(self.service.store, item, _read_filters(request))
-        if kind in MEDIA_TYPES:
+        people = collect(self.service.store, item, read_filters(request))
+        if kind in MEDIA_TYPES or kind in EXPORTS:
             facts = {"file": f"answers.{kind}", "people": len(people)}
             self.workshop.activity.record(item.key, "exported", facts, by=get_author(request))
-        return _make_file(make_table(people, self._schema(name)), "answers", kind)
+        schema = self._schema(name)
+        if kind in EXPORTS:
+            text = write_answers(people, schema, EXPORTS[kind], questionnaire=item.name)
+            return _make_attachment(
+                text.encode(), f"answers.{kind}", EXPORT_TYPES[EXPORTS[kind].extension]
+            )
+        return _make_file(make_table(people, schema), "answers", kind)
 
     def codebook(self, name: str, kind: str) -> Response:
         """What the columns and levels mean."""
@@ -98,7 +107,8 @@ class AnswersPages:
         return self.workshop.catalogue.load(self.workshop.publisher.get(name)).model.schema
 
 
-def _read_filters(request: Request) -> Filters:
+def read_filters(request: Request) -> Filters:
+    """The filters in the address of a page."""
     query = request.query_params
     version = query.get("version", "")
     return Filters(
@@ -114,33 +124,6 @@ def _read_date(text: str) -> str:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         return ""
-
-
-def _describe_summary(summary: Summary) -> list[tuple[str, str]]:
-    facts = [("Started", f"{summary.n_started:,}"), ("Finished", f"{summary.n_finished:,}")]
-    if summary.mean_answers is not None and summary.saved_share is not None:
-        facts += [
-            ("Answers per finished interview", f"{summary.mean_answers:.1f} on average"),
-            (
-                "Saved compared with asking everything",
-                f"{format_probability(summary.saved_share)} of {summary.n_questions} questions",
-            ),
-        ]
-    return facts
-
-
-def _describe_questions(summary: Summary, schema: Schema, texts: Texts) -> list[Context]:
-    titles = {question.name: texts.question(question) for question in schema.questions}
-    return [
-        {
-            "title": titles.get(item.name, item.name),
-            "n_answered": item.n_answered,
-            "n_unknown": item.n_unknown,
-            "n_declined": item.n_declined,
-            "time": "" if item.median_seconds is None else format_duration(item.median_seconds),
-        }
-        for item in summary.questions
-    ]
 
 
 def _person_item(person: Person) -> Context:
@@ -165,5 +148,9 @@ def _make_file(table: pa.Table, name: str, kind: str) -> Response:
         path = Path(folder) / f"{name}.{kind}"
         formats.write(table, path)
         content = path.read_bytes()
-    headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
-    return Response(content, headers=headers, media_type=MEDIA_TYPES[kind])
+    return _make_attachment(content, f"{name}.{kind}", MEDIA_TYPES[kind])
+
+
+def _make_attachment(content: bytes, name: str, media_type: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, media_type=media_type)

@@ -1,21 +1,18 @@
-"""The answers to a questionnaire: one row per person, a codebook, and how interviews went.
+"""The answers to a questionnaire: one row per person, and a codebook.
 
 A person is named by a hash of the interview's key. The key itself is secret, because it is part of the
 private link, and is never exported.
 """
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 
 import pyarrow as pa
 
 from eddi.interview.record import NoAnswer, Record
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
-from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.interviews.history import (
     PREFIX,
     belongs_to,
@@ -23,7 +20,7 @@ from eddi.service.interviews.history import (
     name_person,
     replay,
 )
-from eddi.service.interviews.outcomes.outcome import Outcome, read_outcome, without_outcomes
+from eddi.service.interviews.outcomes.outcome import OUTCOME, Outcome, read_outcome, without_outcomes
 from eddi.service.interviews.outcomes.outcome_file import TARGET_PREFIX
 from eddi.service.interviews.outcomes.recording import find_keys, person_not_found
 from eddi.service.web.texts import Texts
@@ -31,6 +28,8 @@ from eddi.store.base import FORGOTTEN, Event, Store
 from eddi.table.schema import Schema
 from eddi.table.text import format_value
 from eddi.table.variable import Level
+
+STREAMS_PER_READ = 1000  # interviews in one snapshot of the store
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,13 @@ class Filters:
     until: str = ""
     only_finished: bool = False
 
-    def admits(self, person: "Person") -> bool:
-        """Whether an interview is collected."""
-        day = person.began_at[:10]
+    def admits(self, entry: "InterviewEntry") -> bool:
+        """Whether an interview has this version and began on these days."""
+        day = entry.began_at[:10]
         return (
-            self.version in (None, person.version)
+            self.version in (None, entry.version)
             and (not self.since or day >= self.since)
             and (not self.until or day <= self.until)
-            and (person.is_finished or not self.only_finished)
         )
 
 
@@ -86,55 +84,75 @@ class Person:
 
 
 @dataclass(frozen=True)
-class QuestionSummary:
-    """How people answered one question."""
-
-    name: str
-    n_answered: int
-    n_unknown: int
-    n_declined: int
-    median_seconds: float | None
-
-
-@dataclass(frozen=True)
-class Summary:
-    """How the interviews of a questionnaire went.
+class InterviewEntry:
+    """An interview of a questionnaire, without its answers.
 
     Args:
-        n_started: interviews that began.
-        n_finished: those that ended.
-        n_questions: how many questions can be asked.
-        mean_answers: mean number of answers of finished interviews.
-        drop_off: unfinished interviews by their number of answers.
-        questions: by question, most often asked first.
+        key: of the interview, which is secret.
+        version: of the questionnaire.
+        model: digest of the model.
+        began_at: ISO 8601.
+        has_outcome: whether the last event is an outcome that was not withdrawn.
     """
 
-    n_started: int
-    n_finished: int
-    n_questions: int
-    mean_answers: float | None
-    drop_off: dict[int, int]
-    questions: list[QuestionSummary]
+    key: str
+    version: int
+    model: str
+    began_at: str
+    has_outcome: bool
 
-    @property
-    def saved_share(self) -> float | None:
-        """The share of questions that finished interviews did not need."""
-        if self.mean_answers is None or not self.n_questions:
-            return None
-        return max(0.0, 1 - self.mean_answers / self.n_questions)
+
+def list_interviews(
+    store: Store, questionnaire: PublishedQuestionnaire, filters: Filters
+) -> list[InterviewEntry]:
+    """Return the interviews of a questionnaire, oldest first, whether they are finished or not.
+
+    Two events per interview are read: 100,000 interviews take about three seconds.
+    """
+    found = []
+    for first, last in store.read_ends(PREFIX):
+        if belongs_to([first], questionnaire.key):
+            entry = InterviewEntry(
+                key=first.stream.removeprefix(PREFIX),
+                version=int(first.facts["version"]),
+                model=str(first.facts["model"]),
+                began_at=first.at,
+                has_outcome=last.kind == OUTCOME and bool(last.facts["values"]),
+            )
+            if filters.admits(entry):
+                found.append(entry)
+    return sorted(found, key=lambda entry: entry.began_at)
+
+
+def sample(entries: Sequence[InterviewEntry], n: int) -> list[InterviewEntry]:
+    """Return ``n`` random interviews in the same order, or all of them if there are fewer.
+
+    The names of people are hashes, so the smallest ones are a random sample. It does not change from one
+    page to the next, except for new interviews.
+    """
+    if len(entries) <= n:
+        return list(entries)
+    chosen = sorted(name_person(entry.key) for entry in entries)[:n]
+    return [entry for entry in entries if name_person(entry.key) <= chosen[-1]]
+
+
+def read_people(
+    store: Store, entries: Sequence[InterviewEntry], *, only_finished: bool = False
+) -> list[Person]:
+    """Return the interviews with their answers; those that were deleted meanwhile are left out."""
+    people = []
+    for start in range(0, len(entries), STREAMS_PER_READ):
+        keys = [entry.key for entry in entries[start : start + STREAMS_PER_READ]]
+        events = store.read_all([interview_stream(key) for key in keys])
+        present = [key for key in keys if events[interview_stream(key)][-1].kind != FORGOTTEN]
+        people += [read_person(key, events[interview_stream(key)]) for key in present]
+    return [person for person in people if person.is_finished or not only_finished]
 
 
 def collect(store: Store, questionnaire: PublishedQuestionnaire, filters: Filters) -> list[Person]:
-    """Return the interviews of a questionnaire, oldest first."""
-    found = []
-    for stream in store.streams(PREFIX):
-        events = store.read(stream)
-        if events[-1].kind == FORGOTTEN or not belongs_to(events, questionnaire.key):
-            continue
-        person = read_person(stream.removeprefix(PREFIX), events)
-        if filters.admits(person):
-            found.append(person)
-    return sorted(found, key=lambda person: person.began_at)
+    """Return the interviews of a questionnaire with their answers, oldest first."""
+    entries = list_interviews(store, questionnaire, filters)
+    return read_people(store, entries, only_finished=filters.only_finished)
 
 
 def find_person(store: Store, questionnaire: PublishedQuestionnaire, name: str) -> tuple[str, Person]:
@@ -202,39 +220,6 @@ def make_codebook(schema: Schema, texts: Texts) -> pa.Table:
         rows += [(*common, level, label) for level, label in levels or [("", "")]]
     names = ("variable", "name", "question", "kind", "unit", "level", "label")
     return pa.table({name: [row[place] for row in rows] for place, name in enumerate(names)})
-
-
-def summarize(people: Sequence[Person], schema: Schema, target: Sequence[str]) -> Summary:
-    """Return how the interviews went."""
-    finished = [person.record.n_answered for person in people if person.is_finished]
-    unfinished = Counter(len(p.record.answers) for p in people if not p.is_finished)
-    summaries = [_summarize_question(name, people) for name in _asked_names(people)]
-    return Summary(
-        n_started=len(people),
-        n_finished=len(finished),
-        n_questions=len(asked_questions(schema, target)),
-        mean_answers=sum(finished) / len(finished) if finished else None,
-        drop_off=dict(sorted(unfinished.items())),
-        questions=summaries,
-    )
-
-
-def _asked_names(people: Iterable[Person]) -> list[str]:
-    counts = Counter(answer.question for person in people for answer in person.record.answers)
-    return [name for name, _ in counts.most_common()]
-
-
-def _summarize_question(name: str, people: Sequence[Person]) -> QuestionSummary:
-    answers = [a for person in people for a in person.record.answers if a.question == name]
-    empty = [set(answer.without.values()) for answer in answers if not answer.values]
-    seconds = [person.seconds[name] for person in people if name in person.seconds]
-    return QuestionSummary(
-        name,
-        n_answered=sum(bool(answer.values) for answer in answers),
-        n_unknown=sum(NoAnswer.UNKNOWN in reasons for reasons in empty),
-        n_declined=sum(reasons == {NoAnswer.DECLINED} for reasons in empty),
-        median_seconds=median(seconds) if seconds else None,
-    )
 
 
 def read_person(key: str, events: Sequence[Event]) -> Person:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from eddi.errors import AnswerError, OutOfRangeError
 from eddi.interview.record import Answer, NoAnswer
 from eddi.model.prediction import Prediction
+from eddi.service.analyst.accounts.activity import AUTHORS
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
@@ -98,7 +99,8 @@ class PersonPages:
     def _describe_outcome(self, person: Person) -> str:
         if person.outcome is None:
             return ""
-        author = self.workshop.publisher.permissions.label(person.outcome.by)
+        by = person.outcome.by
+        author = AUTHORS.get(by) or self.workshop.publisher.permissions.label(by)
         return f"Recorded {format_time(person.outcome.at)} by {author}."
 
 

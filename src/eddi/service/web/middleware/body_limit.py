@@ -6,6 +6,7 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from eddi.service.fhir.operation_outcome import is_fhir_path
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
@@ -15,6 +16,7 @@ UPLOAD_PATHS = ("/tables", "/analyst/tables")
 LARGE_FORMS = ("/analyst/tables/", "/analyst/questionnaires/")
 OUTCOMES_PATH = re.compile(r"/questionnaires/[^/]+/outcomes")  # takes a CSV file
 MAX_LARGE_FORM = 4_000_000  # bytes: a form with a hundred columns and long texts, or 100,000 outcomes
+MAX_RESOURCE = 1_000_000  # bytes: a FHIR response contains all questions so far, with their options
 
 
 class BodyLimit:
@@ -52,6 +54,8 @@ class BodyLimit:
     def _limit(self, path: str) -> int:
         if path in UPLOAD_PATHS:
             return self.max_upload
+        if is_fhir_path(path):
+            return MAX_RESOURCE
         is_large = path.startswith(LARGE_FORMS) or OUTCOMES_PATH.fullmatch(path)
         return MAX_LARGE_FORM if is_large else self.max_body
 

@@ -2,7 +2,8 @@
 
 The order matters. Outermost is `LoadShedding`, because its refusals must cost little. In `HeadRequests`,
 everything else sees a GET request. `RequestId`, `AccessLog` and `SecurityHeaders` apply to every other
-response, including refusals. `HtmlErrors` translates errors for browsers, also those of `InternalErrors`.
+response, including refusals. `HtmlErrors` translates errors for browsers, also those of `InternalErrors`;
+those of FHIR routes are for programs, so `FhirErrors` comes first.
 Innermost are the checks that may refuse a request.
 """
 
@@ -12,6 +13,7 @@ from eddi.service.interviews.metrics import Metrics
 from eddi.service.settings import Settings
 from eddi.service.web.middleware.access_log import AccessLog
 from eddi.service.web.middleware.body_limit import BodyLimit
+from eddi.service.web.middleware.fhir_errors import FhirErrors
 from eddi.service.web.middleware.head_requests import HeadRequests
 from eddi.service.web.middleware.html_errors import HtmlErrors
 from eddi.service.web.middleware.internal_errors import InternalErrors
@@ -31,6 +33,7 @@ def install_middleware(app: FastAPI, settings: Settings, metrics: Metrics) -> No
     app.add_middleware(SameOrigin)
     app.add_middleware(TrustedHosts, names=settings.host_names)
     app.add_middleware(InternalErrors)
+    app.add_middleware(FhirErrors)
     app.add_middleware(HtmlErrors)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(AccessLog, metrics=metrics)

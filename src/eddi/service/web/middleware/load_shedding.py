@@ -14,10 +14,13 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from eddi.service.fhir.operation_outcome import is_fhir_path
+from eddi.service.fhir.vocabulary import MEDIA_TYPE
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.web import problem_details
 from eddi.service.web.error_pages import render_status_page
 from eddi.service.web.middleware import security_headers
+from eddi.service.web.middleware.fhir_errors import outcome_body
 from eddi.service.web.middleware.rate_limit import UNLIMITED_PATHS
 from eddi.service.web.middleware.request_id import HEADER
 from eddi.service.web.rendering import Renderer
@@ -118,11 +121,12 @@ def has_body(headers: Headers) -> bool:
 
 
 class Refusal:
-    """The response to a request that is refused: a page for browsers, problem details for programs."""
+    """The response to a request that is refused: a page, problem details, or an outcome of FHIR."""
 
     def __init__(self) -> None:
         problem = problem_details.problem_response(PLACEHOLDER, STATUS, DETAIL, kind="busy")
         self._problem = bytes(problem.body), problem_details.CONTENT_TYPE
+        self._outcome = outcome_body(bytes(problem.body)), MEDIA_TYPE
         page = render_status_page(Renderer(), STATUS, PLACEHOLDER)
         self._page = page, "text/html; charset=utf-8"
         self._headers = [
@@ -131,8 +135,7 @@ class Refusal:
 
     async def send(self, scope: Scope, send: Send, *, wait_s: float) -> None:
         """Send the response, with the time after which the client should try again."""
-        is_browser = "text/html" in Headers(scope=scope).get("accept", "")
-        body, content_type = self._page if is_browser else self._problem
+        body, content_type = self._choose(scope)
         request_id = uuid.uuid4().hex
         seconds = min(math.ceil(wait_s), MAX_RETRY_AFTER_S)
         seconds += random.randint(0, RETRY_SPREAD_S)  # noqa: S311  # not for secrets
@@ -147,3 +150,9 @@ class Refusal:
         await send({**start, "headers": [*headers, *self._headers]})
         content = body.replace(PLACEHOLDER.encode(), request_id.encode())
         await send({"type": "http.response.body", "body": content})
+
+    def _choose(self, scope: Scope) -> tuple[bytes, str]:
+        """The body and its type that suit a request."""
+        if is_fhir_path(scope["path"]):
+            return self._outcome
+        return self._page if "text/html" in Headers(scope=scope).get("accept", "") else self._problem

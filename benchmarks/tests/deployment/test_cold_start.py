@@ -1,0 +1,57 @@
+"""Simulated deployments: who is asked what, and what is learned from it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eddi
+from eddi.strategy import Explore, Information
+from eddi_benchmarks.deployment.cold_start import Approach, squared_errors, with_ranges
+from eddi_benchmarks.harness.experiment import ExperimentError, find_experiment
+from eddi_benchmarks.harness.suite import Suite
+
+SETTINGS = {"share": 0.4, "continuation": 0.8, "half_after": 50}
+
+
+def make_approach(name):
+    return Approach.from_settings({"approach": name, **SETTINGS})
+
+
+def test_our_exploration_declines():
+    strategies = [make_approach("ours").strategy(n, seed=0) for n in (0, 50)]
+    assert [strategy.share for strategy in strategies] == pytest.approx([0.4, 0.2])
+
+
+def test_asking_everything_ends_with_the_only_fit():
+    approach = make_approach("all-50")
+    assert approach.strategy(0, seed=0) == Explore(Information(), share=0.0, continuation=1.0)
+    assert approach.strategy(50, seed=0) == Information()
+    assert [n for n in range(301) if approach.fits_after(n)] == [50]
+
+
+def test_the_greedy_approach_learns_but_does_not_explore():
+    approach = make_approach("greedy")
+    assert approach.strategy(0, seed=0) == Information()
+    assert approach.fits_after(10)
+
+
+def test_an_unknown_approach_is_named():
+    with pytest.raises(ExperimentError, match="there is no approach 'none'"):
+        make_approach("none")
+
+
+def test_errors_are_squared_errors_or_brier_scores():
+    real = eddi.Variable("x", "real")
+    quantity = eddi.Prediction(real, np.array([2.0]), np.array([1.0]), np.array([[0.0, 4.0]]), None)
+    assert squared_errors(quantity, np.array([5.0])) == pytest.approx([9.0])
+
+
+def test_ranges_are_those_of_the_table():
+    schema = with_ranges(eddi.Schema((eddi.Variable("x", "real"),)), pd.DataFrame({"x": [3, 7]}))
+    assert (schema["x"].low, schema["x"].high) == (3, 7)
+
+
+def test_the_suite_compares_all_approaches_on_the_same_rows():
+    suite = Suite.load("cold-start")
+    assert find_experiment(suite.experiment).required_datasets(suite.runs[0].settings)
+    assert len(suite.runs) == 75

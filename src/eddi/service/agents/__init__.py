@@ -1,0 +1,1 @@
+"""Interviews for language models: tools of the Model Context Protocol."""

@@ -1,0 +1,27 @@
+"""The content of a file in each format."""
+
+import json
+
+from eddi.interview.exports.answer_file import AnswerFormat, write_answers
+from eddi.interview.record import Answer, Record
+from eddi.table.schema import Schema
+from eddi.table.variable import Variable
+
+
+def test_redcap_and_xlsform_are_csv(people, schema):
+    redcap = write_answers(people, schema, AnswerFormat.REDCAP).splitlines()
+    assert redcap[0].startswith("record_id,sex,smoke")
+    assert len(redcap) == 3
+    assert write_answers(people, schema, AnswerFormat.XLSFORM).startswith("start,end,")
+
+
+def test_fhir_is_a_bundle_as_json(people, schema):
+    bundle = json.loads(write_answers(people, schema, AnswerFormat.FHIR, questionnaire="q"))
+    assert bundle["entry"][0]["resource"]["questionnaire"] == "urn:eddi:questionnaire:q"
+
+
+def test_no_cell_is_a_formula_but_negative_codes_stay(people):
+    schema = Schema((Variable("x", "category", ("=1+1", "b")), Variable("y", "category", (-9, 1))))
+    record = Record((), (Answer("x", {"x": "=1+1"}), Answer("y", {"y": -9})))
+    person = type(people[0])("p", record)
+    assert write_answers([person], schema, AnswerFormat.REDCAP).splitlines()[1] == "p,'=1+1,-9"
