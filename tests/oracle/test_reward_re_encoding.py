@@ -99,8 +99,8 @@ def naive_target_reward(model, row, target, question):
 def predicted_outputs(network, features):
     """Outputs of the marginal heads, with the share of the factor model."""
     outputs = network.marginals(features.inputs)
-    logits = network.factor_logits(features)
-    return outputs if logits is None else outputs + network.marginals.discriminant_gain * logits
+    logits = network.factor_outputs(features)
+    return outputs if logits is None else outputs + network.marginals.factor_share * logits
 
 
 def possible_answers(model, row, question):
@@ -169,7 +169,7 @@ def fitted(request, people_model, people_schema):
     network = copy.deepcopy(fitted.network)
     if network.n_factors:  # give the factor model a share, whatever calibration found
         for head in network.marginals.heads():
-            network.marginals.discriminant_gain[head.outputs] = 0.4 * head.likelihood.has_levels
+            network.marginals.factor_share[head.outputs] = 0.4 * head.likelihood.has_levels
     return replace(fitted, schema=schema, network=network)
 
 

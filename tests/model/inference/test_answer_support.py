@@ -76,6 +76,7 @@ def test_the_answers_to_a_quantity_with_few_values_are_these_values(fitted):
 def narrow(fitted, sd):
     """The layers of the network, with ``sd`` (coded) as the predicted standard deviation of weight."""
     marginals, (weight, bias) = fitted.network.marginals, fitted.frozen.marginal_layer
+    marginals.factor_share[marginals.output_rows([0])] = 0.0
     row = marginals.output_rows([0])[1]
     weight, bias = weight.clone(), bias.clone()
     weight[row] = 0.0

@@ -16,7 +16,7 @@ def fitted(people_model):
     fitted = people_model(set_encoder="precision").fitted()
     network = copy.deepcopy(fitted.network)
     for head in network.marginals.heads():
-        network.marginals.discriminant_gain[head.outputs] = 0.5 * head.likelihood.has_levels
+        network.marginals.factor_share[head.outputs] = 0.5 * head.likelihood.has_levels
     return replace(fitted, network=network)
 
 
@@ -34,8 +34,8 @@ def features(fitted, people):
 def all_outputs(fitted, features):
     """The outputs of the network plus the share of the factor model."""
     network = fitted.network
-    logits = network.factor_logits(features)
-    return network.marginals(features.inputs) + network.marginals.discriminant_gain * logits
+    logits = network.factor_outputs(features)
+    return network.marginals(features.inputs) + network.marginals.factor_share * logits
 
 
 def first_and_second(features):

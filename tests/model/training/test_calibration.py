@@ -171,8 +171,8 @@ def with_factors():
     return Network(SPECS, "precision", recipe).requires_grad_(False)
 
 
-def draw_levels(network, *, share):
-    """Levels drawn from a mixture of the network's logits and others, and both logits."""
+def draw_values(network, *, share):
+    """Values drawn from a mixture of the network's outputs and others, and both outputs."""
     torch.manual_seed(3)
     outputs = torch.randn(N_ROWS, network.marginals.n_outputs)
     other = torch.randn(N_ROWS, network.marginals.n_outputs)
@@ -183,23 +183,17 @@ def draw_levels(network, *, share):
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8])
-def test_the_factor_model_gets_the_share_that_predicts_levels_best(with_factors, share):
+def test_the_factor_model_gets_the_share_that_predicts_best(with_factors, share):
     marginals = with_factors.marginals
     weights = marginals.layer.weight.clone()
-    calibrate(marginals, draw_levels(with_factors, share=share))
-    for variable in (1, 2):
+    calibrate(marginals, draw_values(with_factors, share=share))
+    for variable in (REAL, 1, 2):
         rows = marginals.output_rows([variable])
-        assert marginals.discriminant_gain[rows] == pytest.approx(share, abs=0.1)
+        assert marginals.factor_share[rows] == pytest.approx(share, abs=0.1)
         ratio = marginals.layer.weight[rows] / weights[rows]
         assert ratio.flatten() == pytest.approx(1 - share, abs=0.1)
 
 
-def test_logits_that_predict_nothing_are_not_used(with_factors):
-    calibrate(with_factors.marginals, draw_levels(with_factors, share=0.0))
-    assert not with_factors.marginals.discriminant_gain.any()
-
-
-def test_quantities_have_no_share_of_the_factor_model(with_factors):
-    marginals = with_factors.marginals
-    calibrate(marginals, draw_levels(with_factors, share=0.8))
-    assert not marginals.discriminant_gain[marginals.output_rows([REAL])].any()
+def test_outputs_that_predict_nothing_are_not_used(with_factors):
+    calibrate(with_factors.marginals, draw_values(with_factors, share=0.0))
+    assert not with_factors.marginals.factor_share.any()

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 9
+FORMAT_VERSION = 10
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,14 @@ def _migrate_8(data: ModelData) -> ModelData:
     return ModelData(data.metadata, {**data.weights, **zeros})
 
 
+def _migrate_9(data: ModelData) -> ModelData:
+    """Format 10 mixes quantities, too: the gain of the discriminant is the share of the factor model."""
+    weights = dict(data.weights)
+    if (gain := weights.pop("marginals.discriminant_gain", None)) is not None:
+        weights["marginals.factor_share"] = gain
+    return ModelData(data.metadata, weights)
+
+
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
     "dial": "calibration_params",
     "outside": "tail_mass",
@@ -106,4 +114,5 @@ MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {
     6: _migrate_6,
     7: _migrate_7,
     8: _migrate_8,
+    9: _migrate_9,
 }

@@ -140,13 +140,13 @@ class _MarginalHeads(nn.Module):
         assert marginals is not None  # noqa: S101  # exported only with marginal heads
         factors = network.set_encoder.encoder_weights().factors
         self.marginals = marginals
-        self.discriminant = marginals.discriminant(factors, range(len(marginals.specs)))
+        self.factor_head = marginals.factor_head(factors, range(len(marginals.specs)))
 
     def forward(self, code: Tensor) -> tuple[Tensor, ...]:
         features = self.network.features(code)
         outputs = self.marginals(features.inputs)
-        if self.discriminant is not None:
-            outputs = self.discriminant.add_to(outputs, features)
+        if self.factor_head is not None:
+            outputs = self.factor_head.add_to(outputs, features)
         return _describe(self.marginals, outputs)
 
 

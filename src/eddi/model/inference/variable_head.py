@@ -10,7 +10,7 @@ from torch import Tensor
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.features import Features
 from eddi.model.network.heads import Heads
-from eddi.model.network.marginals import DiscriminantHead, Marginals
+from eddi.model.network.marginals import FactorHead, Marginals
 from eddi.model.network.mlp import Weights
 
 
@@ -20,7 +20,7 @@ class VariableHead:
 
     heads: Heads
     weights: Weights
-    discriminant: DiscriminantHead | None  # logits of the factor model; None if they are not used
+    factor_head: FactorHead | None  # outputs of the factor model; None if they are not used
 
     @classmethod
     def from_marginals(
@@ -34,14 +34,14 @@ class VariableHead:
         assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
         weight, bias = frozen.marginal_layer
         chosen = torch.tensor(rows, device=weight.device)
-        discriminant = marginals.discriminant(frozen.factors, variables)
-        is_used = discriminant is not None and discriminant.is_used
-        return cls(heads, (weight[chosen], bias[chosen]), discriminant if is_used else None)
+        factor_head = marginals.factor_head(frozen.factors, variables)
+        used = None if factor_head is None else factor_head.only_used()
+        return cls(heads, (weight[chosen], bias[chosen]), used)
 
     def __call__(self, features: Features) -> Tensor:
         """Likelihood parameters [..., outputs of the variables] for hidden features."""
         outputs = F.linear(features.inputs, *self.weights)
-        return outputs if self.discriminant is None else self.discriminant.add_to(outputs, features)
+        return outputs if self.factor_head is None else self.factor_head.add_to(outputs, features)
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:
         """KL(after || before) in nats, summed over the variables."""

@@ -13,6 +13,9 @@ from torch import Tensor
 
 from eddi.model.network.likelihood import LOG_SQRT_2PI, Count, Likelihood, VariableSpec
 
+LOGISTIC_SCALE = math.sqrt(3) / math.pi  # scale of a logistic distribution with standard deviation 1
+MIN_SCALE = 1e-4  # of an inverted scale
+
 
 class HeteroscedasticGaussian(Likelihood):
     """A real variable: normal, with mean and standard deviation from the network."""
@@ -33,6 +36,9 @@ class HeteroscedasticGaussian(Likelihood):
         """Mean and calibrated standard deviation in coded units, each [..., n]."""
         mean, raw = outputs.chunk(2, dim=-1)
         return mean, calibrate_scale(self.floor + F.softplus(raw), self.calibration_params)
+
+    def scale_output(self, sd: Tensor) -> Tensor:
+        return invert_softplus(sd - self.floor)
 
     def predictive_scale(self, outputs: Tensor) -> Tensor:
         return self.mean_and_sd(outputs)[1]
@@ -97,8 +103,17 @@ class HeteroscedasticCount(Count):
         location, raw = outputs.chunk(2, dim=-1)
         return location, calibrate_scale(self.floor + F.softplus(raw), self.calibration_params)
 
+    def scale_output(self, sd: Tensor) -> Tensor:
+        return invert_softplus(sd * LOGISTIC_SCALE - self.floor)
+
     def output_rows(self, places: Sequence[int]) -> list[int]:
         return [*places, *(self.n_variables + place for place in places)]
+
+
+def invert_softplus(scale: Tensor) -> Tensor:
+    """The x with softplus(x) = ``scale``; scales near 0 or below become MIN_SCALE."""
+    scale = scale.clamp(min=MIN_SCALE)
+    return scale + torch.log(-torch.expm1(-scale))
 
 
 def calibrate_scale(scale: Tensor, calibration_params: Tensor) -> Tensor:

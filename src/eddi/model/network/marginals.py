@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from eddi.model.network.atoms import Atoms
 from eddi.model.network.factors.discriminant import LevelDiscriminant
 from eddi.model.network.factors.factor_model import Factors, PackedFactors
+from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.features import Features
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
@@ -31,17 +32,15 @@ class Marginals(Heads):
     quantities: Tensor  # positions of the variables without levels, which have atoms
     group_edges: Tensor  # [groups - 1, variables] scales that separate the groups, rising
     tail_mass: Tensor  # [groups, variables] probability left on either side of a 90% interval
-    discriminant_gain: (
-        Tensor | None
-    )  # [outputs] factor of the discriminant's logits; None without factors
-    log_shares: Tensor | None  # [outputs] logits of the levels' shares in the training rows
+    factor_share: Tensor | None  # [outputs] factor of the factor model's outputs; None without factors
+    log_shares: Tensor | None  # [outputs] logits of the levels' shares in the training rows; else 0
 
     def __init__(
         self, specs: Sequence[VariableSpec], recipe: Recipe, width: int, *, has_factors: bool = False
     ) -> None:
         super().__init__(specs, marginal_likelihoods(recipe.noise_floor))
         self.layer = nn.Linear(width, self.n_outputs)
-        for name in ("discriminant_gain", "log_shares"):
+        for name in ("factor_share", "log_shares"):
             self.register_buffer(name, torch.zeros(self.n_outputs) if has_factors else None)
         self.floor = recipe.noise_floor
         quantities = [place for place, spec in enumerate(specs) if not spec.kind.has_levels]
@@ -55,7 +54,7 @@ class Marginals(Heads):
     def forward(self, inputs: Tensor) -> Tensor:
         """The network's likelihood parameters [..., outputs] for hidden features.
 
-        Calibration may add logits of the factor model (`discriminant_head`).
+        Calibration may add outputs of the factor model (`factor_head`).
         """
         return self.layer(inputs)  # type: ignore[no-any-return]
 
@@ -124,19 +123,22 @@ class Marginals(Heads):
                 head.likelihood.calibration_params = likelihood.calibration_params[:, places]
         return heads
 
-    def discriminant(
-        self, packed: PackedFactors | None, variables: Sequence[int]
-    ) -> "DiscriminantHead | None":
-        """Logits of the factor model for the outputs of `subset`; None without factors or levels."""
-        if packed is None or self.discriminant_gain is None or self.log_shares is None:
+    def factor_head(self, packed: PackedFactors | None, variables: Sequence[int]) -> "FactorHead | None":
+        """What the factor model adds to the outputs of `subset`; None without factors."""
+        if packed is None or self.factor_share is None or self.log_shares is None:
             return None
         heads = self.subset(variables).to(self.log_shares.device)
-        levels = LevelDiscriminant.from_heads(heads, variables, packed)
-        if levels is None:
-            return None
+        parts = (
+            LevelDiscriminant.from_heads(heads, variables, packed),
+            QuantityPrediction.from_heads(heads, variables, packed),
+        )
         own = [row for head in heads.heads() for row in self._rows_of(head, variables)]
-        rows = torch.tensor(own, device=self.log_shares.device)[levels.rows]
-        return DiscriminantHead(levels, self.discriminant_gain[rows], self.log_shares[rows])
+        rows = torch.tensor(own, device=self.log_shares.device)
+        return FactorHead(
+            tuple(part for part in parts if part is not None),
+            self.factor_share[rows],
+            self.log_shares[rows],
+        )
 
     def _rows_of(self, head: Head, variables: Sequence[int]) -> list[int]:
         return self.output_rows([variables[place] for place in head.variables.tolist()])
@@ -149,26 +151,29 @@ class Marginals(Heads):
 
 
 @dataclass(frozen=True)
-class DiscriminantHead:
-    """Logits of the factor model, and how much of them is added to the outputs of the network."""
+class FactorHead:
+    """Outputs of the factor model, and how much of them is added to the outputs of the network."""
 
-    discriminant: LevelDiscriminant
-    gain: Tensor  # [levels]
-    log_shares: Tensor  # [levels]
+    parts: tuple[LevelDiscriminant | QuantityPrediction, ...]
+    share: Tensor  # [outputs]
+    log_shares: Tensor  # [outputs]
 
-    @property
-    def is_used(self) -> bool:
-        """Whether any logit is added."""
-        return bool(self.gain.any())
+    def only_used(self) -> "FactorHead | None":
+        """This head without parts that add nothing; None if nothing is added."""
+        used = tuple(part for part in self.parts if self.share[part.rows].any())
+        return FactorHead(used, self.share, self.log_shares) if used else None
 
-    def logits(self, features: Features) -> Tensor:
-        """Logits of the factor model [..., levels]."""
-        assert features.factors is not None  # noqa: S101  # the discriminant comes with factors
-        return self.log_shares + self.discriminant(features.factors)
+    def outputs(self, features: Features) -> Tensor:
+        """Outputs of the factor model [..., outputs]."""
+        assert features.factors is not None  # noqa: S101  # this head comes with factors
+        outputs = self.log_shares.expand(*features.inputs.shape[:-1], -1)
+        for part in self.parts:
+            outputs = outputs.index_add(-1, part.rows, part(features.factors))
+        return outputs
 
     def add_to(self, outputs: Tensor, features: Features) -> Tensor:
-        """``outputs`` [..., outputs] plus these logits, times the gain."""
-        return outputs.index_add(-1, self.discriminant.rows, self.gain * self.logits(features))
+        """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
+        return outputs + self.share * self.outputs(features)
 
 
 def group_by_scale(scale: Tensor, group_edges: Tensor) -> Tensor:

@@ -109,17 +109,13 @@ class Network(Heads):
         inputs = torch.cat([code[..., : self.code_width], posterior.features()], dim=-1)
         return Features(torch.cat([self.tail.features(inputs), posterior.mean], dim=-1), posterior)
 
-    def factor_logits(self, features: Features) -> Tensor | None:
-        """Logits of levels by the factor model [rows, outputs], 0 for quantities; None without levels."""
+    def factor_outputs(self, features: Features) -> Tensor | None:
+        """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""
         if self.marginals is None:
             return None
         packed = self.set_encoder.encoder_weights().factors
-        head = self.marginals.discriminant(packed, range(len(self.specs)))
-        if head is None:
-            return None
-        logits = head.logits(features)
-        zeros = logits.new_zeros((*logits.shape[:-1], self.marginals.n_outputs))
-        return zeros.index_copy(-1, head.discriminant.rows, logits)
+        head = self.marginals.factor_head(packed, range(len(self.specs)))
+        return None if head is None else head.outputs(features)
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""

@@ -3,8 +3,9 @@
 A network trained to fit becomes overconfident, the more so the more is observed. A few parameters per
 variable correct this:
 
-- The logits of levels become a weighted mean of the network's and those of the factor model
-  (`network.factors.discriminant`). The weight is chosen by their likelihood, as in stacking (Wolpert 1992).
+- The outputs become a weighted mean of the network's and those of the factor model
+  (`network.factors.discriminant` and `quantities`). The weight of a variable is chosen by the likelihood, as
+  in stacking (Wolpert 1992).
 - The scale s of a quantity becomes stretch * s ** power: narrow predictions can be widened without
   changing wide ones.
 - The logits of levels are divided by a temperature (Guo et al. 2017).
@@ -50,7 +51,7 @@ class CalibrationData:
     """Predictions of held-out rows, each repeated with different parts hidden."""
 
     outputs: Tensor  # [masked rows, outputs] of the marginal heads, not calibrated
-    factor_logits: Tensor | None  # [masked rows, outputs] of levels, by the factor model; 0 elsewhere
+    factor_outputs: Tensor | None  # [masked rows, outputs] by the factor model alone
     values: Tensor  # [masked rows, variables] the true values
     hidden: Tensor  # [masked rows, variables] 1 where the true value was not visible
     n_rows: Tensor  # [variables] number of different rows with a value
@@ -62,18 +63,18 @@ class CalibrationData:
         with torch.no_grad():
             features = network.features(network.code(batch.visible_values, batch.observed))
             outputs = network.marginals(features.inputs)
-            factor_logits = network.factor_logits(features)
+            factor_outputs = network.factor_outputs(features)
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
         hidden = batch.weights - batch.observed
-        return cls(outputs, factor_logits, batch.values, hidden, n_observed_rows)
+        return cls(outputs, factor_outputs, batch.values, hidden, n_observed_rows)
 
     @classmethod
     def concatenate(cls, parts: "Sequence[CalibrationData]") -> "CalibrationData":
         """The predictions of different rows, possibly by different networks, as one set."""
-        factor_logits = [part.factor_logits for part in parts if part.factor_logits is not None]
+        factor_outputs = [part.factor_outputs for part in parts if part.factor_outputs is not None]
         return cls(
             torch.cat([part.outputs for part in parts]),
-            torch.cat(factor_logits) if factor_logits else None,
+            torch.cat(factor_outputs) if factor_outputs else None,
             torch.cat([part.values for part in parts]),
             torch.cat([part.hidden for part in parts]),
             torch.stack([part.n_rows for part in parts]).sum(0),
@@ -90,13 +91,12 @@ def calibrate(marginals: Marginals, data: CalibrationData) -> None:
     """Set the calibration parameters from predictions of rows that training did not see."""
     weights, outputs = data.entry_weights(), data.outputs.clone()
     for head in marginals.heads():
-        if not head.likelihood.has_levels:
-            _fit_scale(head, outputs, data.values, weights)
-    for head in marginals.heads():
+        if data.factor_outputs is not None:
+            _fit_share(marginals, head, outputs, data.factor_outputs, data.values, weights)
         if head.likelihood.has_levels:
-            if data.factor_logits is not None:
-                _fit_share(marginals, head, outputs, data.factor_logits, data.values, weights)
             _fit_temperature(marginals, head, outputs, data.values, weights)
+        else:
+            _fit_scale(head, outputs, data.values, weights)
     with torch.no_grad():
         set_tail_masses(marginals, outputs, data.values, weights, data.n_rows)
 
@@ -119,30 +119,39 @@ def _fit_share(
     marginals: Marginals,
     head: Head,
     outputs: Tensor,
-    factor_logits: Tensor,
+    factor_outputs: Tensor,
     values: Tensor,
     hidden: Tensor,
 ) -> None:
-    """Fit the factor model's share of the logits; changes the output layer and ``outputs`` in place."""
+    """Fit the factor model's share of the outputs; changes the output layer and ``outputs`` in place.
+
+    The other parameters of calibration are fitted at the same time, and again afterwards.
+    """
     likelihood = head.likelihood
     own, truth, weights = _columns(head, outputs, values, hidden)
-    other, owner = factor_logits[:, head.outputs], _output_owners(likelihood).to(own.device)
+    other, owner = factor_outputs[:, head.outputs], _output_owners(likelihood).to(own.device)
+    kept = likelihood.calibration_params
 
     def negative_log_likelihood(params: Tensor) -> Tensor:
-        share, factor = torch.sigmoid(params[0])[owner], torch.exp(params[1])[owner]
-        mixed = factor * (own + share * (other - own))
+        mixed = own + torch.sigmoid(params[0])[owner] * (other - own)
+        if likelihood.has_levels:
+            mixed = torch.exp(params[1])[owner] * mixed
+        else:
+            likelihood.calibration_params = params[1:].exp()
         return -(likelihood.log_prob(mixed, truth) * weights).sum()
 
-    start = own.new_tensor([FIRST_SHARE, 0.0])[:, None].expand(-1, likelihood.n_variables)
-    prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, PRIOR_ROWS])[:, None]
+    n_others = 1 if likelihood.has_levels else 2
+    start = own.new_tensor([FIRST_SHARE, *[0.0] * n_others])[:, None].expand(-1, likelihood.n_variables)
+    prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, *[PRIOR_ROWS] * n_others])[:, None]
     share = torch.sigmoid(_minimise(negative_log_likelihood, start, prior_rows)[0])
     share = torch.where((weights.sum(0) > 0) & (share >= MIN_SHARE), share, 0.0)[owner]
-    assert marginals.discriminant_gain is not None  # noqa: S101  # it comes with the factor model
+    likelihood.calibration_params = kept
+    assert marginals.factor_share is not None  # noqa: S101  # it comes with the factor model
     with torch.no_grad():
         outputs[:, head.outputs] += share * (other - own)
         marginals.layer.weight[head.outputs] *= 1 - share[:, None]
         marginals.layer.bias[head.outputs] *= 1 - share
-        marginals.discriminant_gain[head.outputs] = share
+        marginals.factor_share[head.outputs] = share
 
 
 def _fit_temperature(
@@ -162,8 +171,8 @@ def _fit_temperature(
         outputs[:, head.outputs] *= factor
         marginals.layer.weight[head.outputs] *= factor[:, None]
         marginals.layer.bias[head.outputs] *= factor
-        if marginals.discriminant_gain is not None:
-            marginals.discriminant_gain[head.outputs] *= factor
+        if marginals.factor_share is not None:
+            marginals.factor_share[head.outputs] *= factor
 
 
 def _columns(

@@ -1,0 +1,66 @@
+"""Predictions of quantities by the factor model, in closed form from the factors' posterior.
+
+With the loadings w and noise variance n of a quantity, and the posterior mean z and covariance V of the
+factors (`factor_model`), the quantity is normal with mean w z + its own mean, and variance w V w^T + n.
+A network learns such a mean easily. The scale is harder: where variables are collinear, it falls by
+orders of magnitude with the answer to one other variable.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
+from eddi.model.network.heads import Heads
+from eddi.model.network.likelihood import Likelihood
+
+
+@dataclass(frozen=True)
+class QuantityPrediction:
+    """Means and scales of some quantities, as outputs of their likelihoods."""
+
+    loadings: Tensor  # [quantities, 1, K]
+    mean: Tensor  # [quantities] without evidence
+    noise: Tensor  # [quantities] noise variance
+    rows: Tensor  # [2 * quantities] outputs of the heads that get these means, then those of the scales
+    likelihoods: tuple[tuple[Likelihood, int], ...]  # with their number of quantities, in this order
+
+    @classmethod
+    def from_heads(
+        cls, heads: Heads, variables: Sequence[int], packed: PackedFactors
+    ) -> "QuantityPrediction | None":
+        """Predictions for the outputs of ``heads``, which describe ``variables``; None without quantities."""
+        chosen: list[int] = []
+        mean_rows, scale_rows, likelihoods = [], [], []
+        for head in heads.heads():
+            if head.likelihood.has_levels:
+                continue
+            n_own = len(head.variables)
+            rows = [head.outputs.start + row for row in head.likelihood.output_rows(range(n_own))]
+            mean_rows += rows[:n_own]
+            scale_rows += rows[n_own:]
+            chosen += [variables[own] for own in head.variables.tolist()]
+            likelihoods.append((head.likelihood, n_own))
+        if not chosen:
+            return None
+        index = torch.tensor(chosen, device=packed.loadings.device)
+        return cls(
+            packed.loadings[index][:, :1],
+            packed.factors.mean[index],
+            1 / packed.precision[index, 0],
+            torch.tensor(mean_rows + scale_rows, device=index.device),
+            tuple(likelihoods),
+        )
+
+    def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
+        """The outputs [..., 2 * quantities]: means, then scales."""
+        mean, covariance = factors.project(self.loadings)
+        sd = (covariance[..., 0, 0] + self.noise).clamp(min=0).sqrt()
+        parts = sd.split([n_own for _, n_own in self.likelihoods], dim=-1)
+        scales = [
+            likelihood.scale_output(part)
+            for (likelihood, _), part in zip(self.likelihoods, parts, strict=True)
+        ]
+        return torch.cat([mean[..., 0] + self.mean, *scales], dim=-1)
