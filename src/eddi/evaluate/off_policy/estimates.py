@@ -1,0 +1,298 @@
+"""Off-policy estimates: the error and cost of interviews under other rules, from logged interviews.
+
+The estimators are the self-normalised, per-decision inverse propensity estimate, and the doubly robust
+estimate (Jiang and Li 2016; Thomas and Brunskill 2016), in which a model imputes what was not asked. Von
+Kleist et al. (2023) discuss them for the acquisition of features under missingness. Both assume that
+every question that the rules ask had a positive, recorded probability, and that a person's answers do
+not depend on what was asked before. The doubly robust estimate stays close to the model where the log has
+no such question.
+
+Intervals contain the central 95% of 1,000 resamples of persons.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddi.errors import EvaluationError
+from eddi.evaluate.curves import Metric, from_row_mean
+from eddi.evaluate.off_policy.logged_interviews import NO_QUESTION, LoggedInterviews, Numbers
+from eddi.evaluate.off_policy.replay import Replay, expected_values, final_values, replay
+from eddi.interview.next_step import InterviewStates
+from eddi.interview.rules import InterviewRules
+from eddi.model.base import Model
+
+N_RESAMPLES = 1_000
+CONFIDENCE = 0.95  # share of resamples inside an interval
+N_START_DRAWS = 1_000  # simulated interviews for the value before the first answer
+N_DRAWS = 8  # imputed rows for the value after each answer
+MIN_EFFECTIVE = 10.0  # interviews; with fewer, resampling says little about the uncertainty
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95% confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+@dataclass(frozen=True)
+class OffPolicyValue:
+    """What interviews under some rules would have achieved.
+
+    Args:
+        error: doubly robust estimate of the metric at the end of an interview.
+        cost: doubly robust estimate of the cost of an interview.
+        weighted_error: inverse propensity estimate of the metric; None without complete interviews.
+        weighted_cost: inverse propensity estimate of the cost; None without complete interviews.
+        imputed_error: the metric according to the imputing model alone.
+        imputed_cost: the cost according to the imputing model alone.
+        n_interviews: logged interviews with a known target.
+        n_complete: those that have every answer that the rules ask for.
+        n_effective: equally weighted interviews with the same precision as the complete ones.
+    """
+
+    error: Estimate
+    cost: Estimate
+    weighted_error: Estimate | None
+    weighted_cost: Estimate | None
+    imputed_error: float
+    imputed_cost: float
+    n_interviews: int
+    n_complete: int
+    n_effective: float
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether enough logged interviews agree with the rules to trust the intervals."""
+        return self.n_effective >= MIN_EFFECTIVE
+
+
+@dataclass(frozen=True)
+class OffPolicyComparison:
+    """A candidate and the current rules on the same logged interviews.
+
+    Args:
+        candidate: its value.
+        current: its value.
+        error_difference: error of the candidate minus that of the current rules; negative is better.
+        cost_difference: the same for the cost.
+    """
+
+    candidate: OffPolicyValue
+    current: OffPolicyValue
+    error_difference: Estimate
+    cost_difference: Estimate
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the candidate has a smaller error with 95% confidence, and enough support."""
+        return self.error_difference.high < 0 and self.candidate.is_supported
+
+
+def estimate_value(
+    rules: InterviewRules,
+    logged: LoggedInterviews,
+    *,
+    metric: Metric = "nll",
+    imputer: Model | None = None,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> OffPolicyValue:
+    """Estimate the error and cost of interviews under ``rules`` from logged interviews.
+
+    The rules must not have learned from these interviews.
+
+    Args:
+        rules: model, target, strategy and stopping rule.
+        logged: interviews with known probabilities; those without a true target are left out.
+        metric: of the error; a mean over rows, or its square root.
+        imputer: draws what was not asked; the model of the rules if None.
+        n_draws: imputed rows for the value after each answer.
+        seed: of the draws and the resamples.
+
+    Raises:
+        EvaluationError: there is not exactly one target, or no interview has a value of it.
+    """
+    terms = _compute_terms(rules, logged, metric, imputer or rules.model, n_draws, seed)
+    return terms.estimate(terms.resample(seed))
+
+
+def compare_rules(
+    candidate: InterviewRules,
+    current: InterviewRules,
+    logged: LoggedInterviews,
+    *,
+    metric: Metric = "nll",
+    imputer: Model | None = None,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> OffPolicyComparison:
+    """Compare a candidate with the current rules on the same logged interviews; see `estimate_value`."""
+    drawing = imputer or candidate.model
+    terms = _compute_terms(candidate, logged, metric, drawing, n_draws, seed)
+    others = _compute_terms(current, logged, metric, drawing, n_draws, seed)
+    counts = terms.resample(seed)
+    differences = [
+        _interval(
+            ours.doubly_robust(None) - theirs.doubly_robust(None),
+            ours.doubly_robust(counts) - theirs.doubly_robust(counts),
+        )
+        for ours, theirs in zip(terms.parts, others.parts, strict=True)
+    ]
+    return OffPolicyComparison(terms.estimate(counts), others.estimate(counts), *differences)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The terms of one quantity: the error or the cost.
+
+    Args:
+        weights: of each interview up to each answer, and of whole interviews [rows, steps + 1].
+        start: value before the first answer, according to the imputer.
+        changes: change of the imputer's value with each answer, and at last to the true value
+            [rows, steps + 1].
+        final: true value at the end [rows]; 0 where it is not known.
+        metric: whose terms these are; None for a mean.
+    """
+
+    weights: Numbers
+    start: float
+    changes: Numbers
+    final: Numbers
+    metric: Metric | None
+
+    def doubly_robust(self, counts: Numbers | None) -> Numbers:
+        """The doubly robust estimate of each resample, or of the data themselves."""
+        value = self.start + _weighted_mean(self.weights, self.changes, counts).sum(-1)
+        return self._to_metric(np.maximum(value, 0.0) if self._is_root else value)
+
+    def inverse_propensity(self, counts: Numbers | None) -> Numbers:
+        """The self-normalised inverse propensity estimate; NaN without complete interviews."""
+        last = self.weights[:, -1:]
+        value = _weighted_mean(last, self.final[:, None], counts, empty=np.nan)[..., 0]
+        return self._to_metric(value)
+
+    @property
+    def _is_root(self) -> bool:
+        return self.metric is not None and from_row_mean(self.metric, np.array(4.0)) == 2.0
+
+    def _to_metric(self, value: Numbers) -> Numbers:
+        return value if self.metric is None else from_row_mean(self.metric, value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """The terms of the error and the cost of some rules."""
+
+    replayed: Replay
+    parts: tuple[_Part, _Part]
+
+    def resample(self, seed: int) -> Numbers:
+        """How often each person is in each resample [resamples, rows]."""
+        n_rows = len(self.replayed.weights)
+        chances = np.full(n_rows, 1 / n_rows)
+        random = np.random.default_rng(seed)
+        return random.multinomial(n_rows, chances, size=N_RESAMPLES).astype(np.float64)
+
+    def estimate(self, counts: Numbers) -> OffPolicyValue:
+        robust = [_interval(p.doubly_robust(None), p.doubly_robust(counts)) for p in self.parts]
+        weighted: list[Estimate | None] = [None, None]
+        if self.replayed.is_complete.any():
+            weighted = [
+                _interval(p.inverse_propensity(None), p.inverse_propensity(counts)) for p in self.parts
+            ]
+        error, cost = self.parts
+        return OffPolicyValue(
+            *robust,
+            *weighted,
+            imputed_error=float(error._to_metric(np.array(error.start))),
+            imputed_cost=cost.start,
+            n_interviews=len(counts[0]),
+            n_complete=int(self.replayed.is_complete.sum()),
+            n_effective=self.replayed.n_effective,
+        )
+
+
+def _compute_terms(
+    rules: InterviewRules,
+    logged: LoggedInterviews,
+    metric: Metric,
+    imputer: Model,
+    n_draws: int,
+    seed: int,
+) -> _Terms:
+    if len(rules.target) != 1:
+        raise EvaluationError(
+            f"an off-policy estimate has exactly one target, got {', '.join(map(repr, rules.target))}."
+        )
+    known = logged.with_target(rules.target[0])
+    replayed = replay(rules, known)
+    final = final_values(rules, known, replayed, metric)
+    expected = _expect_along(rules, known, replayed, imputer, metric, n_draws, seed)
+    changes = np.diff(np.concatenate([expected, final[:, None]], axis=1), axis=1)
+    weights = np.concatenate([replayed.weights[:, 1:], replayed.final_weights[:, None]], axis=1)
+    metrics: Sequence[Metric | None] = (metric, None)
+    error, cost = (
+        _Part(weights, float(expected[0, 0, k]), changes[..., k], final[:, k], metrics[k])
+        for k in range(2)
+    )
+    return _Terms(replayed, (error, cost))
+
+
+def _expect_along(
+    rules: InterviewRules,
+    logged: LoggedInterviews,
+    replayed: Replay,
+    imputer: Model,
+    metric: Metric,
+    n_draws: int,
+    seed: int,
+) -> Numbers:
+    """The imputer's value after each answer that the log has [rows, steps + 1, 2]."""
+    n_rows, n_steps = replayed.asked.shape
+    expected = np.zeros((n_rows, n_steps + 1, 2))
+    empty = np.full((N_START_DRAWS, len(logged.schema.variables)), np.nan)
+    start = InterviewStates.empty(rules, N_START_DRAWS)
+    drawn = expected_values(rules, start, imputer, empty, metric=metric, n_draws=1, seed=seed)
+    expected[:, 0] = drawn.mean(0)
+    for step in range(1, n_steps + 1):
+        expected[:, step] = expected[:, step - 1]
+        has_answer = (replayed.asked[:, step - 1] != NO_QUESTION) & (replayed.weights[:, step] > 0)
+        rows = np.flatnonzero(has_answer)
+        if len(rows):
+            asked = replayed.asked_before(step, len(logged.schema.questions))[rows]
+            states = logged[rows].states(rules.model, asked)
+            expected[rows, step] = expected_values(
+                rules,
+                states,
+                imputer,
+                logged[rows].reveal(asked),
+                metric=metric,
+                n_draws=n_draws,
+                seed=seed + step,
+            )
+    return expected
+
+
+def _weighted_mean(
+    weights: Numbers, values: Numbers, counts: Numbers | None, *, empty: float = 0.0
+) -> Numbers:
+    """The weighted mean of each column [..., columns]; ``empty`` where all weights are 0."""
+    if counts is None:
+        total, mass = (weights * values).sum(0), weights.sum(0)
+    else:
+        total, mass = counts @ (weights * values), counts @ weights
+    return np.asarray(np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), empty))
+
+
+def _interval(value: Numbers, resamples: Numbers) -> Estimate:
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.nanquantile(resamples, [tail, 1 - tail])
+    return Estimate(float(value), float(low), float(high))
