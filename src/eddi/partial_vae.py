@@ -35,6 +35,7 @@ from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.validation import split_validation
+from eddi.strategy.exploration import Exploration
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
 from eddi.table.evidence import Evidence
@@ -140,6 +141,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
         target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
+        Exploration.from_document(schema.exploration)
         seed = self._seed()
         prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
         if prepared.warnings:

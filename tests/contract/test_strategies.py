@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from eddi import Interview
-from eddi.strategy import FixedOrder, Information, Lasso, Lookahead, PerCost, Priced, Random
+from eddi.strategy import Explore, FixedOrder, Information, Lasso, Lookahead, PerCost, Priced, Random
 from eddi.testing import ContractError, check_strategy
 
 STRATEGIES = {
@@ -14,6 +14,7 @@ STRATEGIES = {
     "fixed order": FixedOrder(("pain", "age")),
     "random": Random(),
     "per cost": PerCost(Information()),
+    "explore": Explore(PerCost(Information()), share=0.5),
     "lookahead": Lookahead(n_candidates=4),
     "priced": Priced(Information(), price=1e-9),
     "lasso": Lasso(("age", "pain")),  # variables of both the model of people and that of `eddi.testing`

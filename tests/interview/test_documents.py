@@ -8,6 +8,7 @@ from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.errors import AnswerError, TargetError
 from eddi.interview.documents import describe, resume
 from eddi.interview.record import Answer
+from eddi.strategy import Explore, Information
 
 
 def test_answers_may_be_keyed_by_question_or_variable(body_model):
@@ -113,3 +114,20 @@ def test_an_invalid_document_is_refused(model, document, message):
 def test_an_unknown_target_is_refused(model):
     with pytest.raises(TargetError, match="the target 'mood' is not a variable"):
         resume(model, {"target": "mood", "answers": {}})
+
+
+def test_a_document_without_a_key_is_answered_without_exploration(model):
+    strategy = Explore(Information(), share=1.0)
+    best = Interview(model, "stage").ask()
+    questions = [resume(model, {"answers": {}}, "stage", strategy=strategy).ask() for _ in range(5)]
+    assert questions == [best] * 5
+
+
+def test_a_document_with_a_key_explores_reproducibly(model):
+    strategy = Explore(Information(), share=1.0)
+    asked = [
+        resume(model, {"key": key, "answers": {}}, "stage", strategy=strategy).ask().name
+        for key in ("a", "a", "b", "c", "d", "e")
+    ]
+    assert asked[0] == asked[1]
+    assert len(set(asked)) > 1

@@ -5,8 +5,9 @@ import pytest
 
 from eddi import Interview
 from eddi.interview.explanation import explain
+from eddi.interview.record import Record
 from eddi.reward.units import format_bits
-from eddi.strategy import FixedOrder
+from eddi.strategy import Explore, FixedOrder, Information
 
 ANSWERS = {
     "age": 61.5,
@@ -113,3 +114,14 @@ def test_the_information_is_about_all_targets(model):
     explanation = Interview(model, ["stage", "weight"]).explain()
     assert "bits of information about stage and weight, and to change" in str(explanation)
     assert "the best guess of stage is wrong" in str(explanation)
+
+
+def test_a_random_question_is_explained_as_random(model):
+    strategy = Explore(Information(), share=0.99)
+    best = Interview(model, "stage").ask()
+    interviews = (
+        Interview(model, strategy=strategy, record=Record(("stage",), (), str(key))) for key in range(20)
+    )
+    interview = next(each for each in interviews if each.ask() != best)
+    assert "chosen at random, so that the model can learn" in str(interview.explain())
+    assert "at random" not in str(Interview(model, "stage").explain())

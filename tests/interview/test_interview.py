@@ -9,7 +9,7 @@ import pytest
 from eddi import DECLINED, UNKNOWN, Interview, Stop, Variable
 from eddi.errors import AnswerError, OutOfRangeError, TargetError
 from eddi.interview.record import Answer, Record
-from eddi.strategy import FixedOrder
+from eddi.strategy import Explore, FixedOrder, Information
 
 ANSWERS = {
     "age": 61.5,
@@ -421,3 +421,26 @@ def test_an_interview_has_a_short_repr(model):
     interview.tell("age", 61)
     expected = "<Interview about stage: 1 answer, next question: most informative question>"
     assert repr(interview) == expected
+
+
+def test_the_probability_of_a_question_is_recorded_and_survives_a_replay(model):
+    interview = Interview(model, "stage")
+    interview.tell("age", 50, propensity=0.5)
+    assert Interview(model, record=interview.record).record.answers[0].propensity == 0.5
+
+
+def test_the_probabilities_of_all_questions_can_be_computed_again(model):
+    interview = Interview(model, "stage", strategy=Explore(Information(), share=0.6))
+    expected = []
+    for _ in range(3):
+        step = interview.next_step()
+        expected.append(step.propensity)
+        interview.tell(step.question, UNKNOWN)
+    assert interview.propensities() == pytest.approx(expected)
+
+
+def test_a_question_that_was_not_asked_has_probability_zero(model):
+    interview = Interview(model, "stage")
+    asked = interview.ask().name
+    interview.tell(next(name for name in ("age", "town") if name != asked), UNKNOWN)
+    assert interview.propensities() == (0.0,)

@@ -68,3 +68,16 @@ def test_a_single_target_may_be_given_as_a_string():
 def test_a_document_that_is_not_a_record_is_refused(document):
     with pytest.raises(AnswerError, match=r"not the record of an interview.*Record.to_document"):
         Record.from_document(document)
+
+
+def test_the_probability_of_a_question_is_part_of_the_record():
+    answer = Answer("age", {"age": 61}, propensity=0.25)
+    assert answer.to_document()["propensity"] == 0.25
+    assert Answer.from_document(answer.to_document()) == answer
+    assert "propensity" not in Answer("age", {"age": 61}).to_document()
+
+
+def test_a_probability_above_one_is_refused():
+    document = {"key": "a", "target": "ill", "answers": [{"question": "age", "propensity": 1.5}]}
+    with pytest.raises(AnswerError, match=r"a propensity is a probability from 0 to 1, got 1.5"):
+        Record.from_document(document)

@@ -408,3 +408,10 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path, encoding):
     text = '[variables]\r\n"größe" = { kind = "real", unit = "cm" }\r\n'
     path.write_bytes(text.encode(encoding))
     assert Schema.from_toml(path)["größe"].unit == "cm"
+
+
+def test_exploration_is_written_and_read():
+    schema = Schema((Variable("age", "real"),), exploration={"share": 0.25, "half_after": 50})
+    text = schema_file.write(schema)
+    assert "[exploration]\nshare = 0.25\nhalf_after = 50\n" in text
+    assert schema_file.read(text) == schema

@@ -1,6 +1,7 @@
 """Interviews as plain JSON: answers in; next question, predictions and rewards out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eddi.errors import AnswerError
@@ -59,6 +60,8 @@ def resume(
         raise AnswerError(f"the answers must be an object, got {_shorten(answers)}. {SHAPE}")
     requested = document.get("target") if target is None else target
     interview = Interview(model, requested, strategy=strategy, stop=stop)
+    # Without a key, the same document must give the same question, so nothing is asked at random.
+    interview.record = replace(interview.record, key=str(document.get("key", "")))
     for name, answer in answers.items():
         interview.tell(name, parse_answer(answer), confirm=document.get("confirm") is True)
     return interview

@@ -34,6 +34,7 @@ class Explanation:
         is_most_informative: whether no open question has a higher expected information.
         per_cost: whether questions are chosen by information per unit of cost.
         other_targets: the targets that the information is also about.
+        is_random: whether the question was chosen at random, to explore.
     """
 
     question: Question
@@ -47,6 +48,7 @@ class Explanation:
     is_most_informative: bool = True
     per_cost: bool = False
     other_targets: tuple[str, ...] = ()
+    is_random: bool = False
 
     @property
     def subject(self) -> str:
@@ -72,6 +74,8 @@ class Explanation:
                 " Its answer also determines what to ask next, which is worth at least "
                 f"{format_bits(self.lookahead_gain)} more."
             )
+        if self.is_random:
+            text += " It was chosen at random, so that the model can learn from its answer."
         if self.runner_up is None:
             return text + " No other question is left."
         name, nats = self.runner_up
@@ -99,6 +103,7 @@ def explain(
     now = model.predict_evidence(evidence, (first,))[first]
     after = model.predict_evidence(_draw_answers(model, evidence, question), (first,))[first]
     runner_up = next((name for name in step.ranking if name != question.name), None)
+    highest_propensity = max(step.propensities.values(), default=0.0)
     return Explanation(
         question=question,
         target=first,
@@ -111,6 +116,7 @@ def explain(
         is_most_informative=question.name == next(iter(step.rewards), question.name),
         per_cost=per_cost,
         other_targets=tuple(target[1:]),
+        is_random=question == step.question and step.propensity < highest_propensity,
     )
 
 

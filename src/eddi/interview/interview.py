@@ -1,6 +1,7 @@
 """The ask/tell loop with one respondent."""
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, overload
 
@@ -15,8 +16,8 @@ from eddi.interview.risk_control import resolve_rules
 from eddi.model.base import Model, ModelSource
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
+from eddi.strategy.exploration import uniform_number
 from eddi.strategy.names import summarize_strategy
-from eddi.strategy.per_cost import PerCost
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -98,7 +99,8 @@ class Interview(Generic[Result_co]):
         self.rules = resolve_rules(fitted, names, strategy=strategy, stop=stop)
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
-            self.tell(answer.question, {**answer.values, **answer.without}, confirm=True)
+            given = {**answer.values, **answer.without}
+            self.tell(answer.question, given, confirm=True, propensity=answer.propensity)
 
     def __repr__(self) -> str:
         target, n_answers = ", ".join(self.target), len(self.record.answers)
@@ -131,7 +133,13 @@ class Interview(Generic[Result_co]):
         chosen = int(self._next_steps().chosen[0])
         return None if chosen < 0 else self.model.schema.questions[chosen]
 
-    def tell(self, question: Question | str, *values: object, confirm: bool = False) -> None:
+    def tell(
+        self,
+        question: Question | str,
+        *values: object,
+        confirm: bool = False,
+        propensity: float | None = None,
+    ) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
         Give one value for each variable that the question reveals, in order, or a list of them, or a
@@ -143,6 +151,7 @@ class Interview(Generic[Result_co]):
             question: the question, its name, or the name of a variable.
             values: the answer.
             confirm: whether values outside their range are known to be correct.
+            propensity: the probability with which the question was chosen, to be recorded; see `NextStep`.
 
         Raises:
             AnswerError: the answer is not valid; nothing is recorded.
@@ -157,7 +166,7 @@ class Interview(Generic[Result_co]):
         given = assign_values(name, variables, values, answered=answered)
         without = {key: value for key, value in given.items() if isinstance(value, NoAnswer)}
         levels = self._parse_values({k: v for k, v in given.items() if k not in without}, confirm)
-        self.record = self.record.plus(Answer(name, levels, without))
+        self.record = self.record.plus(Answer(name, levels, without, propensity))
 
     def parse(self, variable: str, value: object, *, confirm: bool = False) -> Level:
         """The value of a variable as it is recorded.
@@ -225,9 +234,33 @@ class Interview(Generic[Result_co]):
         """
         return self._next_steps(deferred)[0]
 
+    def propensities(self) -> tuple[float, ...]:
+        """The probability with which each answered question was chosen at its step.
+
+        It is 0 for an answer to a question that would never have been asked at that step. Recorded
+        probabilities are not used.
+        """
+        states = [self._state_before(number) for number in range(len(self.record.answers))]
+        if not states:
+            return ()
+        steps = NextSteps(self.rules, InterviewStates.concatenate(states))
+        places = {question.name: place for place, question in enumerate(self.model.schema.questions)}
+        return tuple(
+            float(steps.probabilities[row, places[answer.question]])
+            if answer.question in places
+            else 0.0
+            for row, answer in enumerate(self.record.answers)
+        )
+
+    def _state_before(self, n_answers: int) -> InterviewStates:
+        """The state after the first answers."""
+        earlier = copy(self)
+        earlier.record = replace(self.record, answers=self.record.answers[:n_answers])
+        return earlier.state()
+
     def explain(self) -> Explanation | None:
         """Why the next question is asked, in words and numbers; None if the interview is over."""
-        step, per_cost = self.next_step(), isinstance(self.rules.strategy, PerCost)
+        step, per_cost = self.next_step(), self.rules.is_per_cost
         return explain(self.model, self.evidence(), self.target, step, per_cost=per_cost)
 
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
@@ -240,12 +273,14 @@ class Interview(Generic[Result_co]):
         # A question that could only reveal declined variables is closed, too.
         closed = [q.name in answered or declined >= set(q.reveals) for q in questions]
         is_deferred = [q.name in deferred for q in questions]
+        key, n_answers = self.record.key, len(self.record.answers)
         return InterviewStates(
             evidence=self.evidence(),
             closed=np.array([closed], dtype=bool),
             n_asked=np.array([self.record.n_answered]),
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
+            uniform=np.array([uniform_number(key, n_answers)]) if key else None,
         )
 
     def evidence(self) -> Evidence:

@@ -5,7 +5,7 @@ batch of all waiting requests, and a simulation a batch of all held-out rows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from eddi.interview.rules import InterviewRules, Mask
 from eddi.model.prediction import Prediction, Predictions
+from eddi.strategy.exploration import choose_surely, draw_question
 from eddi.strategy.information import Information
 from eddi.strategy.stopping import Situation
 from eddi.table.evidence import Evidence
@@ -33,6 +34,7 @@ class InterviewStates:
         spent: their total cost [rows].
         deferred: questions that are asked last, before the interview ends [rows, questions]; None for
             none.
+        uniform: random numbers in [0, 1), which decide about exploration [rows]; None for no exploration.
     """
 
     evidence: Evidence
@@ -40,6 +42,7 @@ class InterviewStates:
     n_asked: NDArray[np.int64]
     spent: Numbers
     deferred: Mask | None = None
+    uniform: Numbers | None = None
 
     @classmethod
     def empty(cls, rules: InterviewRules, n_rows: int) -> "InterviewStates":
@@ -65,11 +68,13 @@ class InterviewStates:
             return states[0]
         values = np.concatenate([state.evidence.values for state in states])
         observed = np.concatenate([state.evidence.observed for state in states])
+        uniform = [state.uniform for state in states if state.uniform is not None]
         return cls(
             Evidence(values, observed),
             np.concatenate([state.closed for state in states]),
             np.concatenate([state.n_asked for state in states]),
             np.concatenate([state.spent for state in states]),
+            uniform=np.concatenate(uniform) if len(uniform) == len(states) else None,
         )
 
 
@@ -84,6 +89,9 @@ class NextStep:
         ranking: the open questions by the strategy's score, best first.
         lookahead_gains: nats by which an answer is expected to improve the question after it, for the
             questions for which this counts.
+        propensity: probability of this question, given the answers so far; that of the end if there is
+            no question. 1 without exploration.
+        propensities: probability of each question that might have been asked now.
     """
 
     question: Question | None
@@ -91,6 +99,8 @@ class NextStep:
     rewards: Mapping[str, float]
     ranking: tuple[str, ...]
     lookahead_gains: Mapping[str, float]
+    propensity: float = 1.0
+    propensities: Mapping[str, float] = field(default_factory=dict)
 
     def is_finite(self) -> bool:
         """Whether all numbers are finite."""
@@ -126,17 +136,53 @@ class NextSteps:
             rewards={questions[i].name: float(self.rewards[row, i]) for i in by_reward},
             ranking=tuple(questions[i].name for i in by_score),
             lookahead_gains={questions[i].name: float(gains[i]) for i in open_ if gains[i] > 0},
+            propensity=float(self.propensities[row]),
+            propensities={
+                questions[i].name: float(self.probabilities[row, i])
+                for i in np.flatnonzero(self.probabilities[row])
+            },
         )
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
         """The position of each row's next question [rows]; -1 if the interview is over."""
-        closed = self.states.closed
+        if self.rules.exploration is None or self.states.uniform is None:
+            return self._best
+        return draw_question(self.probabilities, self.states.uniform)
+
+    @cached_property
+    def probabilities(self) -> Numbers:
+        """The probability of each question to be asked next [rows, questions]; the rest is the end's."""
+        explore = self.rules.exploration
+        if explore is None or self.states.uniform is None:
+            return choose_surely(self._best, self.open.shape[1])
+        return explore.probabilities(self._best, self._candidates)
+
+    @cached_property
+    def propensities(self) -> Numbers:
+        """The probability with which each row's next question, or its end, was chosen [rows]."""
+        ends = np.maximum(1 - self.probabilities.sum(1, keepdims=True), 0.0)
+        with_end = np.concatenate([self.probabilities, ends], axis=1)
+        return np.take_along_axis(with_end, self.chosen[:, None] % with_end.shape[1], axis=1)[:, 0]
+
+    @cached_property
+    def _best(self) -> NDArray[np.int64]:
+        """The next question without exploration [rows]; -1 if the interview is over."""
+        chosen, closed = self._choice[0], self.states.closed
         if self.states.deferred is None:
-            return self._choose(closed)
-        chosen = self._choose(closed | self.states.deferred)
+            return chosen
         deferred = self._askable(closed) & self.states.deferred
         return np.where(chosen >= 0, chosen, best_question(self.scores, deferred))
+
+    @property
+    def _candidates(self) -> Mask:
+        """Questions that may be asked at random [rows, questions]."""
+        return self._choice[1]
+
+    @cached_property
+    def _choice(self) -> tuple[NDArray[np.int64], Mask]:
+        closed, deferred = self.states.closed, self.states.deferred
+        return self._choose(closed if deferred is None else closed | deferred)
 
     @cached_property
     def open(self) -> Mask:
@@ -187,7 +233,8 @@ class NextSteps:
             return np.where(is_first[:, None], bonus, 0.0)
         return np.zeros(askable.shape)
 
-    def _choose(self, closed: Mask) -> NDArray[np.int64]:
+    def _choose(self, closed: Mask) -> tuple[NDArray[np.int64], Mask]:
+        """The best question of each row, or -1, and the questions that may take its place."""
         rules = self.rules
         values = self.base_scores + self._lookahead_gain(closed)
         scores = rules.adjust_to_costs(values)
@@ -198,9 +245,10 @@ class NextSteps:
         best = np.where(askable, values, -np.inf).max(1, initial=-np.inf)
         situation = Situation(self.states.n_asked, best, lambda: self.predictions)
         is_over = rules.stop.reached(situation)
-        return np.where(
-            is_over, best_question(scores, askable & rules.always), best_question(scores, askable)
-        )
+        pinned = askable & rules.always
+        chosen = np.where(is_over, best_question(scores, pinned), best_question(scores, askable))
+        is_pinned = is_over & pinned.any(1)
+        return chosen, np.where(is_pinned[:, None], pinned, askable)
 
 
 def best_question(scores: NDArray[np.floating], askable: Mask) -> NDArray[np.int64]:

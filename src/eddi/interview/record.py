@@ -23,22 +23,39 @@ DECLINED = NoAnswer.DECLINED
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: a value for each variable it reveals, or why there is none."""
+    """The answer to one question: a value for each variable it reveals, or why there is none.
+
+    ``propensity`` is the probability with which the question was chosen; None if it is not known, as for
+    an answer that was volunteered.
+    """
 
     question: str
     values: Mapping[str, Level]
     without: Mapping[str, NoAnswer] = field(default_factory=dict)
+    propensity: float | None = None
 
     def to_document(self) -> dict[str, Any]:
-        """The answer as plain JSON: ``{"question": ..., "values": {...}, "without": {...}}``."""
+        """The answer as plain JSON: ``{"question": ..., "values": {...}, "without": {...}}``.
+
+        If the probability of the question is known, it is there as ``"propensity"``.
+        """
         without = {name: str(reason) for name, reason in self.without.items()}
-        return {"question": self.question, "values": dict(self.values), "without": without}
+        document = {"question": self.question, "values": dict(self.values), "without": without}
+        return document if self.propensity is None else document | {"propensity": self.propensity}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Answer":
         """The answer that `to_document` described."""
         without = {name: NoAnswer(why) for name, why in document.get("without", {}).items()}
-        return cls(str(document["question"]), dict(document.get("values", {})), without)
+        given = document.get("propensity")
+        propensity = None if given is None else _check_propensity(float(given))
+        return cls(str(document["question"]), dict(document.get("values", {})), without, propensity)
+
+
+def _check_propensity(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise AnswerError(f"a propensity is a probability from 0 to 1, got {value:g}.")
+    return value
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from eddi.model.base import Model
 from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
+from eddi.strategy.exploration import Explore
+from eddi.strategy.per_cost import PerCost
 from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
 from eddi.table import question
 from eddi.table.evidence import Evidence
@@ -36,20 +38,32 @@ class InterviewRules:
     @cached_property
     def base_strategy(self) -> Strategy:
         """The strategy whose scores are adjusted to costs; the strategy itself if none are."""
-        strategy = self.strategy
-        while isinstance(strategy, CostAware):
-            strategy = strategy.inner
-        return strategy
+        return self._wrappers[-1].inner if self._wrappers else self.strategy
 
-    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scores of the strategy, from those of its base strategy [rows, questions]."""
+    @cached_property
+    def exploration(self) -> Explore | None:
+        """The part of the strategy that asks questions at random; None if there is none."""
+        return next((part for part in self._wrappers if isinstance(part, Explore)), None)
+
+    @cached_property
+    def is_per_cost(self) -> bool:
+        """Whether questions are chosen by score per unit of cost."""
+        return any(isinstance(part, PerCost) for part in self._wrappers)
+
+    @cached_property
+    def _wrappers(self) -> list[CostAware]:
+        """The strategies around the base strategy, the outermost first."""
         wrappers: list[CostAware] = []
         strategy = self.strategy
         while isinstance(strategy, CostAware):
             wrappers.append(strategy)
             strategy = strategy.inner
+        return wrappers
+
+    def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The scores of the strategy, from those of its base strategy [rows, questions]."""
         adjusted, costs = torch.from_numpy(scores), torch.from_numpy(self._costs)
-        for wrapper in reversed(wrappers):
+        for wrapper in reversed(self._wrappers):
             adjusted = wrapper.adjust(adjusted, costs)
         return adjusted.numpy()
 

@@ -50,11 +50,12 @@ class SimulatedInterviews:
         evidence = start.evidence
         asked = np.zeros((n_rows, n_questions), dtype=bool)
         is_active = np.ones(n_rows, dtype=bool)
-        for _ in range(n_steps):
+        for number in range(n_steps):
             closed = start.closed | asked | ~self._answerable(evidence)
             spent = start.spent + asked @ self.rules.model.schema.costs
+            n_asked, uniform = start.n_asked + asked.sum(1), self._draw_uniform(number)
             # Rows that have stopped are scored, too: a strategy may identify a row by its position.
-            states = InterviewStates(evidence, closed, start.n_asked + asked.sum(1), spent)
+            states = InterviewStates(evidence, closed, n_asked, spent, uniform=uniform)
             chosen = np.where(is_active, NextSteps(self.rules, states).chosen, -1)
             is_active = chosen >= 0
             if not is_active.any():
@@ -65,6 +66,13 @@ class SimulatedInterviews:
             evidence = evidence.reveal(self.truth.hide(~revealed))
         closed = start.closed | asked | ~self._answerable(evidence)
         yield SimulatedStep(evidence, closed, np.full(n_rows, -1))
+
+    def _draw_uniform(self, step: int) -> NDArray[np.float64] | None:
+        """The random numbers that decide about exploration [rows]; None without exploration."""
+        explore = self.rules.exploration
+        if explore is None:
+            return None
+        return np.random.default_rng([explore.seed, step]).random(len(self.truth))
 
     def _answerable(self, evidence: Evidence) -> Mask:
         """Questions to which the row has a new answer [rows, questions]."""

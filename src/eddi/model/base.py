@@ -47,6 +47,10 @@ class Model(ModelSource, Protocol):
         """The declared targets; empty if none was declared."""
 
     @property
+    def n_training_rows(self) -> int:
+        """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
+
+    @property
     def network(self) -> Network:
         """The trained network."""
 

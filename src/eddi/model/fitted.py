@@ -153,6 +153,11 @@ class FittedModel(LearnedAttributes):
         """This model."""
         return self
 
+    @property
+    def n_training_rows(self) -> int:
+        """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
+        return self.training.n_rows
+
     def held_out(self) -> tuple[str, list[tuple["FittedModel", Evidence]]]:
         """What the held-out rows are, and models, each with rows that it was not trained on."""
         if self.validation_rows is not None:

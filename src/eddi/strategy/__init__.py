@@ -1,6 +1,7 @@
 """Strategies: which question to ask next. Pass one to an interview or a simulation."""
 
 from eddi.strategy.base import Strategy
+from eddi.strategy.exploration import Exploration, Explore
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
 from eddi.strategy.lasso import Lasso
@@ -11,6 +12,8 @@ from eddi.strategy.price import Priced
 from eddi.strategy.random import Random
 
 __all__ = [
+    "Exploration",
+    "Explore",
     "FixedOrder",
     "Information",
     "Lasso",

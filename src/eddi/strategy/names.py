@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from eddi.errors import StrategyError
 from eddi.model.base import Model
 from eddi.strategy.base import Strategy
+from eddi.strategy.exploration import Exploration, Explore
 from eddi.strategy.fixed_order import FixedOrder
 from eddi.strategy.information import Information
 from eddi.strategy.lookahead import Lookahead
@@ -24,24 +25,44 @@ DESCRIPTIONS: dict[str, str] = {
 
 
 def default_strategy(model: Model, target: Sequence[str]) -> Strategy:
-    """EDDI (`Information`); per unit of cost if the questions have different costs."""
+    """EDDI (`Information`); per unit of cost if the questions have different costs.
+
+    It explores if the schema says so; see `Exploration`.
+    """
+    return _explore(_informative_strategy(model, target), model)
+
+
+def _informative_strategy(model: Model, target: Sequence[str]) -> Strategy:
     askable = [q for q in model.schema.questions if not q.never and not set(q.reveals) & set(target)]
     has_different_costs = len({question.cost for question in askable}) > 1
     return PerCost(Information()) if has_different_costs else Information()
+
+
+def _explore(strategy: Strategy, model: Model) -> Strategy:
+    """The strategy with the exploration of the schema, if there is any."""
+    settings = model.schema.exploration
+    if not settings:
+        return strategy
+    return Exploration.from_document(settings).wrap(strategy, model.n_training_rows)
 
 
 def make_strategy(name: str, model: Model, target: Sequence[str], *, seed: int = 0) -> Strategy:
     """The strategy of this name; the default one if it is empty.
 
     A fixed order is learned from rows that are drawn from the model. It considers costs, if they differ.
+    A strategy explores if the schema says so.
 
     Raises:
         StrategyError: there is no strategy of this name.
     """
+    return _explore(_make_named(name, model, target, seed), model)
+
+
+def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> Strategy:
     if name == "per-cost":
         return PerCost(Information())
     if name == "fixed":
-        return FixedOrder.learn(model, target=target, strategy=default_strategy(model, target))
+        return FixedOrder.learn(model, target=target, strategy=_informative_strategy(model, target))
     if name == "lookahead":
         return Lookahead(seed=seed)
     if name == "random":
@@ -52,16 +73,19 @@ def make_strategy(name: str, model: Model, target: Sequence[str], *, seed: int =
         raise StrategyError(
             f"there is no strategy {name!r}. Choose one of: {', '.join(get_args(StrategyName))}."
         )
-    return default_strategy(model, target)
+    return _informative_strategy(model, target)
 
 
 def reseed(strategy: Strategy, seed: int) -> Strategy:
     """The strategy with another seed, if it has one: for another part of the same rows."""
-    return replace(strategy, seed=seed) if isinstance(strategy, Lookahead | Random) else strategy
+    has_seed = isinstance(strategy, Explore | Lookahead | Random)
+    return replace(strategy, seed=seed) if has_seed else strategy
 
 
 def name_strategy(strategy: Strategy) -> str:
-    """The name of a strategy; of one without a name, its class."""
+    """The name of a strategy, apart from its exploration; of one without a name, its class."""
+    if isinstance(strategy, Explore):
+        return name_strategy(strategy.inner)
     if isinstance(strategy, PerCost) and isinstance(strategy.inner, Information):
         return "per-cost"
     names = {Information: "information", Lookahead: "lookahead", Random: "random", FixedOrder: "fixed"}

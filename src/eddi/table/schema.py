@@ -55,6 +55,8 @@ class Schema:
         missing: codes that mean "missing" in every column, such as -99.
         declined: codes that mean "declined to answer" in every column, such as "refused".
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
+        exploration: how much interviews explore, such as ``{"share": 0.2}``; see
+            `eddi.strategy.Exploration`. They do not if it is empty.
         notes: what to check in an inferred schema. They do not affect how a table is read.
     """
 
@@ -65,11 +67,12 @@ class Schema:
     missing: tuple[Level, ...] = ()
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
+    exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name != "stop":
+            if item.name not in ("stop", "exploration"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -286,6 +289,7 @@ class Schema:
             missing=self.missing,
             declined=self.declined,
             stop=self.stop,
+            exploration=self.exploration,
             notes=tuple(note for note in self.notes if note.column not in names),
         )
 

@@ -25,6 +25,7 @@ SECTIONS = {
     "variables": "# Kinds: real, count, binary (its 'no' first), ordinal (in order), category.",
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
+    "exploration": "# How much interviews explore. See eddi.strategy.Exploration.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
 }
@@ -105,10 +106,8 @@ def from_document(document: dict[str, Any]) -> Schema:
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
         missing=_parse_levels("missing", document.get("missing", [])),
         declined=_parse_levels("declined", document.get("declined", [])),
-        stop={
-            name: _parse_number(f"stop: {name}", value)
-            for name, value in _parse_section(document, "stop").items()
-        },
+        stop=_parse_numbers(document, "stop"),
+        exploration=_parse_numbers(document, "exploration"),
     )
 
 
@@ -130,8 +129,10 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
-    stop = ((name, f"{_to_int_if_whole(value)!r}") for name, value in schema.stop.items())
-    yield from _format_section("stop", stop, schema)
+    for section in ("stop", "exploration"):
+        numbers = getattr(schema, section).items()
+        entries = ((name, f"{_to_int_if_whole(value)!r}") for name, value in numbers)
+        yield from _format_section(section, entries, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
         reasons = ((column.name, _format_value(column.reason)) for column in columns)
@@ -141,7 +142,7 @@ def _format_schema(schema: Schema) -> Iterator[str]:
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name != "stop" and (name != "questions" or key not in schema.names):
+        if name not in ("stop", "exploration") and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
         lines.append(f"{_format_key(key)} = {value}")
     if lines or name == "variables":
@@ -314,6 +315,13 @@ def _parse_section(document: dict[str, Any], section: str) -> dict[str, Any]:
     entries = document.get(section, {})
     _check_type(section, entries, dict, f"a section headed [{section}]")
     return dict(entries)
+
+
+def _parse_numbers(document: dict[str, Any], section: str) -> dict[str, float]:
+    return {
+        name: _parse_number(f"{section}: {name}", value)
+        for name, value in _parse_section(document, section).items()
+    }
 
 
 def _parse_names(where: str, value: Any) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import pytest
 from eddi import UNKNOWN, Stop
 from eddi.service.interviews import batcher as batcher_module
 from eddi.service.interviews.batcher import Batcher, BusyError, _Request, compute_next_steps
+from eddi.strategy.exploration import Explore
 from eddi.strategy.information import Information
 from eddi.strategy.random import Random
 
@@ -224,3 +225,14 @@ def test_a_request_after_closing_is_refused(questionnaire):
     batcher.close()
     with pytest.raises(BusyError, match="the server is shutting down"):
         batcher.next_step(questionnaire.interview())
+
+
+def test_exploring_interviews_with_the_same_answers_do_not_share_a_cached_step(
+    questionnaire, make_batcher
+):
+    exploring = replace(questionnaire, strategy=Explore(Information(), share=1.0))
+    interviews = [exploring.interview() for _ in range(12)]
+    batcher = make_batcher()
+    asked = [batcher.next_step(interview).question for interview in interviews]
+    assert asked == [interview.ask() for interview in interviews]
+    assert len(set(asked)) > 1

@@ -11,7 +11,7 @@ Intervals contain the central 95% of 1,000 resamples of persons.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -107,7 +107,7 @@ def estimate_value(
 ) -> OffPolicyValue:
     """Estimate the error and cost of interviews under ``rules`` from logged interviews.
 
-    The rules must not have learned from these interviews.
+    The rules must not have learned from these interviews. They are evaluated without exploration.
 
     Args:
         rules: model, target, strategy and stopping rule.
@@ -232,6 +232,8 @@ def _compute_terms(
         raise EvaluationError(
             f"an off-policy estimate has exactly one target, got {', '.join(map(repr, rules.target))}."
         )
+    if rules.exploration is not None:
+        rules = replace(rules, strategy=rules.exploration.inner)
     known = logged.with_target(rules.target[0])
     replayed = replay(rules, known)
     final = final_values(rules, known, replayed, metric)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,25 +10,14 @@ from numpy.typing import NDArray
 from eddi.errors import EvaluationError
 from eddi.interview.next_step import InterviewStates
 from eddi.interview.record import NoAnswer, Record
+from eddi.interview.rules import InterviewRules, Mask
 from eddi.model.base import Model
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 from eddi.table.variable import Level
 
-Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
 NO_QUESTION = -1
-
-
-class LoggingPolicy(Protocol):
-    """What led interviews: the probability of each question in a state."""
-
-    @property
-    def model(self) -> Model:
-        """The model that it used."""
-
-    def question_probabilities(self, states: InterviewStates) -> Numbers:
-        """The probability of asking each question next [rows, questions]; the rest is that of an end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +34,7 @@ class LoggedInterviews:
         propensities: probability with which each of them was chosen.
         volunteered: values that were given without a question.
         declined: variables that were declined.
-        policies: what led the interviews; empty if only the probabilities above are known.
+        policies: the rules that led the interviews, with exploration; empty if only the probabilities above are known.
         policy_of_row: position in ``policies`` for each interview; empty if there are none.
     """
 
@@ -56,7 +44,7 @@ class LoggedInterviews:
     propensities: Numbers  # [rows, steps]
     volunteered: Mask  # [rows, variables]
     declined: Mask  # [rows, variables]
-    policies: tuple[LoggingPolicy, ...] = ()
+    policies: tuple[InterviewRules, ...] = ()
     policy_of_row: NDArray[np.int64] | None = None  # [rows]
 
     def __post_init__(self) -> None:

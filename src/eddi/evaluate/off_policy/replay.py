@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.evaluate.curves import Metric
-from eddi.evaluate.off_policy.logged_interviews import NO_QUESTION, LoggedInterviews, Mask, Numbers
+from eddi.evaluate.off_policy.logged_interviews import NO_QUESTION, LoggedInterviews, Numbers
 from eddi.evaluate.off_policy.weights import compute_weights
 from eddi.evaluate.simulate import build_curves
 from eddi.evaluate.step_metrics import compute_step_metrics
 from eddi.interview.next_step import InterviewStates, NextSteps
-from eddi.interview.rules import InterviewRules
+from eddi.interview.rules import InterviewRules, Mask
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model
 from eddi.table.evidence import Evidence

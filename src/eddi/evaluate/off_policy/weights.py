@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from eddi.evaluate.off_policy.logged_interviews import (
     NO_QUESTION,
     LoggedInterviews,
-    LoggingPolicy,
-    Mask,
     Numbers,
 )
+from eddi.interview.next_step import NextSteps
+from eddi.interview.rules import InterviewRules, Mask
 
 MAX_SET = 8  # questions of an interview whose 256 subsets are enumerated; longer ones use their order
 CHUNK_STATES = 8_192  # evaluated by a policy at a time
@@ -59,7 +59,7 @@ def weigh_sets(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
 
 
 def _weigh_sets(
-    logged: LoggedInterviews, policy: LoggingPolicy, size: int, asked: NDArray[np.int64]
+    logged: LoggedInterviews, policy: InterviewRules, size: int, asked: NDArray[np.int64]
 ) -> Numbers:
     mass = _path_mass(logged, policy, size)  # [rows, subsets]
     n_rows, n_steps = asked.shape
@@ -77,7 +77,7 @@ def _weigh_sets(
     return weights
 
 
-def _path_mass(logged: LoggedInterviews, policy: LoggingPolicy, size: int) -> Numbers:
+def _path_mass(logged: LoggedInterviews, policy: InterviewRules, size: int) -> Numbers:
     """The probability of reaching the set of all answers from each of its subsets [rows, subsets].
 
     Bit k of a subset stands for the k-th question that was asked.
@@ -85,7 +85,8 @@ def _path_mass(logged: LoggedInterviews, policy: LoggingPolicy, size: int) -> Nu
     n_rows, n_subsets = len(logged), 1 << size
     rows, subsets = np.divmod(np.arange(n_rows * n_subsets), n_subsets)
     states = logged[rows].states(policy.model, _expand(logged, size)[rows, subsets])
-    chances = policy.question_probabilities(states)  # [rows x subsets, questions]
+    states = replace(states, uniform=np.zeros(len(rows)))  # the rules explore
+    chances = NextSteps(policy, states).probabilities  # [rows x subsets, questions]
     chances = np.take_along_axis(chances, logged.order[rows, :size], axis=1)
     chances = chances.reshape(n_rows, n_subsets, size)
     mass = np.zeros((n_rows, n_subsets))
@@ -108,4 +109,4 @@ def compute_weights(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbe
     """The weights by set if the policies of the log are known, else by order."""
     if not logged.policies:
         return weigh_sequences(logged, asked)
-    return weigh_sets(replace(logged), asked)
+    return weigh_sets(logged, asked)

@@ -19,6 +19,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
 
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
@@ -59,7 +62,9 @@ class _Request:
         state = self.state
         model = id(self.interview.model)
         numbers = (model, self.interview.target, int(state.n_asked[0]), float(state.spent[0]))
-        arrays = (state.evidence.values, state.evidence.observed, state.closed)
+        arrays: tuple[NDArray[Any], ...] = (state.evidence.values, state.evidence.observed, state.closed)
+        if self.rules.exploration is not None and state.uniform is not None:
+            arrays = (*arrays, state.uniform)
         content = repr(numbers).encode() + b"".join(array.tobytes() for array in arrays)
         return hashlib.blake2b(content, digest_size=16).digest()
 

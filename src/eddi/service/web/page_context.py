@@ -23,7 +23,6 @@ from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.prediction_charts import DensityChart
 from eddi.service.web.svg import Bar
 from eddi.service.web.texts import PLAIN, Texts
-from eddi.strategy.per_cost import PerCost
 from eddi.table.question import Question
 from eddi.table.variable import Variable
 
@@ -168,7 +167,7 @@ def why_page(view: InterviewView, question: Question) -> Context:
         interview.target,
         view.step,
         question=question,
-        per_cost=isinstance(interview.rules.strategy, PerCost),
+        per_cost=interview.rules.is_per_cost,
     )
     assert explanation is not None  # noqa: S101  # there is a question
     decimals = wording.count_decimals([view.prediction])
@@ -308,7 +307,7 @@ def _compare_questions(view: InterviewView, question: Question) -> list[Bar]:
     """Return what the best open questions are expected to tell, with ``question`` among them."""
     questions = {other.name: other for other in view.interview.model.schema.questions}
     texts = texts_of(view)
-    per_cost = isinstance(view.interview.rules.strategy, PerCost)
+    per_cost = view.interview.rules.is_per_cost
     best = list(view.rewards.items())[:MAX_ALTERNATIVES]
     if question.name not in dict(best):
         own = (question.name, view.rewards.get(question.name, 0.0))

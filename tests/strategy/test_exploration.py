@@ -1,0 +1,175 @@
+"""Exploration: random questions with known probabilities."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eddi import Interview, Stop
+from eddi.errors import StrategyError
+from eddi.interview.record import Record
+from eddi.interview.risk_control import resolve_rules
+from eddi.interview.simulated import SimulatedInterviews
+from eddi.strategy import Exploration, Explore, Information, PerCost, default_strategy, make_strategy
+from eddi.strategy.exploration import draw_question, uniform_number
+from eddi.strategy.names import name_strategy, reseed
+
+TARGET = ("stage",)
+
+
+def make_interview(model, key, *, strategy, stop=None):
+    return Interview(model, "stage", strategy=strategy, stop=stop, record=Record(TARGET, (), key))
+
+
+def test_every_candidate_has_a_positive_probability_and_they_add_up_to_one():
+    candidates = np.array([[True, True, False, True]])
+    probabilities = Explore(Information(), share=0.3).probabilities(np.array([1]), candidates)
+    np.testing.assert_allclose(probabilities, [[0.1, 0.8, 0.0, 0.1]])
+
+
+def test_an_interview_that_would_end_continues_with_a_random_question():
+    candidates = np.array([[True, False, True], [False, False, False]])
+    explore = Explore(Information(), share=0.9, continuation=0.5)
+    probabilities = explore.probabilities(np.array([-1, -1]), candidates)
+    np.testing.assert_allclose(probabilities, [[0.25, 0.0, 0.25], [0.0, 0.0, 0.0]])
+
+
+def test_questions_are_drawn_with_their_probabilities():
+    uniform = (np.arange(10_000) + 0.5) / 10_000
+    probabilities = np.tile([0.2, 0.0, 0.5], (10_000, 1))
+    drawn = draw_question(probabilities, uniform)
+    shares = [(drawn == place).mean() for place in (0, 1, 2, -1)]
+    np.testing.assert_allclose(shares, [0.2, 0.0, 0.5, 0.3], atol=1e-3)
+
+
+def test_rounding_never_ends_an_interview():
+    probabilities = np.full((1, 10), 0.1)
+    assert draw_question(probabilities, np.array([np.nextafter(1.0, 0.0)]))[0] == 9
+
+
+def test_random_numbers_of_interviews_are_uniform_and_reproducible():
+    numbers = np.array([uniform_number(f"key {i}", 3) for i in range(2_000)])
+    assert uniform_number("key 7", 3) == numbers[7] != uniform_number("key 7", 4)
+    assert np.histogram(numbers, bins=4, range=(0, 1))[0] == pytest.approx([500] * 4, abs=80)
+
+
+def test_a_replay_asks_the_same_question_with_the_same_probability(model):
+    explore = Explore(Information(), share=0.8)
+    first = make_interview(model, "a", strategy=explore)
+    first.tell("age", 50)
+    step = first.next_step()
+    again = Interview(model, "stage", strategy=explore, record=first.record).next_step()
+    assert (again.question, again.propensity) == (step.question, step.propensity)
+
+
+def test_the_share_of_random_questions_is_the_given_one(model):
+    explore = Explore(Information(), share=0.5)
+    best = Interview(model, "stage").ask()
+    asked = [make_interview(model, f"{i}", strategy=explore).ask() for i in range(300)]
+    # Half of the questions are random, and a seventh of these is the best one.
+    assert np.mean([question == best for question in asked]) == pytest.approx(0.5 + 0.5 / 7, abs=0.09)
+
+
+def test_the_probability_of_the_question_is_known(model):
+    explore = Explore(Information(), share=0.7)
+    best = Interview(model, "stage").ask()
+    for key in "abcdef":
+        step = make_interview(model, key, strategy=explore).next_step()
+        expected = 0.1 + 0.3 * (step.question == best)
+        assert step.propensity == pytest.approx(expected)
+        assert step.propensities[step.question.name] == step.propensity
+        assert sum(step.propensities.values()) == pytest.approx(1)
+
+
+def test_without_exploration_the_probability_is_one(model):
+    step = Interview(model, "stage").next_step()
+    assert step.propensity == 1
+    assert step.propensities == {step.question.name: 1.0}
+
+
+def test_the_probability_of_the_end_is_known(model):
+    strategy = Explore(Information(), continuation=0.25)
+    steps = [
+        make_interview(model, key, strategy=strategy, stop=Stop(after=0)).next_step()
+        for key in map(str, range(40))
+    ]
+    over = [step for step in steps if step.question is None]
+    assert {step.propensity for step in over} == {0.75}
+    others = [step.propensity for step in steps if step.question is not None]
+    assert others == pytest.approx([0.25 / 7] * len(others))
+    assert 0 < len(others) < 20
+
+
+def test_pinned_questions_are_asked_before_an_exploring_interview_ends(with_schema, people_schema):
+    pinned = with_schema(people_schema.with_question("town", always=True))
+    strategy = Explore(Information(), share=1.0, continuation=0.5)
+    for key in map(str, range(10)):
+        interview = make_interview(pinned, key, strategy=strategy, stop=Stop(after=2))
+        while (question := interview.ask()) is not None:
+            interview.tell(question, None)
+        assert "town" in interview.record.answered_questions()
+
+
+def test_exploration_respects_budgets(with_schema, people_schema):
+    expensive = with_schema(people_schema.with_question("town", cost=10))
+    strategy = Explore(Information(), share=1.0, continuation=1.0)
+    for key in map(str, range(20)):
+        interview = make_interview(expensive, key, strategy=strategy, stop=Stop(budget=3))
+        assert "town" not in interview.next_step().propensities
+
+
+def test_a_simulation_explores_reproducibly(model, people):
+    truth = model.evidence(people(20, seed=3))
+    strategy = Explore(Information(), share=0.5)
+    runs = [
+        [step.chosen.tolist() for step in SimulatedInterviews(rules, truth).run(3)]
+        for rules in (
+            resolve_rules(model.fitted(), TARGET, strategy=each)
+            for each in (strategy, strategy, reseed(strategy, 1), Information())
+        )
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+    assert runs[0] != runs[3]
+
+
+def test_scores_and_names_are_those_of_the_other_strategy(model):
+    rules = resolve_rules(model.fitted(), TARGET, strategy=Explore(PerCost(Information())))
+    assert isinstance(rules.base_strategy, Information)
+    assert rules.is_per_cost
+    assert name_strategy(Explore(PerCost(Information()))) == "per-cost"
+
+
+def test_exploration_declines_with_the_number_of_respondents():
+    settings = Exploration(share=0.4, continuation=0.8, half_after=50)
+    strategies = [settings.wrap(Information(), n) for n in (0, 50, 150)]
+    assert [s.share for s in strategies] == pytest.approx([0.4, 0.2, 0.1])
+    assert [s.continuation for s in strategies] == pytest.approx([0.8, 0.4, 0.2])
+
+
+def test_the_schema_makes_every_strategy_explore(model):
+    schema = replace(model.schema_, exploration={"share": 0.5, "half_after": 1e9})
+    fitted = replace(model.fitted(), schema=schema)
+    for strategy in (default_strategy(fitted, TARGET), make_strategy("random", fitted, TARGET)):
+        assert isinstance(strategy, Explore)
+        assert strategy.share == pytest.approx(0.5, rel=1e-3)
+
+
+def test_the_settings_of_exploration_are_plain_numbers():
+    settings = Exploration(share=0.1)
+    assert Exploration.from_document(settings.to_document()) == settings
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"share": 2}, "exploration: share is a probability from 0 to 1, got 2"),
+        ({"continuation": -1}, "exploration: continuation is a probability from 0 to 1, got -1"),
+        ({"half_after": 0}, "half_after must be above 0 respondents, got 0"),
+        ({"shares": 0.1}, "there is no setting of exploration 'shares'.*Did you mean 'share'"),
+        ({"share": "half"}, "exploration: share must be a number, got 'half'"),
+    ],
+)
+def test_settings_that_are_not_valid_are_explained(document, message):
+    with pytest.raises(StrategyError, match=message):
+        Exploration.from_document(document)
