@@ -10,6 +10,7 @@ import pytest
 from eddi.evaluate.off_policy.logged_interviews import LoggedInterviews
 from eddi.interview.next_step import NextSteps
 from eddi.interview.rules import InterviewRules
+from eddi.partial_vae import PartialVAE
 from eddi.strategy import Explore, Information
 from eddi.strategy.stopping import Stop
 from eddi.table import columns
@@ -35,10 +36,9 @@ def lead(policy: InterviewRules, numbers: Any, *, seed: int) -> LoggedInterviews
 
 
 @pytest.fixture(scope="session")
-def rules(people_model: Any) -> InterviewRules:
+def rules(model: PartialVAE) -> InterviewRules:
     """Three questions about the age, chosen by information."""
-    model = people_model(target="age").fitted()
-    return InterviewRules(model, ("age",), Information(), Stop(after=N_QUESTIONS))
+    return InterviewRules(model.fitted(), ("age",), Information(), Stop(after=N_QUESTIONS))
 
 
 @pytest.fixture(scope="session")
