@@ -34,9 +34,7 @@ def true_value(draw_people: Any) -> Any:
 
     def compute(rules: InterviewRules, n_rows: int = 2_000) -> float:
         truth = rules.model.coding.encode(draw_people(n_rows, 999))
-        curves = simulate_evidence(
-            rules.model, truth, "age", strategy=rules.strategy, stop=rules.stop
-        )
+        curves = simulate_evidence(rules.model, truth, "age", strategy=rules.strategy, stop=rules.stop)
         return float(curves.nll[-1])
 
     return compute
