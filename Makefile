@@ -8,6 +8,8 @@ OLDEST_TESTS := tests/table tests/strategy tests/interview tests/store tests/cli
 	tests/service/web tests/test_partial_vae.py tests/test_public_api.py tests/test_html.py tests/test_readme.py
 QUICK := tests/table tests/model/network tests/strategy tests/test_layers.py tests/test_names.py tests/test_errors.py
 .DEFAULT_GOAL := help
+# Tests start many processes: without compiled modules each of them would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help run test test-oldest quick lint check bench catalogue docs dist clean
 
 help:  ## Show the commands

@@ -25,7 +25,7 @@ MODEL_TIERS = (
     ("network",),
     ("training", "inference"),
     ("base", "fitted"),
-    ("files",),
+    ("files", "fit"),
     ("bulk_impute",),
 )
 PROTOCOL_USERS = ("interview/", "evaluate/", "service/")  # they depend on `Model`, not on the estimator

@@ -56,6 +56,7 @@ def toml_page() -> str:
     """The keys of a schema file, from the classes that read them."""
     from eddi.strategy.stopping import Stop
     from eddi.table import schema_file
+    from eddi.table.languages.translations import QuestionTexts, VariableTexts
     from eddi.table.question import Question
     from eddi.table.schema import Schema
     from eddi.table.variable import Kind, Variable
@@ -66,7 +67,7 @@ def toml_page() -> str:
     parts = [
         TOML_HEAD,
         "## The top of the file",
-        format_keys({key: schema[key] for key in ("targets", "missing", "declined")}),
+        format_keys({key: schema[key] for key in schema_file._TOP_KEYS}),
         "## `[variables]`",
         f"One line per variable. The kinds are {', '.join(f'`{kind}`' for kind in Kind)}.",
         format_keys({key: variable[key] for key in schema_file._VARIABLE_KEYS}),
@@ -78,6 +79,12 @@ def toml_page() -> str:
         format_keys({field.name: stop[field.name] for field in fields(Stop)}),
         "## `[identifiers]` and `[ignored]`",
         "Columns that are not modelled, each with the reason as text.",
+        "## `[languages.CODE.variables]`",
+        "Texts of variables in another language, such as `[languages.de.variables]`.",
+        format_keys(read_arguments(VariableTexts)),
+        "## `[languages.CODE.questions]`",
+        "Texts of questions in another language.",
+        format_keys(read_arguments(QuestionTexts)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -92,7 +99,8 @@ TOML_HEAD = """\
 
 `eddi schema people.csv > people.toml` writes a schema file, and `eddi fit --schema people.toml` reads it. In
 Python, {py:meth}`eddi.Schema.to_toml` and {py:meth}`eddi.Schema.from_toml` do the same.
-[Real-world tables](../how-to/tables.md) and [groups and prerequisites](../how-to/groups.md) have examples."""
+[Real-world tables](../how-to/tables.md) and [groups and prerequisites](../how-to/groups.md) have examples.
+[Publish a questionnaire](../how-to/questionnaires.md) has one with texts in several languages."""
 
 
 def read_arguments(owner: type) -> dict[str, str]:

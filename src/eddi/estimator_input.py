@@ -8,7 +8,9 @@ import pyarrow as pa
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from eddi.errors import TableError, TrainingError
 from eddi.table import formats
+from eddi.table.schema import Schema
 from eddi.table.streaming import open_table
 
 
@@ -37,6 +39,28 @@ def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = 
         estimator.n_features_in_ = len(table.column_names)
         estimator.feature_names_in_ = np.array(table.column_names, dtype=object)
     return table
+
+
+def empty_table(schema: Schema | None) -> pa.Table:
+    """A table without rows, for a model of the beliefs of a schema alone."""
+    if schema is None:
+        raise TableError(
+            "there is neither a table nor a schema. Give fit a table, or PartialVAE a schema whose beliefs "
+            "describe the variables."
+        )
+    names = dict.fromkeys(variable.column for variable in schema.variables)
+    return pa.table({name: pa.array([], pa.string()) for name in names})
+
+
+def check_prior_rows(prior_rows: int, *, has_table: bool) -> int:
+    """The number of rows that beliefs count as; at least 1 without a table.
+
+    Raises:
+        TrainingError: the number is negative.
+    """
+    if prior_rows < 0:
+        raise TrainingError(f"prior_rows must be 0 or more rows, got {prior_rows}.")
+    return int(prior_rows) if has_table else max(1, int(prior_rows))
 
 
 def join_target(table: Any, y: Any, target: str | Sequence[str] | None) -> Any:

@@ -1,10 +1,8 @@
 """`PartialVAE`: the scikit-learn estimator. `fit` trains a model; inference happens in `FittedModel`."""
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar, overload
@@ -17,24 +15,21 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
-from eddi.estimator_input import join_target, read_table
+from eddi.errors import EddiWarning, TableError, TrainingDataWarning
+from eddi.estimator_input import check_prior_rows, empty_table, join_target, read_table
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.files import archive
-from eddi.model.fitted import FittedModel, LearnedAttributes, TrainingSummary
-from eddi.model.inference.frozen import freeze_weights
+from eddi.model.fit import FitSettings, fit_model
+from eddi.model.fitted import FittedModel, LearnedAttributes
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe
 from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
-from eddi.model.training.checkpoint import Checkpoint
-from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.distributed import local_device
-from eddi.model.training.loop import OnProgress, train
-from eddi.model.training.validation import split_validation
+from eddi.model.training.loop import OnProgress
 from eddi.strategy.exploration import Exploration
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
@@ -62,6 +57,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             factors, for collinear variables and small tables. None means that of the recipe: "precision"
             by default, "pnp" in the paper.
         max_steps: number of training steps; the recipe's own number if None.
+        prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. Variables
+            whose values are not described by ``[beliefs]`` need a range or levels.
         random_state: a seed; the same seed gives the same model.
         device: "auto" (a GPU if there is one), "cpu", "cuda", ...
         checkpoint: a file in which training saves its state; an interrupted run resumes from it.
@@ -82,6 +79,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         recipe: str | Recipe = "default",
         set_encoder: str | None = None,
         max_steps: int | None = None,
+        prior_rows: int = 0,
         random_state: Any = None,
         device: str = "auto",
         checkpoint: str | PathLike[str] | None = None,
@@ -93,6 +91,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         self.recipe = recipe
         self.set_encoder = set_encoder
         self.max_steps = max_steps
+        self.prior_rows = prior_rows
         self.random_state = random_state
         self.device = device
         self.checkpoint = checkpoint
@@ -106,7 +105,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
 
         Args:
             X: pandas, polars or pyarrow; an array; or the path of a CSV, TSV, Parquet or Excel file. A
-                Parquet file of more than 20 million cells is streamed from disk.
+                Parquet file of more than 20 million cells is streamed from disk. None for a model of
+                the beliefs of the schema alone.
             y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
                 with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
 
@@ -114,7 +114,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             TrainingDataWarning: the table has few rows, rare classes of the target, repeated rows, or
                 variables that determine the target. One warning lists all of them.
         """
-        table = read_table(self, X, reset=True)
+        table = read_table(self, X if X is not None else empty_table(self.schema), reset=True)
         joined = None if y is None else join_target(table, y, self.target)
         if y is not None and joined is None:
             warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
@@ -135,56 +135,28 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         return self.fit(X, None if joined is None else y).transform(X)
 
     def _fit(self, X: Any, table: Any) -> Self:
-        recipe = self._resolve_recipe()
-        set_encoder = recipes.check_set_encoder(self.set_encoder or recipe.set_encoder)
-        device = preparation.find_device(local_device(self.device))
+        recipe = recipes.resolve(self.recipe)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
-        target = schema.target_names(self.target)
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         Exploration.from_document(schema.exploration)
-        seed = self._seed()
-        prepared = preparation.prepare(table, schema, recipe, seed=seed, targets=target)
-        if prepared.warnings:
-            warnings.warn(TrainingDataWarning(*prepared.warnings), stacklevel=3)
-        recipe = self._adapt_recipe(recipe, prepared.n_rows)
-        network = preparation.build_network(
-            schema, prepared.coding, set_encoder, recipe, seed=seed, rows=prepared.rows
-        )
-        run = f"{prepared.fingerprint} {recipe} {set_encoder} {target} {seed}"
-        folds: list[Fold] = []
-        rows, is_small = prepared.rows, recipes.is_cross_validated(recipe, prepared.n_rows)
-        train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
-        history = train_network(
-            network,
-            rows,
-            recipe,
-            seed=seed,
-            device=device,
-            targets=schema.positions(target),
-            checkpoint=self._checkpoint(run),
+        settings = FitSettings(
+            target=schema.target_names(self.target),
+            recipe=recipe,
+            set_encoder=recipes.check_set_encoder(self.set_encoder or recipe.set_encoder),
+            seed=self._seed(),
+            device=preparation.find_device(local_device(self.device)),
+            max_steps=self.max_steps,
+            prior_rows=check_prior_rows(self.prior_rows, has_table=X is not None),
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             on_progress=self.on_progress,
         )
-        for trained in (network, *(fold.network for fold in folds)):
-            freeze_weights(trained)
-        self.model_ = FittedModel(
-            schema=schema,
-            coding=prepared.coding,
-            recipe=recipe,
-            set_encoder=set_encoder,
-            target=target,
-            network=network,
-            training=TrainingSummary(
-                columns=tuple(table.column_names),
-                n_rows=prepared.n_rows,
-                fingerprint=prepared.fingerprint,
-                history=history,
-                has_column_names=not formats.is_array(X),
-                has_single_target=isinstance(self.target, str),
-                warnings=prepared.warnings,
-            ),
-            validation_rows=split_validation(prepared.rows, recipe, seed)[1],
-            folds=[(fold.network, fold.rows) for fold in folds],
+        model = fit_model(table, schema, settings, on_warnings=_warn)
+        summary = replace(
+            model.training,
+            has_column_names=not formats.is_array(X),
+            has_single_target=isinstance(self.target, str),
         )
+        self.model_ = replace(model, training=summary)
         return self
 
     @classmethod
@@ -345,26 +317,10 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         table = read_table(self, X, reset=False, columns=self.model_.training.columns)
         return table, self.model_.evidence(table, hidden=hidden, unknown=self.unknown)
 
-    def _resolve_recipe(self) -> Recipe:
-        if self.max_steps is not None and self.max_steps < 1:
-            raise TrainingError(f"max_steps must be at least 1, got {self.max_steps}.")
-        return recipes.resolve(self.recipe)
-
-    def _adapt_recipe(self, recipe: Recipe, n_rows: int) -> Recipe:
-        """The recipe for a table of this size, with the user's number of steps."""
-        adapted = recipes.adapt_to_rows(recipe, n_rows)
-        return adapted if self.max_steps is None else replace(adapted, max_steps=int(self.max_steps))
-
     def _seed(self) -> int:
         if self.random_state is None and self.checkpoint is not None:
             return 0  # a run that may be resumed must have the same seed again
         return int(check_random_state(self.random_state).randint(2**31))
-
-    def _checkpoint(self, run: str) -> Checkpoint | None:
-        """The checkpoint of a run, which its table, settings and seed identify."""
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(Path(self.checkpoint), hashlib.sha256(run.encode()).hexdigest())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -385,6 +341,10 @@ def load(path: str | PathLike[str], *, device: str = "auto", unknown: Unknown = 
     """
     model = archive.load(path, device=device)
     return PartialVAE.from_fitted(model, device=device, unknown=unknown)
+
+
+def _warn(messages: tuple[str, ...]) -> None:
+    warnings.warn(TrainingDataWarning(*messages), stacklevel=5)  # where `fit` was called
 
 
 def _as_names(target: str | Sequence[str] | None) -> tuple[str, ...]:

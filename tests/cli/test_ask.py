@@ -1,6 +1,7 @@
 """`eddi ask`: one stateless step from JSON to JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 from eddi import Interview, Stop
 from eddi.cli import app
 from eddi.interview.documents import describe
+from eddi.model.files.archive import save
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 
 
 @pytest.fixture
@@ -75,3 +78,30 @@ def test_asking_step_by_step_asks_the_questions_of_an_interview(model, model_fil
         interview.tell(question["name"], row[question["name"]])
     assert interview.ask() is None
     assert len(answers) == 7
+
+
+@pytest.fixture
+def bilingual_file(model, tmp_path):
+    """A model file whose schema has texts in German."""
+    texts = {"de": QuestionTexts("Wie alt sind Sie?")}
+    schema = model.schema_.with_question("age", text="How old are you?", translations=texts)
+    schema = schema.with_variable(
+        replace(schema["age"], translations={"de": VariableTexts(unit="Jahre")})
+    )
+    path = tmp_path / "bilingual.eddi"
+    save(replace(model.fitted(), schema=schema), path)
+    return path
+
+
+def test_the_question_has_the_texts_of_a_language(bilingual_file: Path) -> None:
+    answers = dict.fromkeys(("visits", "smoker", "pain", "town", "weight", "colour"))
+    text = json.dumps({"answers": answers})
+    german = parse_step(ask(bilingual_file, text, "--language", "de"))["question"]
+    assert (german["text"], german["reveals"][0]["unit"]) == ("Wie alt sind Sie?", "Jahre")
+    assert parse_step(ask(bilingual_file, text))["question"]["text"] == "How old are you?"
+
+
+def test_a_language_that_the_schema_lacks_is_refused(bilingual_file: Path) -> None:
+    result = ask(bilingual_file, "", "--language", "fr")
+    assert result.exit_code == 1
+    assert "no texts in 'fr'. Languages are: de" in " ".join(result.stderr.split())

@@ -91,3 +91,21 @@ def test_a_share_that_is_no_row_is_rejected(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["fit", *paths, "--test", "0.1"])
     assert result.exit_code == 1
     assert "0.1 of 3 rows is no row" in " ".join(result.stderr.split())
+
+
+def test_without_a_table_the_model_follows_from_the_beliefs_of_the_schema(tmp_path: Path) -> None:
+    schema = tmp_path / "s.toml"
+    schema.write_text(
+        '[variables]\nage = { kind = "real", low = 0, high = 9 }\nill = { kind = "count", high = 3 }\n'
+    )
+    output = tmp_path / "m.eddi"
+    result = CliRunner().invoke(app, ["fit", "--schema", str(schema), "-o", str(output), "--steps", "5"])
+    assert result.exit_code == 0, result.output
+    assert "no data, only beliefs" in result.output
+    assert output.exists()
+
+
+def test_neither_a_table_nor_a_schema_is_an_error(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["fit", "-o", str(tmp_path / "m.eddi")])
+    assert result.exit_code == 2
+    assert "give a table, or --schema with beliefs" in result.output

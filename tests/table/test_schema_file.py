@@ -1,6 +1,7 @@
 """Schemas round-trip through TOML without loss; mistakes in a file get clear messages."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from eddi.errors import SchemaError
 from eddi.table import schema_file
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 from eddi.table.question import Question
 from eddi.table.schema import Note, Schema, SetAside
 from eddi.table.variable import Kind, Variable
@@ -108,6 +110,10 @@ FORMATS = ("$1,234.56", "1.234,5 €", "1234%", "5'11\"", "1234.5 °C", "1 234")
 levels = st.lists(st.booleans() | st.integers() | numbers | names, min_size=2, max_size=4, unique_by=str)
 
 
+languages = st.sampled_from(["de", "pt-BR", "zh-Hans"])
+question_texts = st.dictionaries(languages, st.builds(QuestionTexts, names, names))
+
+
 @st.composite
 def variables(draw, name):
     kind = draw(st.sampled_from(Kind))
@@ -127,6 +133,8 @@ def variables(draw, name):
         format=number_format,
         missing=tuple(codes[:2]),
         declined=tuple(codes[2:]),
+        help=draw(names),
+        translations=draw(st.dictionaries(languages, st.builds(VariableTexts, names, help=names))),
     )
 
 
@@ -144,8 +152,10 @@ def schemas(draw):
         questions.append(Question(namesake, (namesake,), draw(names), draw(cost)))
         revealed = draw(st.lists(st.sampled_from(columns[:n_modelled]), min_size=1, unique=True))
         name = draw(names.filter(lambda name: name not in columns))
-        questions.append(Question(name, tuple(revealed), draw(names), draw(cost)))
-    return Schema(modelled, tuple(questions), tuple(targets), set_aside)
+        question = Question(name, tuple(revealed), draw(names), draw(cost), help=draw(names))
+        questions.append(replace(question, translations=draw(question_texts)))
+    language = draw(st.sampled_from(["", "en"]))
+    return Schema(modelled, tuple(questions), tuple(targets), set_aside, language=language)
 
 
 CODED = Schema(

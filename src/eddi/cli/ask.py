@@ -5,12 +5,18 @@ import sys
 from typing import Any
 
 from eddi.cli import terminal
-from eddi.cli.options import InterviewOptions, ModelPath, with_interview_options
+from eddi.cli.options import (
+    InterviewOptions,
+    LanguageOption,
+    ModelPath,
+    load_in_language,
+    with_interview_options,
+)
 from eddi.errors import AnswerError
 
 
 @with_interview_options
-def ask(model: ModelPath, *, options: InterviewOptions) -> None:
+def ask(model: ModelPath, *, options: InterviewOptions, language: LanguageOption = "") -> None:
     """Print the next question. Reads the answers so far as JSON from standard input.
 
     For example: echo '{"answers": {"age": 61}}' | eddi ask people.eddi --target risk
@@ -27,9 +33,8 @@ def ask(model: ModelPath, *, options: InterviewOptions) -> None:
     target, "rewards" of all open questions in nats, and "strategy".
     """
     from eddi.interview.documents import describe, resume
-    from eddi.model.files.archive import load
 
-    answers, fitted = _read_answers(), load(model)
+    answers, fitted = _read_answers(), load_in_language(model, language)
     interview = resume(
         fitted,
         answers,

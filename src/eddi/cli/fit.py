@@ -12,7 +12,7 @@ import typer
 
 from eddi.cli import terminal
 from eddi.cli.errors import EXIT_INTERRUPTED, check_writable
-from eddi.cli.options import Json, Seed, TablePath, Targets, single_or_list
+from eddi.cli.options import Json, Seed, Targets, single_or_list
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,22 @@ Steps = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."),
 ]
+OptionalTable = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A CSV, TSV, Parquet or Excel file. Empty cells are missing values. Without a table, the "
+        "model follows from the beliefs of the schema.",
+        show_default=False,
+    ),
+]
+SchemaPath = Annotated[
+    Path | None,
+    typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
+]
+PriorRows = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="How many rows of data the beliefs of the schema count as."),
+]
 TestShare = Annotated[
     float | None,
     typer.Option(
@@ -56,12 +72,9 @@ TestShare = Annotated[
 
 
 def fit(
-    table: TablePath,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", "-s", help="A schema from `eddi schema`. Default: inferred."),
-    ] = None,
+    table: OptionalTable = None,
+    schema: SchemaPath = None,
     target: Targets = None,
     recipe: Annotated[
         RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")
@@ -70,6 +83,7 @@ def fit(
         EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
     ] = None,
     steps: Steps = None,
+    prior_rows: PriorRows = 0,
     test: TestShare = None,
     seed: Seed = 0,
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")] = "auto",
@@ -78,6 +92,8 @@ def fit(
     """Train a model on a table with missing values.
 
     For example: eddi fit people.csv --schema people.toml --target risk -o people.eddi
+
+    Without a table, the model follows from the ranges, [beliefs] and [[relations]] of the schema.
 
     Training saves checkpoints to OUTPUT.partial. To resume after an
     interruption, run the same command.
@@ -88,7 +104,7 @@ def fit(
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
         row_schema.target_names(target)  # rejects an unknown target before torch is imported
-        rows, test_rows = _hold_out(rows, test, seed)
+        rows, test_rows = (None, None) if rows is None else _hold_out(rows, test, seed)
         from eddi.partial_vae import PartialVAE
 
         if checkpoint.exists():
@@ -100,6 +116,7 @@ def fit(
                 recipe=str(recipe),
                 set_encoder=None if encoder is None else str(encoder),
                 max_steps=steps,
+                prior_rows=prior_rows,
                 random_state=seed,
                 device=device,
                 checkpoint=checkpoint,
@@ -124,11 +141,15 @@ def silence_other_ranks() -> Iterator[bool]:
 
 
 def _read_table(
-    table: Path, schema_path: Path | None, target: list[str] | None
-) -> tuple["pa.Table | ParquetStream", "Schema"]:
+    table: Path | None, schema_path: Path | None, target: list[str] | None
+) -> tuple["pa.Table | ParquetStream | None", "Schema"]:
     from eddi.table.schema import Schema
     from eddi.table.streaming import open_table
 
+    if table is None:
+        if schema_path is None:
+            raise typer.BadParameter("give a table, or --schema with beliefs about the variables.")
+        return None, Schema.from_toml(schema_path)
     rows = open_table(table)
     if schema_path is not None:
         return rows, Schema.from_toml(schema_path)
@@ -187,11 +208,15 @@ def report_interruption(checkpoint: Path) -> Iterator[None]:
         raise
 
 
+def _format_rows(n_rows: int) -> str:
+    return f"{n_rows:,} rows" if n_rows else "no data, only beliefs"
+
+
 def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
     last, n_bytes = model.history_[-1], output.stat().st_size
     early = " (stopped improving)" if last.step < last.max_steps else ""
     terminal.print_message(
-        f"{output} ({terminal.format_size(n_bytes)}): {model.n_rows_:,} rows, "
+        f"{output} ({terminal.format_size(n_bytes)}): {_format_rows(model.n_rows_)}, "
         f"{last.step:,} steps{early}, {terminal.format_duration(last.seconds)}.",
         style="green",
     )

@@ -8,7 +8,13 @@ import typer
 
 from eddi.cli import terminal
 from eddi.cli.errors import check_writable
-from eddi.cli.options import InterviewOptions, ModelPath, with_interview_options
+from eddi.cli.options import (
+    InterviewOptions,
+    LanguageOption,
+    ModelPath,
+    load_in_language,
+    with_interview_options,
+)
 from eddi.durable_file import finish_file, name_unfinished
 from eddi.errors import AnswerError
 
@@ -24,6 +30,7 @@ def interview(
     record: Annotated[
         Path | None, typer.Option(help="File to save the answers to, and to resume from if it exists.")
     ] = None,
+    language: LanguageOption = "",
 ) -> None:
     """Interview a person in the terminal, always asking the most informative question next.
 
@@ -36,9 +43,8 @@ def interview(
         check_writable(record)
     from eddi.cli.conversation import Conversation
     from eddi.interview.interview import Interview
-    from eddi.model.files.archive import load
 
-    fitted = load(model)
+    fitted = load_in_language(model, language)
     previous = None if record is None else read_record(record)
     if previous is not None:
         terminal.print_message(f"resuming from {record}")

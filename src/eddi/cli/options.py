@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from eddi.engine import EngineName
+from eddi.errors import SchemaError
 
 if TYPE_CHECKING:
     from eddi.model.base import Model
+    from eddi.model.fitted import FittedModel
     from eddi.strategy.base import Strategy
     from eddi.strategy.stopping import Stop
 
@@ -132,6 +134,12 @@ Workers = Annotated[
 StoreOption = Annotated[
     str | None, typer.Option(metavar="URL", help="sqlite:///answers.db, postgresql://... or memory:")
 ]
+LanguageOption = Annotated[
+    str,
+    typer.Option(
+        "--language", metavar="CODE", help="Language of the texts, such as de, if the schema has it."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 
 
@@ -140,6 +148,26 @@ def single_or_list(targets: list[str] | None) -> str | list[str] | None:
     if not targets:
         return None
     return targets[0] if len(targets) == 1 else targets
+
+
+def load_in_language(path: Path, code: str) -> "FittedModel":
+    """Return the model of a file with the texts of its schema in a language.
+
+    Raises:
+        SchemaError: the schema has no texts in this language.
+    """
+    from eddi.model.files.archive import load
+
+    model = load(path)
+    if not code:
+        return model
+    if code not in model.schema.languages:
+        known = ", ".join(model.schema.languages) or "none"
+        raise SchemaError(
+            f"the model has no texts in {code!r:.40}. Languages are: {known}. Add one to the schema file, "
+            f"under [languages.{code:.40}.questions], and train again."
+        )
+    return replace(model, schema=model.schema.in_language(code))
 
 
 @dataclass(frozen=True)

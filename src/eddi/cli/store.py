@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,9 @@ import typer
 
 from eddi.cli import terminal
 from eddi.cli.errors import EXIT_ERROR, check_writable, register_command
+from eddi.cli.open_store import StoreUrl, WorkshopOption, find_workshop, open_store
 from eddi.cli.options import Json
+from eddi.cli.outcomes import outcomes
 from eddi.errors import EddiError
 from eddi.store.factory import require_sql_packages
 
@@ -22,22 +23,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    help="Upgrade, export, back up, restore and verify the database of answers, or erase answers from it.",
+    help="Upgrade, export, back up, restore and verify the database of answers, import outcomes, or erase "
+    "answers.",
     no_args_is_help=True,
 )
 _command = register_command(app)
+_command(outcomes)
 
 SECONDS_BETWEEN_TRIES = 0.5
 TRACES_LEFT = "a program is reading the store, whose files may therefore still contain erased facts."
-
-StoreUrl = Annotated[
-    str,
-    typer.Argument(
-        metavar="URL",
-        help="sqlite:///answers.db or postgresql://user@host/database. "
-        "Keep the password in PGPASSWORD or ~/.pgpass.",
-    ),
-]
 
 
 @_command
@@ -83,7 +77,7 @@ def export(
     `eddi store verify --against` compares a store with an export and finds
     events that were rewritten since.
     """
-    with _open_store(url) as store:
+    with open_store(url) as store:
         lines = _export_lines(store, prefix)
         if output is not None:
             return _write_lines(lines, output)
@@ -110,7 +104,7 @@ def forget(
     does `eddi store scrub`. Older backups and exports still contain the facts,
     and the log of a PostgreSQL server may for a while. Delete these yourself.
     """
-    with _open_store(url) as store:
+    with open_store(url) as store:
         _check_streams_exist(store, streams)
         if not yes:
             _confirm(len(streams))
@@ -143,7 +137,7 @@ def scrub(
     program that reads the store is in the way.
     """
     deadline = time.monotonic() + wait
-    with _open_store(url) as store:
+    with open_store(url) as store:
         while not (is_done := store.rewrite()) and time.monotonic() < deadline:
             time.sleep(SECONDS_BETWEEN_TRIES)
     if json:
@@ -151,15 +145,6 @@ def scrub(
     if not is_done:
         raise EddiError(f"{TRACES_LEFT} End that program, then try again.")
     terminal.print_message("the files contain nothing that was erased.", style="green")
-
-
-WorkshopOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="The folder of tables, jobs and models. Default: as `eddi serve` chooses it.",
-    ),
-]
 
 
 @_command
@@ -177,11 +162,11 @@ def backup(
     events.jsonl for a store in PostgreSQL; the tables and models of the workshop;
     and a manifest with checksums. `eddi store restore` restores it.
     """
-    with _open_store(url) as store:
+    with open_store(url) as store:
         from eddi.store.backup_folder import write_backup
 
         check_writable(output / "manifest.json" if output.is_dir() else output)
-        manifest = write_backup(store, output, workshop=workshop or _find_workshop(url))
+        manifest = write_backup(store, output, workshop=workshop or find_workshop(url))
     size = f"{len(manifest.files):,} files, {terminal.format_size(manifest.n_bytes)}"
     terminal.print_message(f"wrote {output} ({size})", style="green")
     if not manifest.has_workshop:
@@ -207,7 +192,7 @@ def restore(
     require_sql_packages()
     from eddi.store.restore import restore_backup
 
-    manifest = restore_backup(folder, url, workshop=workshop or _find_workshop(url))
+    manifest = restore_backup(folder, url, workshop=workshop or find_workshop(url))
     terminal.print_message(
         f"restored {len(manifest.files):,} files of {manifest.created}.", style="green"
     )
@@ -234,7 +219,7 @@ def anchor(
 
     check_writable(output)
     is_new = not key.exists()
-    with _open_store(url) as store:
+    with open_store(url) as store:
         if store.verify():
             raise EddiError(f"the store was changed. Run first: eddi store verify {store.redacted_url}")
         created = create_anchor(store.hashes())
@@ -270,7 +255,7 @@ def verify(
     """
     if (anchor is None) != (key is None):
         raise EddiError("give both --anchor and --key, or neither.")
-    with _open_store(url) as store:
+    with open_store(url) as store:
         n_streams, n_events = store.count()
         faults = store.verify()
         if against is not None:
@@ -291,24 +276,6 @@ def verify(
         terminal.print_data(terminal.to_json(report))
     if faults:
         raise typer.Exit(EXIT_ERROR)
-
-
-@contextmanager
-def _open_store(url: str) -> Iterator["SqlStore"]:
-    require_sql_packages()
-    from eddi.store.sql import SqlStore
-
-    store = SqlStore(url, create=False)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-def _find_workshop(url: str) -> Path | None:
-    from eddi.cli.serve import read_settings
-
-    return read_settings(store=url).workshop_folder
 
 
 def _print_manifest(folder: Path, manifest: "Manifest", *, json: bool) -> None:

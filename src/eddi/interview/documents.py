@@ -101,6 +101,7 @@ def question_document(question: Question, schema: Schema) -> dict[str, Any]:
         "name": question.name,
         "text": question.text,
         "cost": question.cost,
+        **({"help": question.help} if question.help else {}),
         "reveals": [variable_document(schema[name]) for name in question.reveals],
         **({"options": list(options.values())} if options else {}),
     }
@@ -115,6 +116,7 @@ def variable_document(variable: Variable) -> dict[str, Any]:
         "unit": variable.unit or None,
         "title": variable.title or None,
         "labels": list(variable.labels) or None,
+        "help": variable.help or None,
     }
     given = {key: value for key, value in facts.items() if value is not None}
     return {"name": variable.name, "kind": str(variable.kind), **given}

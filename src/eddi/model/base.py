@@ -47,7 +47,7 @@ class Model(ModelSource, Protocol):
         """The declared targets; empty if none was declared."""
 
     @property
-    def n_training_rows(self) -> int:
+    def n_rows_(self) -> int:
         """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
 
     @property

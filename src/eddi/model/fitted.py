@@ -27,6 +27,7 @@ from eddi.model.prediction import Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training.checkpoint import Progress
+from eddi.model.training.summary import TrainingSummary
 from eddi.table import columns, fill, formats
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
@@ -38,19 +39,6 @@ from eddi.table.variable import Kind
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points require
 CHUNK_CELLS = 4_000_000  # numbers per tensor when predicting: 16 MB
 MAX_CACHED_NUMBERS = 65_536  # larger sets of random numbers are drawn again each time: 256 kB
-
-
-@dataclass(frozen=True)
-class TrainingSummary:
-    """What a model was trained on, and how training went."""
-
-    columns: tuple[str, ...]  # of the training table
-    n_rows: int
-    fingerprint: str  # SHA-256 of the schema and the coded table
-    history: list[Progress]
-    has_column_names: bool = True  # False for an array
-    has_single_target: bool = False  # whether the target was given as one name
-    warnings: tuple[str, ...] = ()  # about the table, such as leakage
 
 
 class LearnedAttributes(ABC):
@@ -142,7 +130,7 @@ class FittedModel(LearnedAttributes):
 
     def __repr__(self) -> str:
         target = f", target {', '.join(self.target)}" if self.target else ""
-        rows = f"{self.training.n_rows:,} rows"
+        rows = f"{self.training.n_rows:,} rows" if self.training.n_rows else "beliefs alone"
         return f"<FittedModel: {len(self.schema.variables)} variables, trained on {rows}{target}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,11 +140,6 @@ class FittedModel(LearnedAttributes):
     def fitted(self) -> "FittedModel":
         """This model."""
         return self
-
-    @property
-    def n_training_rows(self) -> int:
-        """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
-        return self.training.n_rows
 
     def held_out(self) -> tuple[str, list[tuple["FittedModel", Evidence]]]:
         """What the held-out rows are, and models, each with rows that it was not trained on."""

@@ -68,7 +68,8 @@ class Explore:
         n_candidates = candidates.sum(1)
         rate = np.where(best >= 0, self.share, self.continuation) * (n_candidates > 0)
         random = candidates / np.maximum(n_candidates, 1)[:, None]
-        return rate[:, None] * random + (1 - rate)[:, None] * choose_surely(best, candidates.shape[1])
+        sure = choose_surely(best, candidates.shape[1])
+        return np.asarray(rate[:, None] * random + (1 - rate)[:, None] * sure)
 
 
 @dataclass(frozen=True)

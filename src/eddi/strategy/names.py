@@ -43,7 +43,7 @@ def _explore(strategy: Strategy, model: Model) -> Strategy:
     settings = model.schema.exploration
     if not settings:
         return strategy
-    return Exploration.from_document(settings).wrap(strategy, model.n_training_rows)
+    return Exploration.from_document(settings).wrap(strategy, model.n_rows_)
 
 
 def make_strategy(name: str, model: Model, target: Sequence[str], *, seed: int = 0) -> Strategy:
@@ -78,8 +78,9 @@ def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> St
 
 def reseed(strategy: Strategy, seed: int) -> Strategy:
     """The strategy with another seed, if it has one: for another part of the same rows."""
-    has_seed = isinstance(strategy, Explore | Lookahead | Random)
-    return replace(strategy, seed=seed) if has_seed else strategy
+    if isinstance(strategy, Explore | Lookahead | Random):
+        return replace(strategy, seed=seed)
+    return strategy
 
 
 def name_strategy(strategy: Strategy) -> str:

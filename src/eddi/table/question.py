@@ -4,7 +4,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError
 from eddi.table.cells.number_format import parse_number
+from eddi.table.languages.translations import QuestionTexts, check_languages, given_texts
 from eddi.table.text import format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
 
@@ -110,6 +111,8 @@ class Question:
             too; see `Comparison`.
         never: never ask the question. The model still learns from its variables, and a respondent may
             volunteer their values.
+        help: a text below the question.
+        translations: its texts in other languages, by code, such as "de".
     """
 
     name: str
@@ -119,11 +122,14 @@ class Question:
     always: bool = False
     requires: Mapping[str, Requirement] = field(default_factory=dict, hash=False)
     never: bool = False
+    help: str = ""
+    translations: Mapping[str, QuestionTexts] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reveals", tuple(self.reveals))
         object.__setattr__(self, "text", self.text or self.name)
         object.__setattr__(self, "requires", parse_requires(self.requires))
+        check_languages(f"question {self.name!r}", self.translations)
         if not self.reveals:
             raise SchemaError(f"question {self.name!r} reveals no variables. Name at least one.")
         if len(set(self.reveals)) < len(self.reveals):
@@ -134,6 +140,11 @@ class Question:
             raise SchemaError(f"question {self.name!r} cannot be asked both always and never.")
         if own := set(self.reveals) & set(self.requires):
             raise SchemaError(f"question {self.name!r} requires {own.pop()!r}, which it itself reveals.")
+
+    def in_language(self, code: str) -> "Question":
+        """Return a copy with the texts in a language; those without a translation stay."""
+        texts = self.translations.get(code)
+        return self if texts is None else replace(self, **given_texts(texts))
 
     @property
     def title(self) -> str:

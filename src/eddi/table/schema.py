@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
+from eddi.table.beliefs.statements import Belief, Relation, check_relations
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.number_format import parse_number
+from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.question import Comparison, Question, parse_requires
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable, level_position
@@ -57,7 +59,11 @@ class Schema:
         stop: conditions of the stopping rule of interviews, such as ``{"after": 5}``; see `eddi.Stop`.
         exploration: how much interviews explore, such as ``{"share": 0.2}``; see
             `eddi.strategy.Exploration`. They do not if it is empty.
+        beliefs: what is believed about the values of variables, for a start without data.
+        relations: what is believed about relations of variables.
         notes: what to check in an inferred schema. They do not affect how a table is read.
+        language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
+            questions have their texts in other languages.
     """
 
     variables: tuple[Variable, ...]
@@ -68,11 +74,14 @@ class Schema:
     declined: tuple[Level, ...] = ()
     stop: Mapping[str, float] = field(default_factory=dict, hash=False)
     exploration: Mapping[str, float] = field(default_factory=dict, hash=False)
+    beliefs: tuple[Belief, ...] = ()
+    relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
+    language: str = ""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "exploration"):
+            if item.name not in ("stop", "exploration", "language"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -90,6 +99,19 @@ class Schema:
                     _check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        check_languages("the schema", (self.language,) if self.language else ())
+        self._check_beliefs()
+
+    def _check_beliefs(self) -> None:
+        _check_unique("belief", [belief.variable for belief in self.beliefs])
+        for belief in self.beliefs:
+            self._check_variable(belief.variable, "there is a belief about")
+            belief.check(self[belief.variable])
+        for relation in self.relations:
+            for name in (relation.of, relation.to):
+                self._check_variable(name, "there is a relation of")
+            relation.check(self[relation.of], self[relation.to])
+        check_relations(self.relations)
 
     @classmethod
     def infer(
@@ -163,6 +185,23 @@ class Schema:
             for v in map(self.__getitem__, question.reveals)
         ]
         return format_html_table(repr(self), ("variable", "kind", "values", "question", "cost"), rows)
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages in which it has texts: its own if it is known, then the others."""
+        items: tuple[Variable | Question, ...] = (*self.variables, *self.explicit_questions)
+        codes = (code for item in items for code in item.translations)
+        return tuple(dict.fromkeys((self.language, *codes) if self.language else codes))
+
+    def in_language(self, code: str) -> "Schema":
+        """Return a copy with the texts in a language; those without a translation stay."""
+        if code not in self.languages or code == self.language:
+            return self
+        return replace(
+            self,
+            variables=tuple(variable.in_language(code) for variable in self.variables),
+            explicit_questions=tuple(q.in_language(code) for q in self.explicit_questions),
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -247,6 +286,8 @@ class Schema:
         always: bool = False,
         requires: Mapping[str, Level | tuple[Level, ...]] | str | Sequence[str] | None = None,
         never: bool = False,
+        help: str = "",
+        translations: Mapping[str, QuestionTexts] | None = None,
     ) -> "Schema":
         """Return a copy with this question. It replaces an explicit question of the same name.
 
@@ -254,7 +295,8 @@ class Schema:
         """
         revealed = name if reveals is None else reveals
         names = (revealed,) if isinstance(revealed, str) else tuple(revealed)
-        question = Question(name, names, text, cost, always, parse_requires(requires or {}), never=never)
+        conditions, texts = parse_requires(requires or {}), translations or {}
+        question = Question(name, names, text, cost, always, conditions, never, help, texts)
         other_questions = [other for other in self.explicit_questions if other.name != name]
         return replace(self, explicit_questions=(*other_questions, question))
 
@@ -290,7 +332,10 @@ class Schema:
             declined=self.declined,
             stop=self.stop,
             exploration=self.exploration,
+            beliefs=tuple(belief for belief in self.beliefs if belief.variable not in names),
+            relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
+            language=self.language,
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:

@@ -1,21 +1,35 @@
 """Schemas as TOML files for editing by hand, with one line per variable."""
 
 import codecs
-import json
-import math
-import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from eddi.errors import SchemaError
+from eddi.table.beliefs.statements import Belief, parse_beliefs, parse_relations
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
+from eddi.table.languages.schema_section import Translations, format_languages, parse_languages
 from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_names
+from eddi.table.toml_values import (
+    check_keys,
+    check_type,
+    format_inline_table,
+    format_key,
+    format_value,
+    parse_bool,
+    parse_levels,
+    parse_names,
+    parse_number,
+    parse_section,
+    parse_text,
+    to_int_if_whole,
+)
 from eddi.table.variable import Kind, Level, Variable
 
 # The fingerprint of a training table is a hash that includes these comments. Changing one of them
@@ -26,11 +40,13 @@ SECTIONS = {
     "questions": "# What is asked at once, what it costs, how it is worded.",
     "stop": "# When an interview ends, for example: after = 5. See eddi.Stop.",
     "exploration": "# How much interviews explore. See eddi.strategy.Exploration.",
+    "beliefs": "# What is believed about values, for a start without data.",
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
+    "languages": "# The same texts in other languages.",
 }
-BARE_KEY = re.compile("[A-Za-z0-9_-]+")
-MAX_WHOLE = 1e15  # a larger whole number is more readable as 1e+20 than as many digits
+WITHOUT_NOTES = ("stop", "exploration", "beliefs")
+RELATIONS = "# How variables are related: raises or lowers; weak, moderate or strong."
 
 _OPTION_KEYS = ("column", "option", "separator")
 _VARIABLE_KEYS = (
@@ -45,8 +61,10 @@ _VARIABLE_KEYS = (
     *_OPTION_KEYS,
     "title",
     "labels",
+    "help",
 )
-_QUESTION_KEYS = ("reveals", "cost", "text", "always", "requires", "never")
+_QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never")
+_TOP_KEYS = ("targets", "missing", "declined", "language", "relations")
 
 
 def write(schema: Schema, path: str | PathLike[str] | None = None) -> str:
@@ -94,26 +112,39 @@ def to_document(schema: Schema) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> Schema:
     """Return the schema that `to_document` describes."""
-    _check_keys("the schema", document, ("targets", "missing", "declined", *SECTIONS))
-    variables = _parse_section(document, "variables")
-    questions = _parse_section(document, "questions")
+    check_keys("the schema", document, (*_TOP_KEYS, *SECTIONS))
+    variables = parse_section(document, "variables")
+    language = parse_text("language", document.get("language", ""))
+    translations = parse_languages(parse_section(document, "languages"), language)
+    questions = _add_translated(parse_section(document, "questions"), variables, translations)
+    translations.check_names(variables, questions)
     return Schema(
-        variables=tuple(_parse_variable(name, entry) for name, entry in variables.items()),
-        explicit_questions=tuple(
-            _parse_question(name, entry, variables) for name, entry in questions.items()
+        variables=tuple(
+            replace(_parse_variable(name, entry), translations=translations.variables.get(name, {}))
+            for name, entry in variables.items()
         ),
-        targets=_parse_names("targets", document.get("targets", [])),
+        explicit_questions=tuple(
+            replace(
+                _parse_question(name, entry, variables),
+                translations=translations.questions.get(name, {}),
+            )
+            for name, entry in questions.items()
+        ),
+        targets=parse_names("targets", document.get("targets", [])),
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
-        missing=_parse_levels("missing", document.get("missing", [])),
-        declined=_parse_levels("declined", document.get("declined", [])),
+        missing=parse_levels("missing", document.get("missing", [])),
+        declined=parse_levels("declined", document.get("declined", [])),
         stop=_parse_numbers(document, "stop"),
         exploration=_parse_numbers(document, "exploration"),
+        beliefs=parse_beliefs(parse_section(document, "beliefs")),
+        relations=parse_relations(document.get("relations", [])),
+        language=language,
     )
 
 
 def format_variable_line(variable: Variable) -> str:
     """Return the line of a variable in a schema file, for a message that proposes it."""
-    return f"{_format_key(variable.name)} = {_format_variable(variable)}"
+    return f"{format_key(variable.name)} = {_format_variable(variable)}"
 
 
 def _format_schema(schema: Schema) -> Iterator[str]:
@@ -121,30 +152,47 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     if schema.notes:
         names = format_names(list(dict.fromkeys(note.column for note in schema.notes)))
         yield f"# Check these guesses; the comments below say what to change: {names}."
-    yield f"targets = {_format_value(schema.targets)}"
+    yield f"targets = {format_value(schema.targets)}"
+    if schema.language:
+        yield f"language = {format_value(schema.language)}"
     for name in ("missing", "declined"):
         if codes := getattr(schema, name):
-            yield f"{name} = {_format_value(codes)}"
+            yield f"{name} = {format_value(codes)}"
     variables = ((v.name, _format_variable(v, schema)) for v in schema.variables)
     yield from _format_section("variables", variables, schema)
     questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
     yield from _format_section("questions", questions, schema)
     for section in ("stop", "exploration"):
         numbers = getattr(schema, section).items()
-        entries = ((name, f"{_to_int_if_whole(value)!r}") for name, value in numbers)
+        entries = ((name, f"{to_int_if_whole(value)!r}") for name, value in numbers)
         yield from _format_section(section, entries, schema)
+    beliefs = ((b.variable, _format_belief(b)) for b in schema.beliefs)
+    yield from _format_section("beliefs", beliefs, schema)
     for section, role in (("identifiers", "identifier"), ("ignored", "ignored")):
         columns = (column for column in schema.set_aside if column.role == role)
-        reasons = ((column.name, _format_value(column.reason)) for column in columns)
+        reasons = ((column.name, format_value(column.reason)) for column in columns)
         yield from _format_section(section, reasons, schema)
+    if lines := list(format_languages(schema)):
+        yield from ("", SECTIONS["languages"], *lines)
+    if schema.relations:
+        yield from ("", RELATIONS)
+    for relation in schema.relations:
+        yield "[[relations]]"
+        yield from (f"{key} = {format_value(value)}" for key, value in relation.to_document().items())
+
+
+def _format_belief(belief: Belief) -> str:
+    shares = tuple(map(to_int_if_whole, belief.shares)) or None
+    typical, spread = to_int_if_whole(belief.typical), to_int_if_whole(belief.spread)
+    return format_inline_table(typical=typical, spread=spread, shares=shares)
 
 
 def _format_section(name: str, entries: Iterable[tuple[str, str]], schema: Schema) -> Iterator[str]:
     lines: list[str] = []
     for key, value in entries:
-        if name not in ("stop", "exploration") and (name != "questions" or key not in schema.names):
+        if name not in WITHOUT_NOTES and (name != "questions" or key not in schema.names):
             lines.extend(_format_notes(key, schema))
-        lines.append(f"{_format_key(key)} = {value}")
+        lines.append(f"{format_key(key)} = {value}")
     if lines or name == "variables":
         yield from ("", SECTIONS[name], f"[{name}]", *lines)
 
@@ -153,7 +201,7 @@ def _format_notes(column: str, schema: Schema) -> Iterator[str]:
     """Yield what to check about a column as comments, with the line to use instead."""
     for note in schema.notes:
         if note.column == column:
-            yield f"# Check {_format_key(column)}: {' '.join(note.message.split())}"
+            yield f"# Check {format_key(column)}: {' '.join(note.message.split())}"
             if note.alternative is not None:
                 yield f"#   {format_variable_line(note.alternative)}"
 
@@ -161,11 +209,11 @@ def _format_notes(column: str, schema: Schema) -> Iterator[str]:
 def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
     missing, declined = (schema.missing, schema.declined) if schema is not None else ((), ())
     source = variable.source
-    return _format_inline_table(
+    return format_inline_table(
         kind=str(variable.kind),
         levels=variable.levels or None,
-        low=_to_int_if_whole(variable.low),
-        high=_to_int_if_whole(variable.high),
+        low=to_int_if_whole(variable.low),
+        high=to_int_if_whole(variable.high),
         unit=variable.unit or None,
         format=None if variable.format is None else variable.format.example,
         missing=tuple(code for code in variable.missing if code not in missing) or None,
@@ -175,15 +223,17 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
         separator=None if source is None else source.separator,
         title=variable.title or None,
         labels=variable.labels or None,
+        help=variable.help or None,
     )
 
 
 def _format_question(question: Question, schema: Schema) -> str:
     reveals_namesake = question.reveals == (question.name,) and question.name in schema.names
-    return _format_inline_table(
+    return format_inline_table(
         reveals=None if reveals_namesake else question.reveals,
-        cost=None if question.cost == 1 else _to_int_if_whole(question.cost),
+        cost=None if question.cost == 1 else to_int_if_whole(question.cost),
         text=None if question.text == question.name else question.text,
+        help=question.help or None,
         always=True if question.always else None,
         requires=_requires_to_value(question) or None,
         never=True if question.never else None,
@@ -205,40 +255,6 @@ def _requires_to_value(question: Question) -> Any:
     return tuple(values)
 
 
-def _format_inline_table(**entries: Any) -> str:
-    pairs = [f"{key} = {_format_value(value)}" for key, value in entries.items() if value is not None]
-    return "{ " + ", ".join(pairs) + " }" if pairs else "{}"
-
-
-def _to_int_if_whole(number: float | None) -> float | int | None:
-    """Return 18 for 18.0, unless that would change the number."""
-    if number is None or not math.isfinite(number) or abs(number) >= MAX_WHOLE:
-        return number
-    is_negative_zero = number == 0 and math.copysign(1, number) < 0
-    return int(number) if number == int(number) and not is_negative_zero else float(number)
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_format_value, value)) + "]"
-    if isinstance(value, dict):
-        entries = (f"{_format_key(k)} = {_format_value(v)}" for k, v in value.items())
-        return "{ " + ", ".join(entries) + " }"
-    scalar = value.item() if hasattr(value, "item") else value  # converts NumPy scalars
-    if isinstance(scalar, bool):
-        return "true" if scalar else "false"
-    return _quote(scalar) if isinstance(scalar, str) else repr(scalar)
-
-
-def _format_key(name: str) -> str:
-    return name if BARE_KEY.fullmatch(name) else _quote(name)
-
-
-def _quote(text: str) -> str:
-    # A JSON string is a TOML basic string, except that TOML also requires DEL to be escaped.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _parse_toml(text: str) -> Schema:
     try:
         document = tomllib.loads(text)
@@ -249,32 +265,33 @@ def _parse_toml(text: str) -> Schema:
 
 def _parse_variable(name: str, entry: Any) -> Variable:
     where = f"variable {name!r}"
-    _check_type(where, entry, dict, 'a table such as { kind = "real", low = 0 }')
-    _check_keys(where, entry, _VARIABLE_KEYS)
+    check_type(where, entry, dict, 'a table such as { kind = "real", low = 0 }')
+    check_keys(where, entry, _VARIABLE_KEYS)
     if "kind" not in entry:
         raise SchemaError(f"{where} has no kind. Give it one of {', '.join(Kind)}.")
     return Variable(
         name,
-        _parse_text(f"{where}: kind", entry["kind"]),  # type: ignore[arg-type]  # Variable checks it
-        levels=_parse_levels(f"{where}: levels", entry.get("levels", [])),
-        low=_parse_number(f"{where}: low", entry["low"]) if "low" in entry else None,
-        high=_parse_number(f"{where}: high", entry["high"]) if "high" in entry else None,
-        unit=_parse_text(f"{where}: unit", entry.get("unit", "")),
+        parse_text(f"{where}: kind", entry["kind"]),  # type: ignore[arg-type]  # Variable checks it
+        levels=parse_levels(f"{where}: levels", entry.get("levels", [])),
+        low=parse_number(f"{where}: low", entry["low"]) if "low" in entry else None,
+        high=parse_number(f"{where}: high", entry["high"]) if "high" in entry else None,
+        unit=parse_text(f"{where}: unit", entry.get("unit", "")),
         format=_parse_format(f"{where}: format", entry["format"]) if "format" in entry else None,
-        missing=_parse_levels(f"{where}: missing", entry.get("missing", [])),
-        declined=_parse_levels(f"{where}: declined", entry.get("declined", [])),
+        missing=parse_levels(f"{where}: missing", entry.get("missing", [])),
+        declined=parse_levels(f"{where}: declined", entry.get("declined", [])),
         source=_parse_source(where, entry),
-        title=_parse_text(f"{where}: title", entry.get("title", "")),
-        labels=_parse_names(f"{where}: labels", entry.get("labels", [])),
+        title=parse_text(f"{where}: title", entry.get("title", "")),
+        labels=parse_names(f"{where}: labels", entry.get("labels", [])),
+        help=parse_text(f"{where}: help", entry.get("help", "")),
     )
 
 
 def _parse_format(where: str, value: Any) -> NumberFormat:
-    return NumberFormat.from_example(_parse_text(where, value))
+    return NumberFormat.from_example(parse_text(where, value))
 
 
 def _parse_source(where: str, entry: dict[str, Any]) -> OptionSource | None:
-    given = {key: _parse_text(f"{where}: {key}", entry[key]) for key in _OPTION_KEYS if key in entry}
+    given = {key: parse_text(f"{where}: {key}", entry[key]) for key in _OPTION_KEYS if key in entry}
     if not given:
         return None
     if not {"column", "option"} <= given.keys():
@@ -287,8 +304,8 @@ def _parse_source(where: str, entry: dict[str, Any]) -> OptionSource | None:
 
 def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Question:
     where = f"question {name!r}"
-    _check_type(where, entry, dict, 'a table such as { reveals = ["ldl", "hdl"], cost = 40 }')
-    _check_keys(where, entry, _QUESTION_KEYS)
+    check_type(where, entry, dict, 'a table such as { reveals = ["ldl", "hdl"], cost = 40 }')
+    check_keys(where, entry, _QUESTION_KEYS)
     if "reveals" not in entry and name not in variables:
         raise SchemaError(
             f"{where} has no reveals, and there is no variable of that name. "
@@ -296,51 +313,49 @@ def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Questio
         )
     return Question(
         name,
-        _parse_names(f"{where}: reveals", entry.get("reveals", [name])),
-        text=_parse_text(f"{where}: text", entry.get("text", "")),
-        cost=_parse_number(f"{where}: cost", entry.get("cost", 1)),
-        always=_parse_bool(f"{where}: always", entry.get("always", False)),
+        parse_names(f"{where}: reveals", entry.get("reveals", [name])),
+        text=parse_text(f"{where}: text", entry.get("text", "")),
+        cost=parse_number(f"{where}: cost", entry.get("cost", 1)),
+        always=parse_bool(f"{where}: always", entry.get("always", False)),
         requires=_parse_requires(f"{where}: requires", entry.get("requires", {})),
-        never=_parse_bool(f"{where}: never", entry.get("never", False)),
+        never=parse_bool(f"{where}: never", entry.get("never", False)),
+        help=parse_text(f"{where}: help", entry.get("help", "")),
     )
 
 
-def _parse_set_aside(document: dict[str, Any], section: str) -> Iterator[SetAside]:
-    for name, reason in _parse_section(document, section).items():
-        text = _parse_text(f"{section}: {name!r}", reason)
-        yield SetAside(name, text, "identifier" if section == "identifiers" else "ignored")
-
-
-def _parse_section(document: dict[str, Any], section: str) -> dict[str, Any]:
-    entries = document.get(section, {})
-    _check_type(section, entries, dict, f"a section headed [{section}]")
-    return dict(entries)
+def _add_translated(
+    questions: dict[str, Any], variables: dict[str, Any], translations: Translations
+) -> dict[str, Any]:
+    """Return the questions, and those of variables that have only a text in another language."""
+    revealed = {
+        name
+        for entry in questions.values()
+        if isinstance(entry, dict) and isinstance(entry.get("reveals"), list)
+        for name in entry["reveals"]
+        if isinstance(name, str)
+    }
+    names = (name for name in translations.questions if name in variables and name not in revealed)
+    return questions | {name: {} for name in names if name not in questions}
 
 
 def _parse_numbers(document: dict[str, Any], section: str) -> dict[str, float]:
     return {
-        name: _parse_number(f"{section}: {name}", value)
-        for name, value in _parse_section(document, section).items()
+        name: parse_number(f"{section}: {name}", value)
+        for name, value in parse_section(document, section).items()
     }
 
 
-def _parse_names(where: str, value: Any) -> tuple[str, ...]:
-    _check_type(where, value, list, 'a list of names such as ["age", "ldl"]')
-    return tuple(_parse_text(where, name) for name in value)
-
-
-def _parse_levels(where: str, value: Any) -> tuple[Level, ...]:
-    _check_type(where, value, list, 'a list such as ["no", "yes"]')
-    for level in value:
-        _check_type(f"{where}: each level", level, str | int | float, "text, a number, true or false")
-    return tuple(value)
+def _parse_set_aside(document: dict[str, Any], section: str) -> Iterator[SetAside]:
+    for name, reason in parse_section(document, section).items():
+        text = parse_text(f"{section}: {name!r}", reason)
+        yield SetAside(name, text, "identifier" if section == "identifiers" else "ignored")
 
 
 def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
     expected = 'a text such as "years > 3", a table such as { smoker = "yes" }, or a list of these'
     parts = value if isinstance(value, list) else [value]
     for part in parts:
-        _check_type(where, part, str | dict, expected)
+        check_type(where, part, str | dict, expected)
     checked = [part if isinstance(part, str) else _parse_level_table(where, part) for part in parts]
     try:
         return parse_requires(checked)
@@ -350,31 +365,4 @@ def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
 
 def _parse_level_table(where: str, value: dict[str, Any]) -> dict[str, tuple[Level, ...]]:
     lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in value.items()}
-    return {name: _parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}
-
-
-def _parse_bool(where: str, value: Any) -> bool:
-    _check_type(where, value, bool, "true or false")
-    return bool(value)
-
-
-def _parse_text(where: str, value: Any) -> str:
-    _check_type(where, value, str, 'text in quotes such as "age"')
-    return str(value)
-
-
-def _parse_number(where: str, value: Any) -> float:
-    is_bool = isinstance(value, bool)  # bool is a subclass of int
-    _check_type(where, value, () if is_bool else int | float, "a number")
-    return float(value)
-
-
-def _check_type(where: str, value: Any, types: Any, expected: str) -> None:
-    if not isinstance(value, types):
-        raise SchemaError(f"{where} must be {expected}, got {value!r}.")
-
-
-def _check_keys(where: str, entry: dict[str, Any], allowed: Iterable[str]) -> None:
-    for key in entry:
-        if key not in allowed:
-            raise SchemaError(f"{where} has the unknown key {key!r}. Keys are: {', '.join(allowed)}.")
+    return {name: parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}

@@ -1,8 +1,8 @@
 """A variable: one modelled column with its name, kind and possible values."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ from eddi.table.cells.levels import level_position as level_position
 from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat, parse_number
+from eddi.table.languages.translations import VariableTexts, check_languages, given_texts
 from eddi.table.text import format_list, suggest_name
 
 
@@ -54,6 +55,8 @@ class Variable:
         source: the option that the variable stands for, if the cells of its column list several.
         title: how respondents read its name, such as "Blood pressure" for "trestbps".
         labels: how respondents read its levels, in the same order, such as "Male" for 1.
+        help: a text below its field.
+        translations: its texts in other languages, by code, such as "de".
     """
 
     name: str
@@ -68,6 +71,8 @@ class Variable:
     source: OptionSource | None = None
     title: str = ""
     labels: tuple[str, ...] = ()
+    help: str = ""
+    translations: Mapping[str, VariableTexts] = field(default_factory=dict, hash=False)
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -85,12 +90,14 @@ class Variable:
             source: OptionSource | None = None,
             title: str = "",
             labels: Sequence[str] = (),
+            help: str = "",
+            translations: Mapping[str, VariableTexts] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
-        for field in ("levels", "missing", "declined", "labels"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+        for name in ("levels", "missing", "declined", "labels"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_codes()
         self._check_labels()
         if self.kind.has_levels:
@@ -117,11 +124,24 @@ class Variable:
             )
 
     def _check_labels(self) -> None:
-        if self.labels and len(self.labels) != len(self.levels):
-            raise SchemaError(
-                f"{self.name!r} has {len(self.levels)} levels and {len(self.labels)} labels. Give one label "
-                "for each level, in the same order."
-            )
+        check_languages(repr(self.name), self.translations)
+        labels = {code: texts.labels for code, texts in self.translations.items()}
+        for code, texts in {"": self.labels, **labels}.items():
+            if texts and len(texts) != len(self.levels):
+                language = f" in {code!r}" if code else ""
+                raise SchemaError(
+                    f"{self.name!r} has {len(self.levels)} levels and {len(texts)} labels{language}. "
+                    "Give one label for each level, in the same order."
+                )
+
+    def in_language(self, code: str) -> "Variable":
+        """Return a copy with the texts in a language; those without a translation stay."""
+        texts = self.translations.get(code)
+        if texts is None:
+            return self
+        defaults = self.labels or tuple(map(str, self.levels))
+        labels = tuple(label or default for label, default in zip(texts.labels, defaults, strict=False))
+        return replace(self, **{**given_texts(texts), "labels": labels or self.labels})
 
     def _check_codes(self) -> None:
         for code in (*self.missing, *self.declined):

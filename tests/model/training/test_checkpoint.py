@@ -23,6 +23,9 @@ class InterruptedRunError(Exception):
     """Raised to end a run early."""
 
 
+pytestmark = pytest.mark.usefixtures("short_rounds")
+
+
 @pytest.fixture(autouse=True)
 def save_every_round(monkeypatch):
     monkeypatch.setattr(loop, "SECONDS_BETWEEN_SAVES", -1.0)
@@ -34,7 +37,7 @@ def draw_table(seed=0):
 
 
 def fit(table=None, **settings):
-    settings = {"recipe": SMALL, "max_steps": 300, "random_state": 0, **settings}
+    settings = {"recipe": SMALL, "max_steps": 30, "random_state": 0, **settings}
     return PartialVAE(**settings).fit(draw_table() if table is None else table)
 
 
@@ -56,24 +59,24 @@ def are_equal(first, second):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted():
+def uninterrupted(short_rounds):  # noqa: ARG001  # used for its effect
     """The weights of a run that was not interrupted."""
     return copy_weights(fit())
 
 
-@pytest.mark.parametrize("step", [100, 200, 300])
+@pytest.mark.parametrize("step", [10, 20, 30])
 def test_a_resumed_run_ends_with_identical_weights(tmp_path, uninterrupted, step):
     fit_until(step, tmp_path / "run")
     resumed = fit(checkpoint=tmp_path / "run")
     assert are_equal(copy_weights(resumed), uninterrupted)
-    assert [progress.step for progress in resumed.history_] == [100, 200, 300]
+    assert [progress.step for progress in resumed.history_] == [10, 20, 30]
 
 
 def test_a_resumed_run_does_not_repeat_finished_rounds(tmp_path):
-    fit_until(200, tmp_path / "run")
+    fit_until(20, tmp_path / "run")
     reported = []
     fit(checkpoint=tmp_path / "run", on_progress=reported.append)
-    assert [progress.step for progress in reported] == [200, 300]
+    assert [progress.step for progress in reported] == [20, 30]
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path, uninterrupted):
@@ -85,16 +88,16 @@ def test_a_finished_run_is_not_trained_again(tmp_path, uninterrupted):
 
 
 def test_a_run_without_a_seed_can_be_resumed(tmp_path):
-    fit_until(200, tmp_path / "run", random_state=None)
+    fit_until(20, tmp_path / "run", random_state=None)
     resumed = fit(checkpoint=tmp_path / "run", random_state=None)
-    assert resumed.history_[-1].step == 300
+    assert resumed.history_[-1].step == 30
 
 
 @pytest.mark.slow
 def test_a_run_whose_process_was_killed_can_be_resumed(tmp_path, uninterrupted):
     script = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_checkpoint as t\n"
-        "t.loop.SECONDS_BETWEEN_SAVES = -1.0\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); import conftest, test_checkpoint as t\n"
+        "conftest.shorten_rounds(setattr); t.loop.SECONDS_BETWEEN_SAVES = -1.0\n"
         "t.fit(checkpoint=sys.argv[2], on_progress=lambda progress: t.time.sleep(0.2))\n"
     )
     path = tmp_path / "run"
@@ -113,7 +116,7 @@ def test_a_run_whose_process_was_killed_can_be_resumed(tmp_path, uninterrupted):
     "change",
     [
         {"table": draw_table(seed=1)},
-        {"max_steps": 600},
+        {"max_steps": 60},
         {"set_encoder": "pn"},
         {"target": "x1"},
         {"random_state": 1},
@@ -121,7 +124,7 @@ def test_a_run_whose_process_was_killed_can_be_resumed(tmp_path, uninterrupted):
     ids=lambda change: next(iter(change)),
 )
 def test_the_checkpoint_of_another_run_is_refused(tmp_path, change):
-    fit_until(200, tmp_path / "run")
+    fit_until(20, tmp_path / "run")
     with pytest.raises(ModelFileError, match="belongs to another training run: its table, schema, set"):
         fit(checkpoint=tmp_path / "run", **change)
 
@@ -129,7 +132,7 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, change):
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
 def test_a_truncated_checkpoint_is_refused(tmp_path, share):
     path = tmp_path / "run"
-    fit_until(200, path)
+    fit_until(20, path)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(ModelFileError, match=r"cannot be read.*Delete it to start training again"):
@@ -151,5 +154,5 @@ def test_a_missing_folder_is_refused_before_training(tmp_path):
 
 
 def test_no_temporary_file_is_left_behind(tmp_path):
-    fit(checkpoint=tmp_path / "run", max_steps=100)
+    fit(checkpoint=tmp_path / "run", max_steps=10)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

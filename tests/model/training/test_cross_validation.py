@@ -13,6 +13,8 @@ from eddi.model.training.cross_validation import split_folds
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=2)
 
+pytestmark = pytest.mark.usefixtures("short_rounds")
+
 
 def draw_table(n_rows=40, seed=0):
     random = np.random.default_rng(seed)
@@ -70,32 +72,32 @@ def test_all_rows_are_trained_on_and_none_is_held_out():
 def test_training_stops_when_the_folds_no_longer_improve():
     recipe = replace(SMALL, learning_rate=0.0, weight_decay=0.0, patience=2)
     history = fit(draw_table(), recipe=recipe, max_steps=5000).history_
-    assert history[-1].step == 300
+    assert history[-1].step == 30
 
 
 def test_the_weights_are_those_of_the_step_with_the_best_score():
-    recipe = replace(SMALL, schedule="constant", learning_rate=0.01, average=0, patience=100)
-    model = fit(draw_curved_table(60), recipe=recipe, max_steps=300)
+    recipe = replace(SMALL, schedule="constant", learning_rate=0.02, average=0, patience=100)
+    model = fit(draw_curved_table(60), recipe=recipe, max_steps=100)
     best = next(p for p in model.history_ if p.validation == model.history_[-1].best)
-    assert best.step < 300
+    assert best.step < 100
     until_best = fit(draw_curved_table(60), recipe=recipe, max_steps=best.step)
     assert have_equal_weights(model, until_best)
 
 
 def test_an_interrupted_run_resumes_with_the_same_result(tmp_path):
     def interrupt(progress):
-        if progress.step == 100:
+        if progress.step == 10:
             raise KeyboardInterrupt
 
-    settings = {"checkpoint": tmp_path / "run.partial", "max_steps": 200}
-    expected = fit(draw_table(), max_steps=200)
+    settings = {"checkpoint": tmp_path / "run.partial", "max_steps": 20}
+    expected = fit(draw_table(), max_steps=20)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("eddi.model.training.loop.SECONDS_BETWEEN_SAVES", 0.0)
         with pytest.raises(KeyboardInterrupt):
             fit(draw_table(), on_progress=interrupt, **settings)
     resumed = fit(draw_table(), **settings)
     assert have_equal_weights(resumed, expected)
-    assert [p.step for p in resumed.history_] == [100, 200]
+    assert [p.step for p in resumed.history_] == [10, 20]
 
 
 def test_intervals_of_new_rows_contain_about_nine_in_ten_values():

@@ -14,6 +14,8 @@ from eddi.model.training.loop import learning_rate
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32, folds=0)
 
+pytestmark = pytest.mark.usefixtures("short_rounds")
+
 
 def draw_table(n_rows=80, seed=0):
     random = np.random.default_rng(seed)
@@ -29,7 +31,7 @@ def draw_curved_table(n_rows=80):
 
 
 def fit(table, **settings):
-    settings = {"recipe": SMALL, "max_steps": 150, "random_state": 0, **settings}
+    settings = {"recipe": SMALL, "max_steps": 15, "random_state": 0, **settings}
     return PartialVAE(**settings).fit(table)
 
 
@@ -62,50 +64,50 @@ def test_training_lowers_the_loss(recipe):
 
 def test_progress_is_reported_after_every_round_and_kept():
     reported = []
-    model = fit(draw_table(), max_steps=250, on_progress=reported.append)
-    assert [progress.step for progress in reported] == [100, 200, 250]
+    model = fit(draw_table(), max_steps=25, on_progress=reported.append)
+    assert [progress.step for progress in reported] == [10, 20, 25]
     assert model.history_ == reported
-    assert all(progress.max_steps == 250 for progress in reported)
+    assert all(progress.max_steps == 25 for progress in reported)
 
 
 def test_training_stops_when_the_validation_score_no_longer_improves():
     recipe = replace(SMALL, learning_rate=0.0, weight_decay=0.0, patience=2)
     history = fit(draw_table(), recipe=recipe, max_steps=5000).history_
-    assert [progress.step for progress in history] == [100, 200, 300]  # none is better than the start
+    assert [progress.step for progress in history] == [10, 20, 30]  # none is better than the start
 
 
 def test_the_best_validation_score_is_reported():
-    history = fit(draw_table(), max_steps=300).history_
+    history = fit(draw_table(), max_steps=30).history_
     assert history[-1].best == max(progress.validation for progress in history)
 
 
 def test_the_best_weights_on_validation_rows_are_used():
     # A learning rate that soon overfits: the last weights are worse than earlier ones.
     recipe = replace(SMALL, schedule="constant", learning_rate=0.05, average=0, patience=100)
-    model = fit(draw_curved_table(), recipe=recipe, max_steps=400, target="x0")
+    model = fit(draw_curved_table(), recipe=recipe, max_steps=100, target="x0")
     best = next(p for p in model.history_ if p.validation == model.history_[-1].best)
-    assert best.step < 400
+    assert best.step < 100
     until_best = fit(draw_curved_table(), recipe=recipe, max_steps=best.step, target="x0")
     assert have_equal_weights(model, until_best)
 
 
 def test_small_tables_without_validation_rows_train_to_the_end():
-    history = fit(draw_table(20), max_steps=300).history_
-    assert history[-1].step == 300
+    history = fit(draw_table(20), max_steps=30).history_
+    assert history[-1].step == 30
     assert history[-1].validation is None
 
 
 def test_validation_rows_without_hidden_entries_do_not_stop_training():
     recipe = replace(SMALL, max_missing=0.0, patience=1)
-    history = fit(draw_table(), recipe=recipe, max_steps=500).history_
-    assert history[-1].step == 500
+    history = fit(draw_table(), recipe=recipe, max_steps=300).history_
+    assert history[-1].step == 300
     assert history[-1].validation is None
     assert history[-1].loss < history[0].loss
 
 
 def test_the_recipe_of_the_paper_trains_for_exactly_the_given_steps():
-    history = fit(draw_table(), recipe="paper", max_steps=250).history_
-    assert history[-1].step == 250
+    history = fit(draw_table(), recipe="paper", max_steps=25).history_
+    assert history[-1].step == 25
     assert history[-1].validation is None
 
 

@@ -1,5 +1,7 @@
 """Settings of a questionnaire are plain values with limits."""
 
+from dataclasses import replace
+
 import pytest
 
 from eddi.service.interviews.questionnaire_settings import (
@@ -7,6 +9,10 @@ from eddi.service.interviews.questionnaire_settings import (
     QuestionnaireSettingsError,
     contrast,
 )
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
+from eddi.table.question import Question
+from eddi.table.schema import Schema
+from eddi.table.variable import Variable
 
 
 def test_settings_survive_a_round_trip_as_plain_json():
@@ -92,3 +98,36 @@ def test_languages_and_translations_survive_a_round_trip():
 def test_languages_and_translations_are_checked(values, message):
     with pytest.raises(QuestionnaireSettingsError, match=message):
         QuestionnaireSettings(**values)
+
+
+BILINGUAL = Schema(
+    (
+        Variable("age", "real", translations={"de": VariableTexts("Alter")}),
+        Variable("sex", "binary", (0, 1), translations={"de": VariableTexts("", ("Frau", "Mann"))}),
+    ),
+    (Question("age", ("age",), translations={"de": QuestionTexts("Wie alt?", "In Jahren.")}),),
+)
+
+
+def test_a_new_questionnaire_has_the_languages_of_its_schema():
+    assert QuestionnaireSettings.for_schema(BILINGUAL).languages == ("en", "de")
+    assert QuestionnaireSettings.for_schema(replace(BILINGUAL, language="de")).languages == ("de",)
+    assert QuestionnaireSettings.for_schema(replace(BILINGUAL, language="fr")).languages == ("de",)
+    french = Schema((Variable("age", "real"),), language="fr")
+    assert QuestionnaireSettings.for_schema(french).languages == ("en",)
+
+
+def test_the_schema_in_a_language_comes_before_the_settings_in_another():
+    settings = QuestionnaireSettings(
+        names={"age": "Your age", "sex": "Your sex"},
+        questions={"age": "How old are you?"},
+        help={"age": "In years."},
+        labels={"sex": {"0": "Woman", "1": "Man"}},
+        languages=("en", "de"),
+        translations={"de": {"questions": {"age": "Wie alt sind Sie?"}}},
+    )
+    german = settings.in_language("de", BILINGUAL)
+    assert german.names == {"sex": "Your sex"}  # the schema has no other name
+    assert german.questions == {"age": "Wie alt sind Sie?"}
+    assert (german.help, german.labels) == ({}, {})
+    assert settings.in_language("en", BILINGUAL) == settings

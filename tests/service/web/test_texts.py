@@ -1,5 +1,7 @@
 """Respondents read the texts of the settings, then those of the schema, then the names of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from eddi.interview.record import Answer
 from eddi.model.prediction import Prediction
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.texts import Texts, parse_condition
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 from eddi.table.question import Question
 
 SEX = Variable("sex", "binary", levels=(0, 1), title="Sex at birth", labels=("Female", "Male"))
@@ -36,6 +39,25 @@ def test_a_question_has_the_text_of_the_settings_and_a_help_text():
     assert (Texts().question(question), Texts().note(question)) == ("How old?", "In years.")
     assert described.question(question) == "What is your age?"
     assert described.note(question) == "Whole years. A guess is fine."
+
+
+def test_the_schema_has_texts_in_the_language():
+    variable = replace(
+        SEX, translations={"de": VariableTexts("Geschlecht", ("Frau", "Mann"), "Wie im Pass.", "")}
+    )
+    question = Question(
+        "sex", ("sex",), "Sex?", translations={"de": QuestionTexts("Geschlecht? (Im Pass.)")}
+    )
+    german = texts(languages=("de",))
+    assert (german.name(variable), german.level(variable, 1)) == ("Geschlecht", "Mann")
+    assert (german.help(variable), german.question(question)) == ("Wie im Pass.", "Geschlecht?")
+    assert german.note(question) == "Im Pass."
+    assert (Texts().name(variable), Texts().question(question)) == ("Sex at birth", "Sex?")
+
+
+def test_a_unit_is_translated():
+    age = Variable("age", "real", unit="years", translations={"de": VariableTexts(unit="Jahre")})
+    assert (texts(languages=("de",)).unit(age), Texts().unit(age)) == ("Jahre", "years")
 
 
 def test_a_question_without_a_text_is_called_as_its_variable():

@@ -40,12 +40,13 @@ from eddi.model.files.content_checks import (
 )
 from eddi.model.files.migrations import FORMAT_VERSION, OLDEST_VERSION, ModelData, migrate
 from eddi.model.files.model_card import model_card
-from eddi.model.fitted import FittedModel, TrainingSummary
+from eddi.model.fitted import FittedModel
 from eddi.model.inference.frozen import freeze_weights
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.checkpoint import Progress
 from eddi.model.training.preparation import build_network, find_device
+from eddi.model.training.summary import TrainingSummary
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
@@ -130,6 +131,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
         "columns": list(training.columns),
         "named_columns": training.has_column_names,
         "n_rows": training.n_rows,
+        "n_prior_rows": training.n_prior_rows,
         "fingerprint": training.fingerprint,
         "history": [asdict(progress) for progress in training.history],
         "warnings": list(training.warnings),
@@ -174,6 +176,7 @@ def _build_model(version: int, members: dict[str, bytes], device: str) -> Fitted
             has_column_names=metadata["named_columns"],
             has_single_target=metadata["target_is_one"],
             warnings=tuple(metadata.get("warnings", ())),
+            n_prior_rows=metadata.get("n_prior_rows", 0),
         ),
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},

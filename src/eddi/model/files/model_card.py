@@ -56,11 +56,18 @@ def _training(model: FittedModel) -> str:
     )
     return (
         "## Training\n\n"
-        f"- Rows: {model.training.n_rows:,}\n"
+        f"- Rows: {_rows(model)}\n"
         f"- Table fingerprint (SHA-256): `{model.training.fingerprint}`\n"
         f"- Set encoder: {model.set_encoder}; latent size {model.recipe.latent}\n"
         f"- Steps: {last.step:,} in {last.seconds:.1f} s\n" + validation
     )
+
+
+def _rows(model: FittedModel) -> str:
+    n_rows, n_prior_rows = model.training.n_rows, model.training.n_prior_rows
+    if not n_rows:
+        return "0. No data were used: the model follows from the beliefs that the schema states"
+    return f"{n_rows:,}" + (f", and beliefs that count as {n_prior_rows:,} rows" if n_prior_rows else "")
 
 
 def _variables(model: FittedModel) -> str:

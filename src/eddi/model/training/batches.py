@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from eddi.model.recipe import Recipe
+from eddi.model.training.extra_rows import ExtraRows
 from eddi.model.training.missingness import inverse_propensity_weights
 from eddi.model.training.objective import Batch
 from eddi.model.training.streaming import StreamedEvidence
@@ -30,7 +32,9 @@ class BatchSampler:
         seed: int,
         device: torch.device,
         targets: Sequence[int],
+        extra: ExtraRows | None = None,
     ) -> None:
+        self.extra = extra
         self.targets = list(targets) if recipe.objective != "observed" else []
         self.loss_weights = loss_weights(evidence.n_variables, self.targets, recipe).to(device)
         self.recipe, self.n_latent, self.seed, self.device = recipe, n_latent, seed, device
@@ -41,10 +45,17 @@ class BatchSampler:
         self.block_steps = max(1, min(ROUND_STEPS, BLOCK_CELLS // n_cells))
 
     def _set_rows(self, evidence: Evidence) -> None:
-        self.values = torch.from_numpy(evidence.values).to(self.device)
         is_weighted = self.recipe.weigh
         weights = inverse_propensity_weights(evidence) if is_weighted else evidence.observed
-        self.weights = torch.from_numpy(weights).to(self.device, torch.float32)
+        values, rates = [evidence.values], [np.ones(len(evidence))]
+        entry_weights = [weights.astype(np.float32)]
+        if self.extra is not None:
+            values.append(self.extra.rows.values)
+            entry_weights.append(self.extra.rows.observed.astype(np.float32))
+            rates.append(np.full(len(self.extra.rows), self.extra.weight))
+        self.values = torch.from_numpy(np.concatenate(values)).to(self.device)
+        self.weights = torch.from_numpy(np.concatenate(entry_weights)).to(self.device)
+        self.rates = torch.from_numpy(np.concatenate(rates))  # in which rows are drawn
 
     def batches(self, first: int, last: int) -> Iterator[Batch]:
         """The batches of the steps of one round."""
@@ -55,10 +66,15 @@ class BatchSampler:
         for start in range(first, last, self.block_steps):
             yield from self._draw_block(start, min(start + self.block_steps, last))
 
+    def _draw_rows(self, n: int, random: torch.Generator) -> Tensor:
+        if self.extra is None:
+            return torch.randint(len(self.values), (n,), generator=random)
+        return torch.multinomial(self.rates, n, replacement=True, generator=random)
+
     def _draw_block(self, start: int, stop: int) -> Iterator[Batch]:
         random = torch.Generator().manual_seed(mix_seed(self.seed, start))
         n_steps, n_rows = stop - start, self.recipe.batch_size
-        rows = torch.randint(len(self.values), (n_steps * n_rows,), generator=random).to(self.device)
+        rows = self._draw_rows(n_steps * n_rows, random).to(self.device)
         shape = (n_steps, n_rows, self.values.shape[1])
         values = self.values[rows].view(shape)
         weights = self.weights[rows].view(shape)

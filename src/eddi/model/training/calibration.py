@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.optim.rprop import rprop
 
 from eddi.model.network.heads import Head
 from eddi.model.network.likelihood import Likelihood
@@ -189,15 +190,21 @@ def _minimise(
     Each parameter has a step size of its own (Rprop; Riedmiller and Braun 1993), because the objective is a
     sum over variables.
     """
-    params = start.detach().clone().requires_grad_(True)
-    optimiser = torch.optim.Rprop([params], lr=FIRST_STEP, step_sizes=STEP_RANGE)
-    with torch.enable_grad():
-        for _ in range(N_ITERATIONS):
-            optimiser.zero_grad()
+    result, last = start.detach().clone(), torch.zeros_like(start)
+    sizes, steps = torch.full_like(start, FIRST_STEP), torch.zeros(())
+    for _ in range(N_ITERATIONS):
+        params = result.clone().requires_grad_(True)
+        with torch.enable_grad():
             total = objective(params) + (prior_rows * (params - start).square()).sum()
-            total.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-    result = params.detach()
+        (gradient,) = torch.autograd.grad(total, params)
+        # The function behind torch.optim.Rprop: the class loads torch's compiler, which takes seconds.
+        rprop(
+            *([result], [gradient], [last], [sizes], [steps]),
+            step_size_min=STEP_RANGE[0],
+            step_size_max=STEP_RANGE[1],
+            etaminus=0.5,
+            etaplus=1.2,
+        )
     return torch.where(torch.isfinite(result), result, start)  # an extreme value changes nothing
 
 

@@ -11,6 +11,7 @@ import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler, mix_seed
 from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
+from eddi.model.training.extra_rows import ExtraRows, join_rows
 from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation
@@ -48,6 +50,7 @@ def train_cross_validated(
     seed: int,
     device: torch.device,
     targets: Sequence[int] = (),
+    extra: ExtraRows | None = None,
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
     on_folds: Callable[[Sequence[Fold]], None] | None = None,
@@ -63,11 +66,10 @@ def train_cross_validated(
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
     for own_network, rows in zip(networks, training_rows, strict=True):
-        own_network.fit_factors(rows)
+        own_network.fit_factors(join_rows(rows, extra))
+    make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
     samplers = [
-        BatchSampler(
-            rows, recipe, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU, targets=targets
-        )
+        make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)
         for i, rows in enumerate(training_rows)
     ]
     weights = StackedWeights(networks, recipe)

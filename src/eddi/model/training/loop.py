@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
+from eddi.model.training.extra_rows import ExtraRows, join_rows
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.objective import loss
 from eddi.model.training.streaming import StreamedEvidence, first_window
@@ -44,19 +46,20 @@ def train(
     seed: int,
     device: torch.device,
     targets: Sequence[int] = (),
+    extra: ExtraRows | None = None,
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Progress]:
     """Fit ``network`` to ``evidence`` in place, and return the progress of each round.
 
     ``targets`` (positions) are hidden more often than other variables if the objective scores hidden
-    entries. Under `torchrun`, each process takes its share of every batch; only the first one writes the
-    checkpoint and reports progress.
+    entries. ``extra`` rows are trained on, too, and never held out. Under `torchrun`, each process
+    takes its share of every batch; only the first one writes the checkpoint and reports progress.
     """
     context = DistributedContext.from_environment(device)
     training_rows, validation_rows = split_validation(evidence, recipe, seed)
     if network.n_factors:
-        network.fit_factors(first_window(training_rows))
+        network.fit_factors(join_rows(first_window(training_rows), extra))
     network.to(device)
     weights = FlatWeights(network, recipe)
     validation = None
@@ -64,9 +67,8 @@ def train(
         validation = Validation(validation_rows, recipe, seed=seed, device=device, targets=targets)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
-    sampler = BatchSampler(
-        training_rows, recipe, n_latent=network.latent, seed=seed, device=device, targets=targets
-    )
+    make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
+    sampler = make_sampler(training_rows, n_latent=network.latent, seed=seed, device=device)
     if validation and not state.history:  # the initial weights are a candidate, too
         first_score = validation.score(network)
         state.best = state.best if first_score is None else first_score

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.model.training.flat_weights import adam_step
 from eddi.table.evidence import Evidence
 
 MIN_MISSING_SHARE = 0.02  # of a column; with less there is nothing to correct
@@ -55,15 +56,16 @@ def _propensities(evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.
 
 def _fit_logistic(inputs: Tensor, observed: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
     """Logistic regressions of the columns ``observed`` [rows, n], all at once; ``own`` masks inputs."""
-    weight = torch.zeros(own.shape, requires_grad=True)
-    bias = torch.logit(observed.mean(0), eps=1e-3).requires_grad_(True)
-    optimiser = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
-    with torch.enable_grad():
-        for _ in range(N_ITERATIONS):
-            optimiser.zero_grad()
-            logits = F.linear(inputs, weight.masked_fill(own, 0), bias)
+    bias = torch.logit(observed.mean(0), eps=1e-3)
+    params = torch.cat([torch.zeros(own.shape), bias[:, None]], dim=1)
+    moments, steps = (torch.zeros_like(params), torch.zeros_like(params)), torch.zeros(())
+    for _ in range(N_ITERATIONS):
+        free = params.clone().requires_grad_(True)
+        with torch.enable_grad():
+            weight = free[:, :-1]
+            logits = F.linear(inputs, weight.masked_fill(own, 0), free[:, -1])
             fit = F.binary_cross_entropy_with_logits(logits, observed, reduction="sum")
             total = (fit + 0.5 * PENALTY * weight.square().sum()) / len(inputs)
-            total.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-    return weight.detach().masked_fill(own, 0), bias.detach()
+        (gradient,) = torch.autograd.grad(total, free)
+        adam_step(params, gradient, moments, steps, LEARNING_RATE)
+    return params[:, :-1].masked_fill(own, 0), params[:, -1]

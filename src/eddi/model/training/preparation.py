@@ -14,9 +14,11 @@ from eddi.errors import TableError, TrainingError
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, check_set_encoder
+from eddi.model.training.extra_rows import ExtraRows, join_rows, repeat_rows
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
+from eddi.table.beliefs.prior_rows import draw_prior_rows
 from eddi.table.checks.training_table import find_training_warnings
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
@@ -25,16 +27,36 @@ from eddi.table.streaming import ParquetStream
 from eddi.table.text import format_list
 from eddi.table.variable import Kind, Variable
 
+N_PRIOR_ROWS = 1_000  # rows drawn from beliefs; they count as fewer rows of data
+MIN_TABLE_ROWS = 30  # fewer rows of data cannot be held out: only rows drawn from beliefs are
+
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A coded training table, in memory or streamed."""
+    """A coded training table, in memory or streamed.
+
+    Args:
+        coding: of its values.
+        rows: what is trained on; some of them are held out.
+        n_rows: number of rows of the table.
+        fingerprint: SHA-256 of the schema and the rows.
+        warnings: about the table.
+        extra: rows that are trained on, too, but never held out.
+        is_prior: whether ``rows`` are drawn from beliefs, because the table has too few.
+    """
 
     coding: Coding
     rows: Evidence | StreamedEvidence
     n_rows: int
     fingerprint: str
     warnings: tuple[str, ...] = ()
+    extra: ExtraRows | None = None
+    is_prior: bool = False
+
+    @property
+    def n_main_rows(self) -> int:
+        """The number of ``rows``."""
+        return self.n_rows if isinstance(self.rows, StreamedEvidence) else len(self.rows)
 
 
 def prepare(
@@ -44,16 +66,45 @@ def prepare(
     *,
     seed: int,
     targets: Sequence[str] = (),
+    prior_rows: int = 0,
 ) -> PreparedTable:
-    """Check and code a training table; a table on disk is read once and never held in memory."""
+    """Check and code a training table; a table on disk is read once and never held in memory.
+
+    The beliefs of the schema count as ``prior_rows`` rows. A table on disk is so large that they do not.
+    """
     if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
     numbers = columns.table_to_numbers(table, schema)
+    if prior_rows > 0:
+        return _prepare_with_beliefs(numbers, schema, recipe, seed, targets, prior_rows)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = Coding.fit(schema, numbers, recipe.scaling)
     evidence = coding.encode(numbers)
     warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
+
+
+def _prepare_with_beliefs(
+    numbers: NDArray[np.float64],
+    schema: Schema,
+    recipe: Recipe,
+    seed: int,
+    targets: Sequence[str],
+    prior_rows: int,
+) -> PreparedTable:
+    """Join a table, which may be empty, and rows drawn from the beliefs of the schema."""
+    prior, weight = draw_prior_rows(schema, N_PRIOR_ROWS, seed=seed), prior_rows / N_PRIOR_ROWS
+    coding = Coding.fit(schema, repeat_rows(numbers, prior, weight), recipe.scaling)
+    table, beliefs = coding.encode(numbers), coding.encode(prior)
+    is_prior = len(numbers) < MIN_TABLE_ROWS
+    if is_prior:
+        rows, extra = beliefs, ExtraRows(table, 1 / weight) if len(numbers) else None
+        warnings: tuple[str, ...] = ()
+    else:
+        rows, extra = table, ExtraRows(beliefs, weight)
+        warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
+    digest = fingerprint(schema, join_rows(rows, extra))
+    return PreparedTable(coding, rows, len(numbers), digest, warnings, extra, is_prior)
 
 
 def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:
@@ -78,6 +129,7 @@ def build_network(
     *,
     seed: int,
     rows: Evidence | StreamedEvidence | None = None,
+    extra: ExtraRows | None = None,
 ) -> Network:
     """A new network for the variables of a schema.
 
@@ -91,7 +143,7 @@ def build_network(
         torch.manual_seed(seed)
         network = Network(specs, check_set_encoder(set_encoder), recipe)
     if rows is not None and network.needs_data_init:
-        network.init_from_data(first_window(rows))
+        network.init_from_data(join_rows(first_window(rows), extra))
     return network
 
 

@@ -16,6 +16,8 @@ from eddi.service.analyst.accounts.activity import MAX_PAGES, PAGE_SIZE
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
+from eddi.service.analyst.questionnaires.outcome_records import OutcomeRecords
+from eddi.service.analyst.questionnaires.outcomes_api import add_import, add_outcomes
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
@@ -61,8 +63,11 @@ def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     _add_questionnaires(routes, workshop, read=read, write=write)
     _add_questionnaire_changes(routes, workshop, write=write)
     _add_accounts(routes, workshop, read=read)
+    records = OutcomeRecords(workshop)
+    add_outcomes(routes, records, write=write)
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
+    add_import(uploads, records, write={**write, "openapi_extra": UPLOAD_BODY})
     uploads.include_router(routes)
     return uploads
 

@@ -16,6 +16,7 @@ from eddi.service.interviews.change_queue import Change, PendingChange
 from eddi.service.interviews.history import Histories, History, interview_stream
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.metrics import Metrics
+from eddi.service.interviews.outcomes.outcome import without_outcomes
 from eddi.service.interviews.recent_interviews import RecentInterview, RecentInterviews
 from eddi.store.base import Event, PendingAppend, Store, StoreConflict
 
@@ -239,7 +240,11 @@ def _list_appends(history: History, change: Change, step: NextStep) -> list[Pend
 
 
 def _check_version(history: History, after: int | None) -> None:
-    if after is not None and after != history.version:
+    if after is None:
+        return
+    # An outcome, which analysts record, does not change the interview of the respondent.
+    is_current = 0 <= after <= history.version and not without_outcomes(history.events[after:])
+    if not is_current:
         raise InterviewMovedError(
             f"the interview is at version {history.version}, but this request is for version {after}. "
             "Load the interview again, then repeat the request if it still applies."

@@ -1,6 +1,7 @@
 """The events of an interview, and the record that they add up to."""
 
 import copy
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,8 @@ from eddi.service.errors import InterviewNotFoundError, QuestionnaireMissingErro
 from eddi.service.interviews.questionnaire import Catalogue, Questionnaire
 from eddi.store.base import FORGOTTEN, Event, Store
 
+PREFIX = "interview/"  # of the streams of interviews
+PERSON_DIGITS = 16  # hexadecimal digits of the name of a person
 KEY_PATTERN = re.compile(r"[0-9a-f]{32}")  # 128 random bits, so that keys cannot be guessed
 
 
@@ -117,7 +120,18 @@ class Histories:
 
 def interview_stream(key: str) -> str:
     """Return the name of the stream of an interview."""
-    return f"interview/{key}"
+    return f"{PREFIX}{key}"
+
+
+def name_person(key: str) -> str:
+    """Return the name under which analysts know an interview; its key cannot be found from it."""
+    return hashlib.sha256(f"person/{key}".encode()).hexdigest()[:PERSON_DIGITS]
+
+
+def belongs_to(events: Sequence[Event], questionnaire: str) -> bool:
+    """Whether an interview was held with the questionnaire that has this key."""
+    facts = events[0].facts
+    return bool(facts.get("key", facts.get("questionnaire")) == questionnaire)
 
 
 def _check_events(events: list[Event]) -> list[Event]:

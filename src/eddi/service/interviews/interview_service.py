@@ -1,8 +1,9 @@
 """The interview service: starts, resumes and changes interviews. It does not depend on HTTP.
 
 An interview is stored as events: "opened", then "told", "changed" and "undone" in any order, and "closed"
-whenever the stopping rule is met or no question is left. The view of an interview is always computed
-from its events. Every server on the same store therefore shows the same.
+whenever the stopping rule is met or no question is left. Analysts may add an "outcome" at any time. The
+view of an interview is always computed from its events. Every server on the same store therefore shows
+the same.
 """
 
 import secrets

@@ -105,6 +105,7 @@ class Questionnaire:
             target=target_names,
             strategy=make_strategy(strategy, model, target_names),
             stop=Stop.from_document({**model.schema.stop, **(rules or {})}),
+            settings=QuestionnaireSettings.for_schema(model.schema),
         )
 
     @property
@@ -130,7 +131,7 @@ class Questionnaire:
 
     def in_language(self, code: str) -> "Questionnaire":
         """Return a copy with the texts in one of its languages."""
-        return replace(self, settings=self.settings.in_language(code))
+        return replace(self, settings=self.settings.in_language(code, self.model.schema))
 
     def interview(
         self, target: str | Sequence[str] | None = None, record: Record | None = None

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from eddi.errors import EddiError
+from eddi.table.languages.schema_texts import texts_in_language
+from eddi.table.schema import Schema
 
 MAX_LINE = 200  # characters of a title, a name or a label
 MAX_TEXT = 5_000  # characters of a paragraph
@@ -134,12 +136,26 @@ class QuestionnaireSettings:
                 )
         return cls(**document)
 
-    def in_language(self, code: str) -> "QuestionnaireSettings":
-        """Return the settings with this language first; texts without a translation stay."""
+    @classmethod
+    def for_schema(cls, schema: Schema) -> "QuestionnaireSettings":
+        """Return the settings of a new questionnaire: the languages of the schema, without texts."""
+        codes = dict.fromkeys((schema.language or LANGUAGE_CODES[0], *schema.languages))
+        languages = tuple(code for code in codes if code in LANGUAGE_CODES)
+        return cls(languages=languages or LANGUAGE_CODES[:1])
+
+    def in_language(self, code: str, schema: Schema | None = None) -> "QuestionnaireSettings":
+        """Return the settings with this language first; texts without a translation stay.
+
+        Texts that the schema has in this language are left out, since they are read instead of those in
+        the first language.
+        """
         if code == self.languages[0]:
             return self
+        own = {name: getattr(self, name) for name in TRANSLATED}
+        if schema is not None and code in schema.languages:
+            own = _leave_out_translated(own, schema, code)
         texts = self.translations.get(code, {})
-        merged = {name: _merge_texts(getattr(self, name), text) for name, text in texts.items()}
+        merged = own | {name: _merge_texts(own[name], text) for name, text in texts.items()}
         others = tuple(other for other in self.languages if other != code)
         return replace(self, languages=(code, *others), **merged)
 
@@ -239,6 +255,22 @@ def _check_translation(code: str, texts: Any) -> None:
                 f"{str(name)[:40]!r} cannot be translated. These can be: {', '.join(TRANSLATED)}."
             )
     QuestionnaireSettings(**texts)  # raises an error if a text is not valid
+
+
+def _leave_out_translated(texts: Mapping[str, Any], schema: Schema, code: str) -> dict[str, Any]:
+    """Return texts without those that the schema has in a language."""
+    found = texts_in_language(schema, code)
+    translated = {
+        "names": {name for name, item in found.variables.items() if item.title},
+        "labels": {name for name, item in found.variables.items() if item.labels},
+        "questions": {name for name, item in found.questions.items() if item.text},
+        "help": {name for name, item in found.variables.items() if item.help}
+        | {name for name, item in found.questions.items() if item.help},
+    }
+    return dict(texts) | {
+        key: {name: text for name, text in texts[key].items() if name not in names}
+        for key, names in translated.items()
+    }
 
 
 def _merge_texts(texts: Any, translated: Any) -> Any:

@@ -84,6 +84,7 @@ class VariableOut(TypedDict):
     unit: NotRequired[str]
     title: NotRequired[str]
     labels: NotRequired[list[str]]
+    help: NotRequired[str]
 
 
 class QuestionOut(TypedDict):
@@ -95,6 +96,7 @@ class QuestionOut(TypedDict):
     name: str
     text: str
     cost: float
+    help: NotRequired[str]
     reveals: list[VariableOut]
     options: NotRequired[list[str]]
     reward: float

@@ -34,7 +34,7 @@ class Texts:
 
     def name(self, variable: Variable) -> str:
         """The name of a variable."""
-        return self.settings.names.get(variable.name) or variable.title or variable.name
+        return self.settings.names.get(variable.name) or self._translate(variable).title or variable.name
 
     def title(self, variable: Variable) -> str:
         """The name of a variable at the beginning of a line."""
@@ -53,10 +53,14 @@ class Texts:
         label = self.settings.labels.get(variable.name, {}).get(str(level))
         if label:
             return label
-        if variable.labels:
+        if labels := self._translate(variable).labels:
             position = [str(other) for other in variable.levels].index(str(level))
-            return variable.labels[position]
+            return labels[position]
         return format_level(level, self.language)
+
+    def unit(self, variable: Variable) -> str:
+        """The unit of a quantity."""
+        return self._translate(variable).unit
 
     def question(self, question: Question) -> str:
         """The text of a question, without its note."""
@@ -64,16 +68,16 @@ class Texts:
 
     def note(self, question: Question) -> str:
         """What is said below a question: the note of its text, and its help text."""
-        texts = (self._described(question).note, self.help(question.name))
+        texts = (self._described(question).note, self.help(question))
         return " ".join(text for text in texts if text)
 
-    def help(self, name: str) -> str:
+    def help(self, item: Question | Variable) -> str:
         """The help text of a question or variable."""
-        return self.settings.help.get(name, "")
+        return self.settings.help.get(item.name) or item.in_language(self.language.code).help
 
     def option(self, variable: Variable, option: str) -> str:
         """The label of an option of a multi-select question."""
-        return self.settings.names.get(variable.name) or variable.title or option
+        return self.settings.names.get(variable.name) or self._translate(variable).title or option
 
     def safety(self, answers: Iterable[Answer], schema: Schema) -> list[str]:
         """The safety texts of these answers, in order and without repetition."""
@@ -98,9 +102,14 @@ class Texts:
     def _described(self, question: Question) -> Question:
         """The question with the text of the settings, or the name of its only variable."""
         text = self.settings.questions.get(question.name)
-        if not text and question.text == question.name:
+        translated = question.in_language(self.language.code)
+        if not text and translated.text == question.name:
             text = self.settings.names.get(question.name)
-        return Question(question.name, question.reveals, text) if text else question
+        return Question(question.name, question.reveals, text) if text else translated
+
+    def _translate(self, variable: Variable) -> Variable:
+        """The variable with the schema's texts in this language."""
+        return variable.in_language(self.language.code)
 
 
 PLAIN = Texts()

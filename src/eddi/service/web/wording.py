@@ -97,7 +97,7 @@ def _list_options(answer: Answer, schema: Schema, texts: Texts) -> str:
 def _describe_value(variable: Variable, value: Level, texts: Texts) -> str:
     if variable.kind.has_levels:
         return texts.level(variable, value)
-    return f"{format_value(value, texts.language)} {variable.unit}".strip()
+    return f"{format_value(value, texts.language)} {texts.unit(variable)}".strip()
 
 
 def describe_expected_number(variable: Variable, language: Language = ENGLISH) -> str:
@@ -108,9 +108,8 @@ def describe_expected_number(variable: Variable, language: Language = ENGLISH) -
     low_text, high_text = ("" if x is None else format_value(x, language) for x in (low, variable.high))
     pattern = (EXPECTED_COUNTS if is_count else EXPECTED_NUMBERS)[has_ends]
     expected = language.gettext(pattern, low=low_text, high=high_text)
-    if not variable.unit:
-        return expected
-    return language.gettext("%(number)s, in %(unit)s", number=expected, unit=variable.unit)
+    unit = variable.in_language(language.code).unit
+    return language.gettext("%(number)s, in %(unit)s", number=expected, unit=unit) if unit else expected
 
 
 def describe_prediction(
@@ -134,7 +133,7 @@ def describe_prediction(
         high=high,
     )
     estimate = format_number(float(prediction.mean), decimals, language)
-    return PredictionText(name, estimate, variable.unit, certainty)
+    return PredictionText(name, estimate, texts.unit(variable), certainty)
 
 
 def _describe_certainty(probability: float, n_levels: int, language: Language) -> str:
@@ -177,7 +176,8 @@ def describe_shift(
         n_points = abs(round(100 * shift))
         points = format_signed(100 * shift, 0, language)
         return language.ngettext("%(points)s point", "%(points)s points", n_points, points=points)
-    return f"{format_signed(shift, decimals, language)} {prediction.variable.unit}".strip()
+    unit = prediction.variable.in_language(language.code).unit
+    return f"{format_signed(shift, decimals, language)} {unit}".strip()
 
 
 def describe_questions_left(maximum: int, estimate: int, language: Language = ENGLISH) -> str:

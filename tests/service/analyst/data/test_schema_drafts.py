@@ -7,6 +7,7 @@ import pytest
 from eddi.service.analyst.data import schema_drafts
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.schema_drafts import DraftError
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 
 
 @pytest.fixture
@@ -51,6 +52,20 @@ def test_a_schema_with_many_questions_survives_the_round_trip(table, rows):
         schema.targets,
         schema.set_aside,
     )
+
+
+def test_texts_in_other_languages_are_kept_while_they_fit(table, rows):
+    texts = VariableTexts("Schmerz", ("1", "2", "3", "4"), "Heute.")
+    question = {"de": QuestionTexts("Wie stark?")}
+    pain = replace(table.schema["pain"], help="Today.", translations={"de": texts})
+    schema = table.schema.with_variable(pain).with_question("pain", help="?", translations=question)
+    rich = replace(table, schema=replace(schema, language="en"))
+    draft = schema_drafts.make_draft(rich)
+    assert schema_drafts.parse_draft(rich, draft, rows) == rich.schema
+    position = next(row.number for row in draft if row.name == "pain")
+    changed = schema_drafts.apply_form(draft, {f"levels-{position}": "worst\nstrong\nmild\nnone"})
+    kept = schema_drafts.parse_draft(rich, changed, rows)["pain"].translations["de"]
+    assert kept == replace(texts, labels=())
 
 
 def test_roles_determine_what_is_asked_and_what_is_left_out(correct):

@@ -38,6 +38,7 @@ def test_too_few_training_rows_are_refused(spec, tmp_path):
         job_worker.fit(tmp_path, {**spec, "held_out": 1.0})
 
 
+@pytest.mark.slow
 def test_a_trained_model_is_certified_on_its_held_out_rows(workshop, table, tmp_path):
     job = workshop.fit(table.key, steps=STEPS, held_out=0.25, seed=5)
     result = job_worker.fit(tmp_path, workshop.supervisor._worker_spec(job))

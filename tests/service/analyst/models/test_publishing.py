@@ -9,6 +9,7 @@ from eddi.service.analyst.models.publishing import (
     QuestionnaireNotFoundError,
     make_valid_name,
 )
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.store.memory import MemoryStore
 
 
@@ -27,6 +28,12 @@ def test_versions_count_up_and_the_last_is_current(publisher):
     assert [version.model for version in published.versions] == ["a", "b"]
     assert (published.current.number, published.current.stop) == (2, Stop(after=3))
     assert publisher.all() == [published]
+
+
+def test_a_new_questionnaire_has_settings_and_a_new_version_keeps_them(publisher):
+    settings = QuestionnaireSettings(languages=("de", "en"))
+    assert publish(publisher, "a", settings=settings).settings == settings
+    assert publish(publisher, "b", settings=QuestionnaireSettings()).settings == settings
 
 
 def test_an_earlier_version_can_be_made_current_and_numbers_are_not_reused(publisher):

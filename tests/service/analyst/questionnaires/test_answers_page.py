@@ -7,7 +7,7 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from eddi.service.analyst.questionnaires.collected_answers import name_person
+from eddi.service.interviews.history import name_person
 
 
 @pytest.fixture

@@ -2,10 +2,13 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
+from eddi.service.analyst.questionnaires.translation_form import translation_rows
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 
 TRANSLATION = {"title": "Wie geht es Ihnen?", "names": {"stage": "Stadium"}}
 
@@ -101,3 +104,16 @@ def test_missing_translations_are_pointed_out_when_a_model_is_published(fill_in,
     refused = fill_in(form, name="bilingual", probability_above="2")
     assert refused.status_code == 422
     assert "/analyst/questionnaires/bilingual/translations/de" in refused.text
+
+
+def test_texts_of_the_schema_in_a_language_are_not_missing(people_schema):
+    texts = {"de": QuestionTexts("Wie alt sind Sie?")}
+    schema = people_schema.with_question("age", text="How old are you?", translations=texts)
+    pain = VariableTexts("Schmerz", ("Keiner", "Leicht", "Stark", "Schlimm"))
+    schema = schema.with_variable(replace(schema["pain"], translations={"de": pain}))
+    settings = QuestionnaireSettings(languages=("en", "de"))
+    rows = {row.path: row for row in translation_rows(schema, ["stage"], settings, code="de")}
+    assert rows["questions", "age"].default == "Wie alt sind Sie?"
+    assert rows["labels", "pain", "mild"].default == "Leicht"
+    assert not rows["labels", "pain", "mild"].is_missing
+    assert rows["labels", "town", "Bala"].is_missing

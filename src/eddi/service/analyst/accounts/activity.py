@@ -44,6 +44,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("site", "first-page-chosen"): "chose what the server's address shows:",
     ("invitations", "issued"): "issued invitations to",
     ("activity", "exported"): "exported answers to",
+    ("activity", "outcomes-recorded"): "recorded outcomes of",
     ("activity", "person-deleted"): "deleted the answers of one person to",
     ("key", "issued"): "issued a key to",
     ("key", "rotated"): "replaced the key of",
@@ -170,9 +171,10 @@ def _make_entry(event: Event, source: _Source, action: str, by: str, author: str
 
 def _describe_details(event: Event) -> str:
     facts = event.facts
-    if event.kind == "exported":
+    if event.kind in ("exported", "outcomes-recorded"):
         n_people = facts.get("people", 0)
-        return f"{n_people:,} {'person' if n_people == 1 else 'people'}, {facts.get('file', '')}"
+        people = f"{n_people:,} {'person' if n_people == 1 else 'people'}"
+        return f"{people}, {facts['file']}" if "file" in facts else people
     if event.kind == "issued" and "hashes" in facts:
         return f"{len(facts['hashes']):,}"
     if event.kind == "rolled-back" and "version" in facts:

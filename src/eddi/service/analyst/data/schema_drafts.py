@@ -13,6 +13,7 @@ from eddi.service.analyst.data.tables import UploadedTable
 from eddi.table.cells.number_format import NumberFormat, detect_format
 from eddi.table.columns import clean, column_to_numbers, is_text
 from eddi.table.kinds.vocabulary import natural_sort_key
+from eddi.table.languages.translations import VariableTexts
 from eddi.table.question import Question, Requirement, format_requires, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.text import format_value, parse_scalar
@@ -121,6 +122,7 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
             missing=table.schema.missing,
             declined=table.schema.declined,
             stop=table.schema.stop,
+            language=table.schema.language,
         )
     except SchemaError as error:
         raise DraftError({(0, ""): f"{error}"}) from None
@@ -199,6 +201,8 @@ class _DraftParser:
                 source=None if previous is None else previous.source,
                 title="" if previous is None else previous.title,
                 labels=previous.labels if previous is not None and previous.levels == levels else (),
+                help="" if previous is None else previous.help,
+                translations={} if previous is None else _keep_translations(previous, levels, row.unit),
                 **bounds,
             )
             if variable != previous:
@@ -237,6 +241,8 @@ class _DraftParser:
             self._add_error(conflict, "question", message)
             return None
         cost = self._cost(name, group)
+        previous = {question.name: question for question in self.table.schema.explicit_questions}
+        texts = previous.get(name, Question(name, (name,)))
         try:
             return Question(
                 name,
@@ -246,6 +252,8 @@ class _DraftParser:
                 always="always" in roles,
                 requires=self._requires(group, name),
                 never="never" in roles,
+                help=texts.help,
+                translations=texts.translations,
             )
         except SchemaError as error:
             self._add_error(group[0], "cost" if "cost" in str(error) else "question", str(error))
@@ -332,6 +340,20 @@ def _find_format(column: pa.ChunkedArray, previous: Variable | None) -> NumberFo
     texts = clean(column).drop_null().unique()
     detected = detect_format(texts.to_pylist()) if is_text(texts.type) else None
     return None if detected is None or detected.is_plain else detected
+
+
+def _keep_translations(
+    previous: Variable, levels: tuple[Level, ...], unit: str
+) -> dict[str, VariableTexts]:
+    """The texts in other languages, without those of levels or of a unit that has changed."""
+    return {
+        code: replace(
+            texts,
+            labels=texts.labels if previous.levels == levels else (),
+            unit=texts.unit if previous.unit == unit else "",
+        )
+        for code, texts in previous.translations.items()
+    }
 
 
 def _is_default(question: Question) -> bool:

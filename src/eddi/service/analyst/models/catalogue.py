@@ -57,7 +57,13 @@ class PublishedCatalogue:
         last = earlier[-1] if earlier else None
         if last is None or _settings(last) != (model, target, rules, strategy):
             last = self.publisher.publish(
-                name, model=model, target=target, rules=rules, strategy=strategy, by=SERVER
+                name,
+                model=model,
+                target=target,
+                rules=rules,
+                strategy=strategy,
+                by=SERVER,
+                settings=questionnaire.settings,
             ).current
         key = self.publisher.get(name).key
         self._loaded[key, last.number] = questionnaire.with_version(name, last.number)
@@ -95,6 +101,7 @@ class PublishedCatalogue:
             strategy=questionnaire.strategy_name,
             replace_target=replace_target,
             by=by,
+            settings=questionnaire.settings,
         )
         number = published.current.number
         with self._lock:

@@ -81,6 +81,8 @@ def replay(key: str, events: Sequence[Event]) -> PublishedQuestionnaire:
         if event.kind == "published":
             versions.append(_read_version(len(versions) + 1, event))
             current, is_open = len(versions), True
+            if "settings" in facts:
+                settings = QuestionnaireSettings.from_document(facts["settings"])
         elif event.kind == "rolled-back":
             current = facts["version"]
         elif event.kind == "settings-changed":

@@ -110,10 +110,11 @@ class Publisher:
         strategy: str = "",
         by: str = NO_KEY,
         replace_target: bool = True,
+        settings: QuestionnaireSettings | None = None,
     ) -> PublishedQuestionnaire:
         """Publish a model as the new current version of a questionnaire, and open it.
 
-        Who publishes it first owns it.
+        Who publishes it first owns it. A new questionnaire has these settings.
 
         Raises:
             PublishingError: the name is not valid.
@@ -136,8 +137,9 @@ class Publisher:
                 _check_target(existing, tuple(target))
             key = self._unused_key(name) if existing is None else existing.key
             after = 0 if existing is None else existing.n_events
+            first = {} if existing or settings is None else {"settings": settings.to_document()}
             try:
-                self.store.append(_stream(key), "published", facts, after=after)
+                self.store.append(_stream(key), "published", {**facts, **first}, after=after)
             except StoreConflict:
                 continue
             self.on_change()

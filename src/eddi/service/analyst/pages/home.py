@@ -30,6 +30,8 @@ from eddi.service.analyst.pages.page_context import (
 )
 from eddi.service.analyst.questionnaires import (
     answers_page,
+    outcomes_page,
+    person_page,
     questionnaire_page,
     settings_page,
     translation_page,
@@ -71,6 +73,8 @@ def router(
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
+    person_page.add(routes, layout, workshop, service)
+    outcomes_page.add(routes, layout, workshop)
     evaluation_pages.add(routes, layout, workshop)
     return routes
 

@@ -19,9 +19,10 @@ from eddi.service.analyst.pages.page_context import model_item
 from eddi.service.analyst.questionnaires.raw_names import find_raw_names
 from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import JobSpecError, Workshop
+from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
-from eddi.service.web.texts import PLAIN, Texts
+from eddi.service.web.texts import Texts
 from eddi.strategy.names import DESCRIPTIONS
 from eddi.strategy.stopping import Stop
 
@@ -101,8 +102,9 @@ class PublishPages:
     ) -> Response:
         published = self.workshop.publisher.all()
         name = form.get("name") or make_valid_name(model.name)
-        settings = next((item.settings for item in published if item.name == name), PLAIN.settings)
         schema, target = load(self.workshop.blobs.path(model.digest)).schema, [model.target]
+        default = QuestionnaireSettings.for_schema(schema)
+        settings = next((item.settings for item in published if item.name == name), default)
         context = {
             "section": "home",
             "title": f"Publish {model.name}",

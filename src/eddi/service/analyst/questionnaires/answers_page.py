@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
-from eddi.errors import EddiError
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_duration, format_time
 from eddi.service.analyst.questionnaires.collected_answers import (
@@ -16,28 +15,22 @@ from eddi.service.analyst.questionnaires.collected_answers import (
     Person,
     Summary,
     collect,
-    find_key,
+    find_person,
     make_codebook,
     make_table,
     summarize,
 )
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.interviews.outcomes.outcome import Outcome
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import format_probability
+from eddi.service.web.formatting import format_probability, format_value
 from eddi.service.web.texts import Texts
 from eddi.table import formats
 from eddi.table.schema import Schema
 
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 N_PEOPLE_SHOWN = 100
-
-
-class PersonNotFoundError(EddiError, LookupError):
-    """Nobody of this name has answered."""
-
-    status = 404
-    title = "There is no such person"
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop, service: InterviewService) -> None:
@@ -96,10 +89,7 @@ class AnswersPages:
         self.layout.forms.check(request, form)
         person, by = form.get("person", ""), get_author(request)
         item = self.workshop.publisher.get_for_editor(name, by)
-        people = collect(self.service.store, item, Filters())
-        key = find_key(self.service.store, person)
-        if key is None or person not in [other.name for other in people]:
-            raise PersonNotFoundError(f"nobody called {person[:40]!r} has answered this questionnaire.")
+        key, _ = find_person(self.service.store, item, person)
         self.service.forget(key, by=by)
         self.workshop.activity.record(item.key, "person-deleted", {}, by=by)
         return redirect(f"/analyst/questionnaires/{quote(item.name)}/answers")
@@ -160,7 +150,12 @@ def _person_item(person: Person) -> Context:
         "n_answers": person.record.n_answered,
         "is_finished": person.is_finished,
         "version": person.version,
+        "outcome": "" if person.outcome is None else _describe_outcome(person.outcome),
     }
+
+
+def _describe_outcome(outcome: Outcome) -> str:
+    return ", ".join(format_value(value) for value in outcome.values.values())
 
 
 def _make_file(table: pa.Table, name: str, kind: str) -> Response:

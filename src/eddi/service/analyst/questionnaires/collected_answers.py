@@ -4,10 +4,9 @@ A person is named by a hash of the interview's key. The key itself is secret, be
 private link, and is never exported.
 """
 
-import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -17,14 +16,21 @@ import pyarrow as pa
 from eddi.interview.record import NoAnswer, Record
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
-from eddi.service.interviews.history import replay
+from eddi.service.interviews.history import (
+    PREFIX,
+    belongs_to,
+    interview_stream,
+    name_person,
+    replay,
+)
+from eddi.service.interviews.outcomes.outcome import Outcome, read_outcome, without_outcomes
+from eddi.service.interviews.outcomes.outcome_file import TARGET_PREFIX
+from eddi.service.interviews.outcomes.recording import find_keys, person_not_found
 from eddi.service.web.texts import Texts
 from eddi.store.base import FORGOTTEN, Event, Store
 from eddi.table.schema import Schema
 from eddi.table.text import format_value
-
-PREFIX = "interview/"
-PERSON_DIGITS = 16  # hexadecimal digits of the name of a person
+from eddi.table.variable import Level
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,11 @@ class Person:
         name: a hash of the key.
         version: of the questionnaire.
         began_at: ISO 8601.
-        ended_at: of the last event.
+        ended_at: of the respondent's last event.
         is_finished: whether the stopping rule was met or no question was left.
         record: the answers.
         seconds: how long each answer took, by question.
+        outcome: the true values of the target, if they are known.
     """
 
     name: str
@@ -75,6 +82,7 @@ class Person:
     is_finished: bool
     record: Record
     seconds: dict[str, float]
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -121,25 +129,25 @@ def collect(store: Store, questionnaire: PublishedQuestionnaire, filters: Filter
     found = []
     for stream in store.streams(PREFIX):
         events = store.read(stream)
-        facts = events[0].facts
-        belongs = facts.get("key", facts.get("questionnaire")) == questionnaire.key
-        if events[-1].kind == FORGOTTEN or not belongs:
+        if events[-1].kind == FORGOTTEN or not belongs_to(events, questionnaire.key):
             continue
-        person = _read_person(stream.removeprefix(PREFIX), events)
+        person = read_person(stream.removeprefix(PREFIX), events)
         if filters.admits(person):
             found.append(person)
     return sorted(found, key=lambda person: person.began_at)
 
 
-def find_key(store: Store, person: str) -> str | None:
-    """Return the key of a person's interview; None if there is none."""
-    keys = (stream.removeprefix(PREFIX) for stream in store.streams(PREFIX))
-    return next((key for key in keys if name_person(key) == person), None)
+def find_person(store: Store, questionnaire: PublishedQuestionnaire, name: str) -> tuple[str, Person]:
+    """Return the key of a person's interview, and the interview.
 
-
-def name_person(key: str) -> str:
-    """Return the name of a person, from which the key cannot be found."""
-    return hashlib.sha256(f"person/{key}".encode()).hexdigest()[:PERSON_DIGITS]
+    Raises:
+        PersonNotFoundError: nobody of this name has answered.
+    """
+    key = find_keys(store, [name]).get(name)
+    events = [] if key is None else store.read(interview_stream(key))
+    if key is None or events[-1].kind == FORGOTTEN or not belongs_to(events, questionnaire.key):
+        raise person_not_found(name)
+    return key, read_person(key, events)
 
 
 def make_table(people: Sequence[Person], schema: Schema) -> pa.Table:
@@ -160,11 +168,27 @@ def make_table(people: Sequence[Person], schema: Schema) -> pa.Table:
         else:
             cells = [None if cell is None else float(str(cell)) for cell in cells]
         columns[_column_name(variable.name, columns)] = cells
+    columns |= _outcome_columns(people, columns)
     for reason in NoAnswer:
         columns[_column_name(str(reason), columns)] = [
             "; ".join(_without(person.record, reason)) for person in people
         ]
     return pa.table(columns)
+
+
+def _outcome_columns(
+    people: Sequence[Person], columns: Mapping[str, list[object]]
+) -> dict[str, list[object]]:
+    """Return the true values of the target: one column, or one for each of several targets."""
+    names = list(dict.fromkeys(name for person in people for name in person.record.target))
+    titles = ["outcome"] if len(names) <= 1 else [f"{TARGET_PREFIX}{name}" for name in names]
+    known = [{} if person.outcome is None else person.outcome.values for person in people]
+    cells = ([_format_cell(values.get(name)) for values in known] for name in names or [""])
+    return {_column_name(title, columns): column for title, column in zip(titles, cells, strict=True)}
+
+
+def _format_cell(value: Level | None) -> object:
+    return None if value is None else format_value(value)
 
 
 def make_codebook(schema: Schema, texts: Texts) -> pa.Table:
@@ -213,15 +237,18 @@ def _summarize_question(name: str, people: Sequence[Person]) -> QuestionSummary:
     )
 
 
-def _read_person(key: str, events: Sequence[Event]) -> Person:
+def read_person(key: str, events: Sequence[Event]) -> Person:
+    """Return the interview that consists of these events."""
+    own = without_outcomes(events)
     return Person(
         name=name_person(key),
-        version=int(events[0].facts["version"]),
-        began_at=events[0].at,
-        ended_at=events[-1].at,
-        is_finished=events[-1].kind == "closed",
-        record=replay(key, events),
-        seconds=_measure_seconds(events),
+        version=int(own[0].facts["version"]),
+        began_at=own[0].at,
+        ended_at=own[-1].at,
+        is_finished=own[-1].kind == "closed",
+        record=replay(key, own),
+        seconds=_measure_seconds(own),
+        outcome=read_outcome(events),
     )
 
 
@@ -244,6 +271,6 @@ def _without(record: Record, reason: NoAnswer) -> list[str]:
     return [name for name, why in reasons if why is reason]
 
 
-def _column_name(name: str, columns: dict[str, list[object]]) -> str:
+def _column_name(name: str, columns: Mapping[str, list[object]]) -> str:
     """Return a name that no other column has."""
     return name if name not in columns else _column_name(f"{name} ", columns)

@@ -47,6 +47,7 @@ class VariableRow:
         placeholder: the name without one.
         help_field: of a help text; empty if there is none.
         help: the help text.
+        help_placeholder: the help text of the schema.
         levels: the fields of its levels.
         condition_field: of the comparison for the safety text of a quantity; empty for levels.
         condition: the comparison.
@@ -60,6 +61,7 @@ class VariableRow:
     placeholder: str
     help_field: str
     help: str
+    help_placeholder: str
     levels: tuple[LevelRow, ...]
     condition_field: str = ""
     condition: str = ""
@@ -77,6 +79,7 @@ class QuestionRow:
     placeholder: str
     help_field: str
     help: str
+    help_placeholder: str
     variables: tuple[VariableRow, ...]
 
 
@@ -159,6 +162,7 @@ def _question_row(
         placeholder=question.text,
         help_field=f"help-{number}",
         help=settings.help.get(question.name, ""),
+        help_placeholder=question.help,
         variables=tuple(
             _variable_row(schema, name, settings, has_name=not is_single, is_asked=True)
             for name in question.reveals
@@ -181,6 +185,7 @@ def _variable_row(
         placeholder=variable.title or option or name,
         help_field=f"part-help-{number}" if has_name and is_asked else "",
         help=settings.help.get(name, ""),
+        help_placeholder=variable.help,
         levels=_level_rows(variable, number, settings, is_asked=is_asked),
         condition_field=f"safety-if-{number}" if is_quantity else "",
         condition=condition,

@@ -90,8 +90,10 @@ class SettingsPages:
     def preview(self, request: Request, name: str) -> Response:
         """The start page, all questions and the end, as respondents read them."""
         item = self.workshop.publisher.get(name)
-        settings = item.settings.in_language(choose_language(request, item.settings.languages))
-        schema, target, texts = self._schema(item), item.current.target, Texts(settings)
+        schema, target = self._schema(item), item.current.target
+        code = choose_language(request, item.settings.languages)
+        settings = item.settings.in_language(code, schema)
+        texts = Texts(settings)
         questions = asked_questions(schema, target)
         about = texts.join_names(schema[part] for part in target)
         context = {
@@ -145,8 +147,8 @@ class SettingsPages:
         error: str = "",
         is_saved: bool = False,
     ) -> Response:
-        schema, target = self._schema(item), item.current.target
-        typed = form or {}
+        schema = self._schema(item).in_language(settings.languages[0])
+        target, typed = item.current.target, form or {}
         context = {
             "section": "home",
             "title": f"Settings of {item.name}",

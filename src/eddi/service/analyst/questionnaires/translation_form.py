@@ -12,6 +12,8 @@ from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.cells.number_format import parse_number
+from eddi.table.languages.schema_texts import SchemaTexts, texts_in_language
+from eddi.table.languages.translations import QuestionTexts, VariableTexts
 from eddi.table.question import Question
 from eddi.table.schema import Schema
 from eddi.table.variable import Variable
@@ -29,6 +31,7 @@ class TranslationRow:
         place: where respondents read it.
         source: the text in the first language.
         text: the translation; empty if there is none.
+        default: that of the schema, which respondents read if there is no other.
     """
 
     field: str
@@ -36,6 +39,12 @@ class TranslationRow:
     place: str
     source: str
     text: str
+    default: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether respondents read the text in the first language."""
+        return not (self.text or self.default)
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,16 @@ def translation_rows(
     """Return all texts that respondents read, each with its translation into a language."""
     translation = settings.translations.get(code, {})
     texts = dict.fromkeys(_find_texts(schema, target, Texts(settings)))
+    defaults = texts_in_language(schema, code)
     return [
-        TranslationRow(f"text-{number}", path, place, source, _get(translation, path))
+        TranslationRow(
+            f"text-{number}",
+            path,
+            place,
+            source,
+            _get(translation, path),
+            _find_in_schema(schema, defaults, path),
+        )
         for number, (path, place, source) in enumerate(texts)
     ]
 
@@ -76,7 +93,7 @@ def find_missing(
     found = []
     for code in settings.languages[1:]:
         rows = translation_rows(schema, target, settings, code=code)
-        n_texts = sum(not row.text for row in rows)
+        n_texts = sum(row.is_missing for row in rows)
         if n_texts:
             found.append(MissingTranslation(code, LANGUAGES[code].name, n_texts))
     return found
@@ -102,8 +119,9 @@ def _find_in_question(
     question: Question, schema: Schema, texts: Texts
 ) -> Iterator[tuple[Path, str, str]]:
     settings = texts.settings
-    yield ("questions", question.name), "Question", settings.questions.get(question.name, question.text)
-    if help_text := texts.help(question.name):
+    text = question.in_language(texts.language.code).text
+    yield ("questions", question.name), "Question", settings.questions.get(question.name, text)
+    if help_text := texts.help(question):
         yield ("help", question.name), "Help text", help_text
     options = schema.options(question)
     for name in question.reveals:
@@ -113,7 +131,7 @@ def _find_in_question(
             continue
         if len(question.reveals) > 1:
             yield ("names", name), f"Name of “{name}”", texts.name(variable)
-            if help_text := texts.help(name):
+            if help_text := texts.help(variable):
                 yield ("help", name), "Help text", help_text
         yield from _find_labels(variable, texts)
         for level, text in settings.safety.get(name, {}).items():
@@ -128,6 +146,18 @@ def _find_labels(variable: Variable, texts: Texts) -> Iterator[tuple[Path, str, 
         label = texts.level(variable, level)
         if math.isnan(parse_number(label)) and not isinstance(level, bool):
             yield ("labels", variable.name, str(level)), f"Level of “{variable.name}”", label
+
+
+def _find_in_schema(schema: Schema, texts: SchemaTexts, path: Path) -> str:
+    """The text of the schema in a language; empty if there is none."""
+    part, name = path[0], path[min(1, len(path) - 1)]
+    variable = texts.variables.get(name, VariableTexts())
+    question = texts.questions.get(name, QuestionTexts())
+    if part == "labels" and variable.labels:
+        levels = [str(level) for level in schema[name].levels]
+        return variable.labels[levels.index(path[-1])]
+    found = {"names": variable.title, "questions": question.text, "help": question.help or variable.help}
+    return found.get(part, "")
 
 
 def _get(texts: Mapping[str, Any], path: Path) -> str:

@@ -85,7 +85,7 @@ class TranslationPages:
             "translated": language,
             "first_language": LANGUAGES[item.settings.languages[0]],
             "rows": rows,
-            "n_missing": sum(not row.text for row in rows),
+            "n_missing": sum(row.is_missing for row in rows),
             "after": item.n_events,
             "is_saved": is_saved,
             "error": capitalize(error),

@@ -1,5 +1,7 @@
 """Limits the size of requests."""
 
+import re
+
 from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -11,7 +13,8 @@ LIMIT_KEY = "eddi.body_limit"  # in the scope of a request: the maximum size of 
 UPLOAD_PATHS = ("/tables", "/analyst/tables")
 # The schema of a table, and the texts of a questionnaire, for analysts who have signed in.
 LARGE_FORMS = ("/analyst/tables/", "/analyst/questionnaires/")
-MAX_LARGE_FORM = 4_000_000  # bytes: a form with a hundred columns and long texts
+OUTCOMES_PATH = re.compile(r"/questionnaires/[^/]+/outcomes")  # takes a CSV file
+MAX_LARGE_FORM = 4_000_000  # bytes: a form with a hundred columns and long texts, or 100,000 outcomes
 
 
 class BodyLimit:
@@ -49,7 +52,8 @@ class BodyLimit:
     def _limit(self, path: str) -> int:
         if path in UPLOAD_PATHS:
             return self.max_upload
-        return MAX_LARGE_FORM if path.startswith(LARGE_FORMS) else self.max_body
+        is_large = path.startswith(LARGE_FORMS) or OUTCOMES_PATH.fullmatch(path)
+        return MAX_LARGE_FORM if is_large else self.max_body
 
 
 def _declared_length(headers: Headers) -> int:

@@ -1,0 +1,152 @@
+"""Fit a model to a table: prepare, train, calibrate."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import torch
+
+from eddi.errors import TrainingError
+from eddi.model import recipe as recipes
+from eddi.model.fitted import FittedModel
+from eddi.model.inference.frozen import freeze_weights
+from eddi.model.network.network import Network
+from eddi.model.recipe import Recipe, SetEncoderName
+from eddi.model.training import preparation
+from eddi.model.training.checkpoint import Checkpoint, Progress
+from eddi.model.training.cross_validation import Fold, train_cross_validated
+from eddi.model.training.loop import OnProgress, train
+from eddi.model.training.preparation import PreparedTable
+from eddi.model.training.summary import TrainingSummary
+from eddi.model.training.validation import split_validation
+from eddi.table.schema import Schema
+from eddi.table.streaming import ParquetStream
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How to fit a model.
+
+    Args:
+        target: the declared targets.
+        recipe: settings of the network and of training, before they are adapted to the table.
+        set_encoder: the name of the set encoder.
+        seed: of everything that is random.
+        device: where to train.
+        max_steps: number of training steps; the recipe's own number if None.
+        prior_rows: how many rows the beliefs of the schema count as; 0 to ignore them.
+        checkpoint: a file in which training saves its state.
+        on_progress: called after every hundred steps.
+    """
+
+    target: tuple[str, ...]
+    recipe: Recipe
+    set_encoder: SetEncoderName
+    seed: int
+    device: torch.device
+    max_steps: int | None = None
+    prior_rows: int = 0
+    checkpoint: Path | None = None
+    on_progress: OnProgress | None = None
+
+
+def fit_model(
+    table: pa.Table | ParquetStream,
+    schema: Schema,
+    settings: FitSettings,
+    *,
+    on_warnings: Callable[[tuple[str, ...]], None] | None = None,
+) -> FittedModel:
+    """Fit a model to a table; ``on_warnings`` is called with warnings about it before training."""
+    prepared = preparation.prepare(
+        table,
+        schema,
+        settings.recipe,
+        seed=settings.seed,
+        targets=settings.target,
+        prior_rows=settings.prior_rows,
+    )
+    if prepared.warnings and on_warnings:
+        on_warnings(prepared.warnings)
+    recipe = adapt_recipe(settings, prepared.n_main_rows)
+    if prepared.is_prior:  # beliefs are simple, and soon learned
+        recipe = replace(recipe, patience=min(recipe.patience, recipes.SMALL_PATIENCE))
+    network = preparation.build_network(
+        schema,
+        prepared.coding,
+        settings.set_encoder,
+        recipe,
+        seed=settings.seed,
+        rows=prepared.rows,
+        extra=prepared.extra,
+    )
+    history, folds = _train(network, prepared, recipe, settings, schema.positions(settings.target))
+    # Rows drawn from beliefs say nothing about the quality of predictions, so they are not kept.
+    held_out = None if prepared.is_prior else split_validation(prepared.rows, recipe, settings.seed)[1]
+    return FittedModel(
+        schema=schema,
+        coding=prepared.coding,
+        recipe=recipe,
+        set_encoder=settings.set_encoder,
+        target=settings.target,
+        network=network,
+        training=TrainingSummary(
+            columns=tuple(table.column_names),
+            n_rows=prepared.n_rows,
+            fingerprint=prepared.fingerprint,
+            history=history,
+            warnings=prepared.warnings,
+            n_prior_rows=settings.prior_rows,
+        ),
+        validation_rows=held_out,
+        folds=[(fold.network, fold.rows) for fold in folds],
+    )
+
+
+def _train(
+    network: Network,
+    prepared: PreparedTable,
+    recipe: Recipe,
+    settings: FitSettings,
+    targets: Sequence[int],
+) -> tuple[list[Progress], list[Fold]]:
+    """Train a network in place; return the progress, and the folds of a small table."""
+    folds: list[Fold] = []
+    is_small = recipes.is_cross_validated(recipe, prepared.n_main_rows)
+    train_network = partial(train_cross_validated, on_folds=folds.extend) if is_small else train
+    history = train_network(
+        network,
+        prepared.rows,
+        recipe,
+        seed=settings.seed,
+        device=settings.device,
+        targets=targets,
+        extra=prepared.extra,
+        checkpoint=_find_checkpoint(prepared, settings, recipe),
+        on_progress=settings.on_progress,
+    )
+    for trained in (network, *(fold.network for fold in folds)):
+        freeze_weights(trained)
+    return history, folds
+
+
+def adapt_recipe(settings: FitSettings, n_rows: int) -> Recipe:
+    """The recipe for a table of this size, with the user's number of steps."""
+    max_steps = settings.max_steps
+    if max_steps is not None and max_steps < 1:
+        raise TrainingError(f"max_steps must be at least 1, got {max_steps}.")
+    adapted = recipes.adapt_to_rows(settings.recipe, n_rows)
+    return adapted if max_steps is None else replace(adapted, max_steps=int(max_steps))
+
+
+def _find_checkpoint(
+    prepared: PreparedTable, settings: FitSettings, recipe: Recipe
+) -> Checkpoint | None:
+    """The checkpoint of a run, which its table, settings and seed identify."""
+    if settings.checkpoint is None:
+        return None
+    run = f"{prepared.fingerprint} {recipe} {settings.set_encoder} {settings.target} {settings.seed}"
+    return Checkpoint(settings.checkpoint, hashlib.sha256(run.encode()).hexdigest())

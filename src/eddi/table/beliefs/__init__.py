@@ -1,0 +1,1 @@
+"""Prior beliefs, for a start without data."""

@@ -1,0 +1,1 @@
+"""Texts of a schema in other languages."""

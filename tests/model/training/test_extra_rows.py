@@ -1,0 +1,41 @@
+"""Rows that are trained on, but never held out."""
+
+import numpy as np
+import pytest
+import torch
+
+from eddi.model.recipe import DEFAULT
+from eddi.model.training.batches import BatchSampler
+from eddi.model.training.extra_rows import MAX_JOINED_ROWS, ExtraRows, join_rows, repeat_rows
+from eddi.table.evidence import Evidence
+
+TABLE = Evidence.of(np.zeros((10, 3)))
+EXTRA = Evidence.of(np.ones((40, 3)))
+
+
+def test_without_extra_rows_nothing_changes():
+    assert join_rows(TABLE, None) is TABLE
+
+
+@pytest.mark.parametrize(("weight", "share"), [(0.25, 0.5), (0.05, 1 / 6), (1.0, 0.8), (2.0, 8 / 9)])
+def test_joined_rows_count_as_much_as_their_weight(weight, share):
+    assert join_rows(TABLE, ExtraRows(EXTRA, weight)).values.mean() == pytest.approx(share, abs=1e-6)
+
+
+def test_a_large_table_is_not_repeated():
+    rows = np.zeros((MAX_JOINED_ROWS, 1))
+    assert len(repeat_rows(rows, np.ones((10, 1)), 0.01)) == MAX_JOINED_ROWS + 10
+
+
+def test_batches_have_the_share_of_extra_rows_that_their_weight_gives():
+    sampler = BatchSampler(
+        TABLE,
+        DEFAULT,
+        n_latent=2,
+        seed=0,
+        device=torch.device("cpu"),
+        targets=(),
+        extra=ExtraRows(EXTRA, 0.25),
+    )
+    values = torch.cat([batch.values for batch in sampler.batches(0, 50)])
+    assert float(values.mean()) == pytest.approx(0.5, abs=0.03)
