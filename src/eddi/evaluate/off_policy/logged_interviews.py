@@ -34,7 +34,8 @@ class LoggedInterviews:
         propensities: probability with which each of them was chosen.
         volunteered: values that were given without a question.
         declined: variables that were declined.
-        policies: the rules that led the interviews, with exploration; empty if only the probabilities above are known.
+        policies: the rules that led the interviews, with exploration; empty if only the probabilities above
+            are known.
         policy_of_row: position in ``policies`` for each interview; empty if there are none.
     """
 

@@ -5,8 +5,8 @@ only the probabilities of the questions that were asked are known, log and rules
 in the same order. If the policy of the log is known, the order is irrelevant, since answers do not depend on
 it: the weight is the ratio of the probabilities of the *set* of answers, under "first the rules, then
 the policy of the log" and under the policy of the log alone. Its mean over what the policy might have asked
-is 1, as that of the ratio for a sequence is, and its variance is smaller: it is the mean of that ratio over all
-orders of the same set (Rao-Blackwell).
+is 1, as that of the ratio for a sequence is. Its variance is smaller: it is the mean of that ratio over
+all orders of the same set (Rao-Blackwell).
 """
 
 from dataclasses import replace
