@@ -21,6 +21,7 @@ from eddi.cli.export import export
 from eddi.cli.fit import fit
 from eddi.cli.impute import impute
 from eddi.cli.interview import interview
+from eddi.cli.learn import learn
 from eddi.cli.schema import schema
 from eddi.cli.serve import serve
 from eddi.cli.simulate import simulate
@@ -62,7 +63,7 @@ def _set_global_options(
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(schema, fit, describe, impute),
     *(interview, ask, simulate, certify),
-    *(export, serve, demo),
+    *(export, serve, learn, demo),
 )
 for command in COMMANDS:
     register_command(app)(command)

@@ -13,7 +13,8 @@ tried: they were too narrow.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -97,6 +98,10 @@ class OffPolicyComparison:
     def is_better(self) -> bool:
         """Whether the candidate has a smaller error with 95% confidence, and enough support."""
         return self.error_difference.high < 0 and self.candidate.is_supported
+
+    def to_document(self) -> dict[str, Any]:
+        """The comparison as plain JSON."""
+        return {**asdict(self), "is_better": self.is_better}
 
 
 def estimate_value(
