@@ -1,1 +1,1 @@
-"""Learning from stored interviews: training rows, and the comparison of a candidate with the current version."""
+"""Learning from stored interviews: training rows, and the comparison with the current version."""
