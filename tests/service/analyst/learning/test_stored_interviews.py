@@ -43,7 +43,7 @@ def test_about_three_in_ten_persons_are_held_out(interviews: list[StoredIntervie
     assert 10 <= sum(interview.is_held_out for interview in interviews) <= 26
 
 
-def test_a_recorded_probability_is_used(interviewed_folder: Path, tmp_path: Path) -> None:
+def test_a_recorded_probability_is_used(interviewed_folder: Path) -> None:
     store = open_store("memory:")
     source = open_store(f"sqlite:///{interviewed_folder}/answers.db")
     stream = f"interview/{0:032x}"
