@@ -203,29 +203,27 @@ class _Terms:
     parts: tuple[_Part, _Part]
 
     def estimate(self) -> OffPolicyValue:
-        n_effective = self.replayed.n_effective
-        robust = [
-            _interval(part.doubly_robust(), part.doubly_robust(is_jackknife=True), n_effective)
-            for part in self.parts
-        ]
-        weighted: list[Estimate | None] = [None, None]
-        if self.replayed.is_complete.any():
-            weighted = [
-                _interval(
-                    part.inverse_propensity(), part.inverse_propensity(is_jackknife=True), n_effective
-                )
-                for part in self.parts
-            ]
         error, cost = self.parts
+        has_complete = bool(self.replayed.is_complete.any())
         return OffPolicyValue(
-            *robust,
-            *weighted,
+            error=self._robust_interval(error),
+            cost=self._robust_interval(cost),
+            weighted_error=self._weighted_interval(error) if has_complete else None,
+            weighted_cost=self._weighted_interval(cost) if has_complete else None,
             imputed_error=float(error.to_metric(np.array(error.start))),
             imputed_cost=cost.start,
             n_interviews=len(self.replayed.is_complete),
             n_complete=int(self.replayed.is_complete.sum()),
-            n_effective=n_effective,
+            n_effective=self.replayed.n_effective,
         )
+
+    def _robust_interval(self, part: _Part) -> Estimate:
+        without_one = part.doubly_robust(is_jackknife=True)
+        return _interval(part.doubly_robust(), without_one, self.replayed.n_effective)
+
+    def _weighted_interval(self, part: _Part) -> Estimate:
+        without_one = part.inverse_propensity(is_jackknife=True)
+        return _interval(part.inverse_propensity(), without_one, self.replayed.n_effective)
 
 
 def _compute_terms(
