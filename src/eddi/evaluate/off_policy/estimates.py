@@ -7,9 +7,10 @@ every question that the rules ask had a positive, recorded probability, and that
 not depend on what was asked before. The doubly robust estimate stays close to the model where the log has
 no such question.
 
-Intervals are those of the jackknife over persons (Tukey 1958), with as many degrees of freedom as there are
-effective interviews. A few interviews with large weights make them wide. Percentiles of a bootstrap were
-tried: they were too narrow.
+Intervals are those of the jackknife over persons (Tukey 1958). Their degrees of freedom are the number of
+effective interviews, or the number of persons on whom the estimate really depends, if that is smaller
+(Satterthwaite 1946). So a few interviews with large weights or errors make intervals wide. Percentiles
+of a bootstrap were tried: they were too narrow.
 """
 
 from collections.abc import Sequence
@@ -303,7 +304,8 @@ def _weighted_mean(weights: Numbers, values: Numbers, is_jackknife: bool) -> Num
 
 def _interval(value: Numbers, without_one: Numbers, n_effective: float) -> Estimate:
     """The interval from the estimates without one of the persons [rows]."""
-    n_rows = len(without_one)
-    error = np.sqrt((n_rows - 1) / n_rows * np.square(without_one - without_one.mean()).sum())
-    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, df=max(n_effective - 1, 1.0))
+    n_rows, squares = len(without_one), np.square(without_one - without_one.mean())
+    error = np.sqrt((n_rows - 1) / n_rows * squares.sum())
+    n_influential = squares.sum() ** 2 / np.square(squares).sum() if squares.any() else n_effective
+    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, df=max(min(n_effective, n_influential) - 1, 1.0))
     return Estimate(float(value), float(value - quantile * error), float(value + quantile * error))
