@@ -4,7 +4,8 @@ A model assumes that a missing value is distributed like the observed values of 
 tested with the table alone. A pattern-mixture model states by how much the distributions differ (Rubin 1977):
 here the density of a missing value is tilted by ``exp(delta * value / sd)``. For a normal distribution
 with the spread of the whole column, this adds ``delta`` standard deviations. Levels with an order are
-numbered. With ``delta = 0`` values are missing at random. See how large ``delta`` must be before a conclusion changes.
+numbered. With ``delta = 0`` values are missing at random. See how large ``delta`` must be before a
+conclusion changes.
 """
 
 from collections.abc import Sequence
