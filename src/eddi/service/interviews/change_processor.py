@@ -124,9 +124,10 @@ class ChangeProcessor:
         if interview.rules.exploration is None:
             return
         step = attempt.before or self.batcher.next_steps([interview])[0]
-        if isinstance(step, NextStep) and step.question is not None:
-            if step.question.name == change.facts["question"]:
-                change.facts["propensity"] = step.propensity
+        if not isinstance(step, NextStep) or step.question is None:
+            return
+        if step.question.name == change.facts["question"]:
+            change.facts["propensity"] = step.propensity
 
     def _check_repeated(self, attempt: _Attempt, earlier: History) -> None:
         """Check that a repeated request asks for the same as the first time."""
