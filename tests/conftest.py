@@ -201,3 +201,41 @@ def tools_model():
         recipes.DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=32, folds=0
     )
     return PartialVAE(target="risk", recipe=recipe, max_steps=20, random_state=0).fit(table)
+
+
+@pytest.fixture(scope="session")
+def interviewed_folder(tmp_path_factory, model, people_schema):
+    """A folder with a store, its workshop, and 60 interviews about the stage of people.
+
+    Half of their questions are random. All outcomes are known. The questionnaire is called "people".
+    """
+    from eddi.interview.record import Record
+    from eddi.service.analyst.workshop import Workshop
+    from eddi.store.factory import open_store
+
+    folder = tmp_path_factory.mktemp("interviewed")
+    store = open_store(f"sqlite:///{folder}/answers.db")
+    workshop = Workshop(store, folder / "workshop")
+    exploration = {"share": 0.5, "continuation": 0.0, "half_after": 1e9}
+    exploring = copy.copy(model)
+    exploring.model_ = replace(model.model_, schema=replace(people_schema, exploration=exploration))
+    exploring.save(folder / "model.eddi")
+    digest = workshop.blobs.put(folder / "model.eddi")
+    item = workshop.catalogue.publish("people", digest, ["stage"], rules={"after": 2})
+    questionnaire = workshop.catalogue.load(item)
+    facts = {"questionnaire": "people", "version": 1, "model": digest, "target": ["stage"]}
+    facts |= {"rules": {"after": 2.0}, "strategy": "information"}
+    for place, person in make_table(60, seed=21, missing=0.0).iterrows():
+        key = f"{place:032x}"
+        store.append(f"interview/{key}", "opened", facts, after=0)
+        interview = questionnaire.interview(record=Record(("stage",), (), key))
+        while (question := interview.ask()) is not None:
+            interview.tell(question, *(person[name] for name in question.reveals), confirm=True)
+            n_answers = len(interview.record.answers)
+            told = interview.record.answers[-1].to_document()
+            store.append(f"interview/{key}", "told", told, after=n_answers)
+        store.append(f"interview/{key}", "closed", {"why": "enough"}, after=n_answers + 1)
+        outcome = {"values": {"stage": person["stage"]}, "by": "lab"}
+        store.append(f"interview/{key}", "outcome", outcome, after=n_answers + 2)
+    store.close()
+    return folder

@@ -82,7 +82,7 @@ def simulate_evidence(
     if on_progress and len(chosen) <= n_steps:
         on_progress(n_steps, n_steps)  # every row stopped before the last possible step
     order = np.array(chosen[:-1], dtype=np.int64).reshape(-1, len(truth)).T  # [rows, steps]
-    return _build_curves(model, truth, target, metrics, order)
+    return build_curves(model, truth, target, metrics, order)
 
 
 def resolve_target(model: Model, target: str | Sequence[str] | None) -> str:
@@ -112,13 +112,14 @@ def check_target_observed(target: str, n_observed: int) -> None:
         )
 
 
-def _build_curves(
+def build_curves(
     model: Model,
     truth: Evidence,
     target: str,
     metrics: list[StepMetrics],
     order: NDArray[np.int64],
 ) -> Curves:
+    """The curves of rows, from the metrics of each step and the questions asked [rows, steps]."""
     schema, position = model.schema, model.schema.position(target)
     costs = np.append(schema.costs, 0.0)[order]  # -1 selects the last entry: no question, no cost
     return Curves(

@@ -46,6 +46,23 @@ class InterviewStates:
     uniform: Numbers | None = None
 
     @classmethod
+    def empty(cls, rules: InterviewRules, n_rows: int) -> "InterviewStates":
+        """Interviews in which nothing was asked."""
+        schema = rules.model.schema
+        return cls(
+            Evidence.empty(n_rows, len(schema.variables)),
+            np.zeros((n_rows, len(schema.questions)), dtype=bool),
+            np.zeros(n_rows, dtype=np.int64),
+            np.zeros(n_rows),
+        )
+
+    def __getitem__(self, rows: NDArray[np.generic]) -> "InterviewStates":
+        """Some of the interviews, without deferred questions."""
+        return InterviewStates(
+            self.evidence[rows], self.closed[rows], self.n_asked[rows], self.spent[rows]
+        )
+
+    @classmethod
     def concatenate(cls, states: Sequence["InterviewStates"]) -> "InterviewStates":
         """Several batches, without deferred questions, as one."""
         if len(states) == 1:

@@ -24,10 +24,17 @@ class SimulatedStep:
 
 @dataclass(frozen=True)
 class SimulatedInterviews:
-    """Interviews that are answered from the rows of ``truth``."""
+    """Interviews that are answered from the rows of ``truth``.
+
+    Args:
+        rules: of the interviews.
+        truth: the answers.
+        start: the states in which the interviews begin; by default, nothing was asked.
+    """
 
     rules: InterviewRules
     truth: Evidence
+    start: InterviewStates | None = None
 
     def n_steps(self, max_steps: int | None) -> int:
         """The maximum number of questions per row."""
@@ -39,16 +46,16 @@ class SimulatedInterviews:
     def run(self, n_steps: int) -> Iterator[SimulatedStep]:
         """Every step of all rows, and at last the state after the last answer."""
         n_rows, n_questions = len(self.truth), len(self._reveals)
-        evidence = Evidence.empty(n_rows, self.truth.n_variables)
+        start = self.start or InterviewStates.empty(self.rules, n_rows)
+        evidence = start.evidence
         asked = np.zeros((n_rows, n_questions), dtype=bool)
         is_active = np.ones(n_rows, dtype=bool)
         for number in range(n_steps):
-            closed = asked | ~self._answerable(evidence)
-            spent = asked @ self.rules.model.schema.costs
+            closed = start.closed | asked | ~self._answerable(evidence)
+            spent = start.spent + asked @ self.rules.model.schema.costs
+            n_asked, uniform = start.n_asked + asked.sum(1), self._draw_uniform(number)
             # Rows that have stopped are scored, too: a strategy may identify a row by its position.
-            states = InterviewStates(
-                evidence, closed, asked.sum(1), spent, uniform=self._draw_uniform(number)
-            )
+            states = InterviewStates(evidence, closed, n_asked, spent, uniform=uniform)
             chosen = np.where(is_active, NextSteps(self.rules, states).chosen, -1)
             is_active = chosen >= 0
             if not is_active.any():
@@ -57,7 +64,8 @@ class SimulatedInterviews:
             asked |= np.arange(n_questions) == chosen[:, None]
             revealed = self._reveals[chosen] & is_active[:, None]  # [rows, variables]
             evidence = evidence.reveal(self.truth.hide(~revealed))
-        yield SimulatedStep(evidence, asked | ~self._answerable(evidence), np.full(n_rows, -1))
+        closed = start.closed | asked | ~self._answerable(evidence)
+        yield SimulatedStep(evidence, closed, np.full(n_rows, -1))
 
     def _draw_uniform(self, step: int) -> NDArray[np.float64] | None:
         """The random numbers that decide about exploration [rows]; None without exploration."""

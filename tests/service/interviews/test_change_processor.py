@@ -1,5 +1,7 @@
 """Batches of changes: one transaction, isolated failures, and histories in memory that may be outdated."""
 
+from dataclasses import replace
+
 import pytest
 
 from eddi.errors import AnswerError
@@ -7,6 +9,7 @@ from eddi.service.errors import InterviewConflictError, InterviewNotFoundError
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.interviews.questionnaire import FixedCatalogue
 from eddi.store.factory import open_store
+from eddi.strategy import Explore
 
 
 class CountedStore:
@@ -131,3 +134,47 @@ def test_the_same_next_question_is_asked_from_memory_and_from_the_store(services
         resumed = second.resume(view.key)
         assert resumed.question == view.question
         assert resumed.version == view.version
+
+
+@pytest.fixture
+def exploring(questionnaire):
+    """A server whose questions are random in half of the cases."""
+    random = replace(questionnaire, strategy=Explore(questionnaire.strategy, 0.5))
+    service = InterviewService(open_store("memory:"), FixedCatalogue((random,)))
+    yield service
+    service.close()
+
+
+def read_facts(service, key):
+    return service.store.read(f"interview/{key}")[-1].facts
+
+
+def test_the_probability_of_a_random_question_is_stored_with_the_answer(exploring):
+    view = exploring.start()
+    exploring.add_answer(view.key, view.question.name, {"without": "unknown"})
+    facts = read_facts(exploring, view.key)
+    assert facts["propensity"] == view.step.propensity
+    assert 0 < facts["propensity"] < 1
+
+
+def test_a_volunteered_answer_has_no_probability(exploring):
+    view = exploring.start()
+    other = next(name for name in view.step.ranking if name != view.question.name)
+    exploring.add_answer(view.key, other, {"without": "unknown"})
+    assert "propensity" not in read_facts(exploring, view.key)
+
+
+def test_a_repeated_request_of_a_random_question_changes_nothing(exploring):
+    view = exploring.start()
+    for _ in range(2):
+        exploring.add_answer(
+            view.key, view.question.name, {"without": "unknown"}, idempotency_key="again"
+        )
+    assert len(exploring.store.read(f"interview/{view.key}")) == 2
+
+
+def test_without_exploration_no_probability_is_stored(services):
+    service, _ = services
+    view = service.start()
+    service.add_answer(view.key, view.question.name, {"without": "unknown"})
+    assert "propensity" not in read_facts(service, view.key)

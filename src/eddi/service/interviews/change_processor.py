@@ -112,9 +112,22 @@ class ChangeProcessor:
                 return
         _check_version(history, pending.after)
         change = pending.make_change(history)
+        if change.kind == "told":
+            self._record_propensity(attempt, change)
         if pending.idempotency_key is not None and pending.start is None:
             change.facts["request"] = pending.idempotency_key
         attempt.change, attempt.interview = change, change.interview
+
+    def _record_propensity(self, attempt: _Attempt, change: Change) -> None:
+        """Add the probability with which the answered question was chosen, if questions are random."""
+        interview = attempt.history.interview()
+        if interview.rules.exploration is None:
+            return
+        step = attempt.before or self.batcher.next_steps([interview])[0]
+        if not isinstance(step, NextStep) or step.question is None:
+            return
+        if step.question.name == change.facts["question"]:
+            change.facts["propensity"] = step.propensity
 
     def _check_repeated(self, attempt: _Attempt, earlier: History) -> None:
         """Check that a repeated request asks for the same as the first time."""
@@ -122,7 +135,8 @@ class ChangeProcessor:
         event = earlier.events[-2] if is_closed else earlier.events[-1]
         before = self.histories.build(earlier.key, attempt.history.events[: event.number - 1])
         change = attempt.pending.make_change(before)
-        stored_facts = {name: fact for name, fact in event.facts.items() if name != "request"}
+        added = ("request", "propensity")  # by this processor
+        stored_facts = {name: fact for name, fact in event.facts.items() if name not in added}
         if (change.kind, change.facts) != (event.kind, stored_facts):
             raise InterviewConflictError(KEY_REUSED)
 

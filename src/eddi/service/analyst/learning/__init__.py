@@ -1,0 +1,1 @@
+"""Learning from stored interviews: training rows, and the comparison with the current version."""
