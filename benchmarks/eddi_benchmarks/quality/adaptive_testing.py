@@ -129,13 +129,13 @@ def make_methods(
     return {
         "ours": (model, Information(), None),
         "ours, balanced": (model, Balance(Information(), shares), None),
-        "ours, exposure below 0.4": (model, constrain(Information()), limit),
+        "ours, exposure limited": (model, constrain(Information()), limit),
         "short form": (model, order, None),
         "short form, balanced": (model, Balance(order, shares), None),
         "random": (model, Random(seed), None),
         "item bank, information": (bank, Information(), None),
         "item bank, Fisher": (bank, FisherInformation(), None),
-        "item bank, exposure below 0.4": (bank, constrain(Information()), limit),
+        "item bank, exposure limited": (bank, constrain(Information()), limit),
     }
 
 

@@ -46,7 +46,7 @@ def test_a_calibrated_item_bank_predicts_scores_better_with_every_few_items(peop
 
 def test_constraints_limit_exposure_and_balance_scales(people, bank):
     methods = adaptive_testing.make_methods(bank, bank, people[:50], {**SETTINGS, "n_order_rows": 20})
-    model, strategy, exposure = methods["item bank, exposure below 0.4"]
+    model, strategy, exposure = methods["item bank, exposure limited"]
     assert exposure == Exposure(0.4)
     measured = adaptive_testing.measure(model, strategy, exposure, people[200:], SETTINGS)
     assert measured["per_section"][:2] == [1, 2]
