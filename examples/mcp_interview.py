@@ -43,7 +43,8 @@ def ask_on_terminal(question: dict[str, Any]) -> str | None:
 def main(arguments: Sequence[str]) -> None:
     """Hold an interview about the model file that is named."""
     server = StdioServerParameters(command="eddi", args=["mcp", *arguments])
-    print(asyncio.run(hold_interview(server, ask_on_terminal)))
+    result = asyncio.run(hold_interview(server, ask_on_terminal))
+    sys.stdout.write(f"{result}\n")
 
 
 if __name__ == "__main__":

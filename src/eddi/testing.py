@@ -39,12 +39,10 @@ from eddi.strategy.stopping import Situation, StoppingRule
 from eddi.table.evidence import Evidence
 
 TARGET = ("risk",)
-N_ROWS = 7
-N_LIKELIHOOD_ROWS = 64
+N_ROWS, N_LIKELIHOOD_ROWS = 7, 64
 TOLERANCE = 1e-5  # of probabilities in float32
 MIN_KL = -1e-2  # a divergence is never negative, but quadrature has an error
-N_THREADS = 8
-N_EVENTS_PER_THREAD = 5
+N_THREADS, N_EVENTS_PER_THREAD = 8, 5
 LONG_TEXT = 1_000_000  # characters in a single fact
 VALID_FACTS: tuple[dict[str, Any], ...] = (
     {},
@@ -356,11 +354,9 @@ def _check_forgetting(store: Store, stream: str) -> None:
     _require(store.scrub(), "scrub must return True if nobody reads the store")
     idle = [store.idle_streams(stream, before) for before in ("2000", "9999")]
     _require(idle == [[], [f"{stream}-not"]], f"idle_streams must return older streams, got {idle}")
-    store.append(f"{stream}-not", "answered", {}, after=1)
-    store.append(f"{stream}-not", "closed", {"why": "enough"}, after=2)
-    ends = [(first.facts, last.facts) for first, last in store.read_ends(stream)]
-    expected = [({"stays": True}, {"why": "enough"})]
-    _require(ends == expected, f"read_ends must return the ends of streams, got {ends}")
+    store.append(f"{stream}-not", "closed", {}, after=1)
+    (ends,) = store.read_ends(stream)
+    _require([event.number for event in ends] == [1, 2], f"read_ends must return ends, got {ends}")
 
 
 def _require_error(action: Callable[[], object], error: type[StoreError], name: str) -> None:

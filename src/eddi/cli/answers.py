@@ -9,7 +9,7 @@ from eddi.cli import terminal
 from eddi.cli.errors import check_writable
 from eddi.cli.open_store import StoreUrl, WorkshopOption, find_workshop, open_store
 from eddi.errors import EddiError
-from eddi.interview.exports.answer_file import AnswerFormat
+from eddi.interview.exports.answer_format import AnswerFormat
 
 if TYPE_CHECKING:
     from eddi.service.analyst.questionnaires.collected_answers import Person

@@ -22,8 +22,8 @@ from eddi.cli.fit import fit
 from eddi.cli.impute import impute
 from eddi.cli.interview import interview
 from eddi.cli.item_bank import item_bank
-from eddi.cli.mcp import mcp
 from eddi.cli.learn import learn
+from eddi.cli.mcp import mcp
 from eddi.cli.schema import schema
 from eddi.cli.serve import serve
 from eddi.cli.simulate import simulate

@@ -97,8 +97,11 @@ def _read_data(
 def _fit(
     current: "Questionnaire", data: "LearningData", output: Path, *, steps: int | None, seed: int
 ) -> "PartialVAE":
+    from eddi.model.fitted import FittedModel
     from eddi.partial_vae import PartialVAE
 
+    if not isinstance(current.model, FittedModel):
+        raise EddiError("an item bank has fixed parameters and does not learn from interviews.")
     checkpoint = output.with_name(output.name + ".partial")
     target = current.target
     with report_interruption(checkpoint), terminal.show_training_progress() as on_progress:

@@ -2,7 +2,8 @@
 
 import json
 
-from eddi.interview.exports.answer_file import AnswerFormat, write_answers
+from eddi.interview.exports.answer_file import write_answers
+from eddi.interview.exports.answer_format import AnswerFormat
 from eddi.interview.record import Answer, Record
 from eddi.table.schema import Schema
 from eddi.table.variable import Variable

@@ -4,29 +4,16 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 
 import pyarrow as pa
 
+from eddi.interview.exports.answer_format import AnswerFormat
 from eddi.interview.exports.fhir import to_bundle
 from eddi.interview.exports.redcap import to_redcap
 from eddi.interview.exports.respondent import Respondent
 from eddi.interview.exports.xlsform import to_submissions
 from eddi.table.cells.formulas import neutralize
 from eddi.table.schema import Schema
-
-
-class AnswerFormat(StrEnum):
-    """A format of exported answers."""
-
-    REDCAP = "redcap"
-    XLSFORM = "xlsform"
-    FHIR = "fhir"
-
-    @property
-    def extension(self) -> str:
-        """The end of the name of a file."""
-        return "json" if self is AnswerFormat.FHIR else "csv"
 
 
 def write_answers(

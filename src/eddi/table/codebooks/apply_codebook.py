@@ -200,6 +200,7 @@ class _Combination:
             never=is_never,
             help=entry.help,
             translations=translations,
+            section=entry.section,
         )
 
     def _find_requires(

@@ -25,7 +25,7 @@ class QuantityPrediction:
     mean: Tensor  # [quantities] without evidence
     noise: Tensor  # [quantities] noise variance
     rows: Tensor  # [2 * quantities] outputs of the heads that get these means, then those of the scales
-    likelihoods: tuple[tuple[Likelihood, int], ...]  # with their number of quantities, in this order
+    likelihoods: tuple[tuple[Likelihood, slice], ...]  # with their places among the quantities
 
     @classmethod
     def from_heads(
@@ -41,8 +41,8 @@ class QuantityPrediction:
             rows = [head.outputs.start + row for row in head.likelihood.output_rows(range(n_own))]
             mean_rows += rows[:n_own]
             scale_rows += rows[n_own:]
+            likelihoods.append((head.likelihood, slice(len(chosen), len(chosen) + n_own)))
             chosen += [variables[own] for own in head.variables.tolist()]
-            likelihoods.append((head.likelihood, n_own))
         if not chosen:
             return None
         index = torch.tensor(chosen, device=packed.loadings.device)
@@ -58,9 +58,5 @@ class QuantityPrediction:
         """The outputs [..., 2 * quantities]: means, then scales."""
         mean, covariance = factors.project(self.loadings)
         sd = (covariance[..., 0, 0] + self.noise).clamp(min=0).sqrt()
-        parts = sd.split([n_own for _, n_own in self.likelihoods], dim=-1)
-        scales = [
-            likelihood.scale_output(part)
-            for (likelihood, _), part in zip(self.likelihoods, parts, strict=True)
-        ]
+        scales = [likelihood.scale_output(sd[..., own]) for likelihood, own in self.likelihoods]
         return torch.cat([mean[..., 0] + self.mean, *scales], dim=-1)

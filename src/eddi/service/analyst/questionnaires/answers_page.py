@@ -8,7 +8,8 @@ from urllib.parse import quote, urlencode
 import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
-from eddi.interview.exports.answer_file import AnswerFormat, write_answers
+from eddi.interview.exports.answer_file import write_answers
+from eddi.interview.exports.answer_format import AnswerFormat
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
 from eddi.service.analyst.questionnaires.collected_answers import (
