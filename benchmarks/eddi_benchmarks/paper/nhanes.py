@@ -215,7 +215,7 @@ def target_losses(
     shift, scale = model.coding_.shift[targets], model.coding_.scale[targets]
     batches: list[dict[str, Numbers]] = []
     start = 0
-    for chunk in model.fitted().predictive_distributions(observed, n_draws):
+    for chunk in model.fitted().predictive_distributions(observed, n_draws=n_draws):
         rows = slice(start, start := start + chunk.n_rows)
         true_values, weights = truth.values[rows][:, targets], truth.observed[rows][:, targets]
         means = chunk.heads.moments(chunk.outputs)[0].double().cpu().numpy()[..., targets]

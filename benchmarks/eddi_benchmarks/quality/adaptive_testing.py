@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import eddi
-from eddi.evaluate.exposure import SimulatedPaths, simulate_paths
+from eddi.evaluate.item_tests.exposure import SimulatedPaths, simulate_paths
 from eddi.interview.rules import InterviewRules
 from eddi.model.base import Model
 from eddi.model.item_bank import ItemBank, Trait, calibrate

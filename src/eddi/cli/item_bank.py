@@ -54,7 +54,7 @@ def item_bank(
     else:
         _print_information(bank)
     if plot is not None:
-        from eddi.evaluate.item_information import plot_item_information
+        from eddi.evaluate.item_tests.item_information import plot_item_information
 
         plot_item_information(bank, plot)
         terminal.print_message(f"wrote {plot}")
@@ -62,7 +62,7 @@ def item_bank(
 
 def _measure(bank: "ItemBank") -> "dict[str, list[dict[str, float]]]":
     """Information, standard error and reliability of all items by trait, at several scores."""
-    from eddi.evaluate.item_information import trait_precision
+    from eddi.evaluate.item_tests.item_information import trait_precision
 
     return {
         trait.name: [

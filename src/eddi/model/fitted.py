@@ -313,9 +313,9 @@ class FittedModel(LearnedAttributes):
     def predictive_distributions(
         self,
         evidence: Evidence,
-        n_draws: int = N_DRAWS,
         *,
         variables: Sequence[int] | None = None,
+        n_draws: int = N_DRAWS,
     ) -> Iterator[PredictiveDistribution]:
         """The distributions of some variables (positions) or all, for consecutive chunks of rows.
 

@@ -215,7 +215,8 @@ def _find_options(
     """Return 1 where a cell lists the option of the variable, 0 where it lists others [rows]."""
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
-    if pa.types.is_integer(column.type):  # every cell lists one option, whose name is a number
+    is_number = variable.source is not None and variable.source.option.strip().lstrip("-").isdigit()
+    if is_number and pa.types.is_integer(column.type):  # every cell lists one option
         column = column.cast(pa.string())
     if variable.source is None or not is_text(value_type(column.type)):
         if mismatches is None:

@@ -40,7 +40,7 @@ class MarginalPredictor:
         """The distributions of some variables (positions) or all, for the hidden features of rows."""
         chosen = tuple(range(len(self.marginals.specs)) if variables is None else variables)
         head = self.target_head(chosen)
-        outputs = head(features)
+        outputs = head(features) if variables is None else head.predict(features)
         mass = self.marginals.calibrated_tail_mass(head.heads.predictive_scale(outputs), chosen)
         return PredictiveDistribution(head.heads, outputs[None], mass, chosen)
 

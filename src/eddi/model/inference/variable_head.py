@@ -40,7 +40,18 @@ class VariableHead:
 
     def __call__(self, features: Features) -> Tensor:
         """Likelihood parameters [..., outputs of the variables] for hidden features."""
-        outputs = F.linear(features.inputs, *self.weights)
+        return self._add_factors(F.linear(features.inputs, *self.weights), features)
+
+    def predict(self, features: Features) -> Tensor:
+        """The same, with sums in double precision.
+
+        In single precision, the rounding of so narrow a product depends on a row's place in its batch.
+        """
+        weight, bias = self.weights
+        outputs = F.linear(features.inputs.double(), weight.double(), bias.double())
+        return self._add_factors(outputs.to(features.inputs.dtype), features)
+
+    def _add_factors(self, outputs: Tensor, features: Features) -> Tensor:
         return outputs if self.factor_head is None else self.factor_head.add_to(outputs, features)
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:

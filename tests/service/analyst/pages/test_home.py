@@ -1,5 +1,6 @@
 """The analyst's pages over HTTP: what they show, what they refuse, and the error messages."""
 
+import html
 import re
 
 import httpx
@@ -161,7 +162,7 @@ def test_a_codebook_gives_the_texts_and_lists_what_is_lost(send, shop, table):
     codebook = b"variable,label,codes,editor\nage,How old are you?,18-99 years,me\n"
     page = send(form, address, files={"file": ("codebook.csv", codebook)})
     assert "Saved." in page.text
-    assert "'editor' has no equivalent in a schema" in text_of(page)
+    assert "'editor' has no equivalent in a schema" in html.unescape(text_of(page))
     schema = shop.tables.get(table).schema
     assert schema.question("age").text == "How old are you?"
     assert (schema["age"].low, schema["age"].high, schema["age"].unit) == (18, 99, "years")

@@ -10,6 +10,7 @@ ORDERS = {  # by the name of the strategy
     "information": N_("Most informative question"),
     "per-cost": N_("Most information per unit of cost"),
     "lookahead": N_("Most informative two questions"),
+    "randomesque": N_("One of the five best questions, at random"),
     "random": N_("Random order"),
     "fixed": N_("The same order for everybody"),
 }

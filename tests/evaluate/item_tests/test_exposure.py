@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eddi import Stop
-from eddi.evaluate.exposure import simulate_paths
+from eddi.evaluate.item_tests.exposure import simulate_paths
 from eddi.interview.rules import InterviewRules
 from eddi.model.item_bank import Item, ItemBank, Trait
 from eddi.strategy import Exposure, Information

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from eddi.errors import TargetError
-from eddi.evaluate.item_information import item_information, precision_by_length, trait_precision
+from eddi.evaluate.item_tests.item_information import (
+    item_information,
+    precision_by_length,
+    trait_precision,
+)
 from eddi.model.item_bank import Item, ItemBank, Trait
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Variable

@@ -1,0 +1,1 @@
+"""Evaluation of adaptive tests: information of items, standard errors, exposure."""
