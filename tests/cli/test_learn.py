@@ -34,6 +34,7 @@ def read_versions(folder: Path) -> Any:
     return versions
 
 
+@pytest.mark.slow
 def test_an_unknown_questionnaire_is_refused(folder: Path, tmp_path: Path) -> None:
     arguments = ["learn", f"sqlite:///{folder}/answers.db", "-q", "nobody"]
     options = ["-o", str(tmp_path / "new.eddi"), "--workshop", str(folder / "workshop")]
@@ -42,6 +43,7 @@ def test_an_unknown_questionnaire_is_refused(folder: Path, tmp_path: Path) -> No
     assert "nothing is published as 'nobody'" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_model_is_learned_from_interviews_and_compared(folder: Path, tmp_path: Path) -> None:
     result = learn(folder, "-o", str(tmp_path / "new.eddi"), "--json")
     report = json.loads(result.stdout)

@@ -268,6 +268,7 @@ def find_misfits(page: Page, size: tuple[int, int]) -> list[str]:
     return [*small, *([f"{page.url} is {wide} wide"] if wide > size[0] else [])]
 
 
+@pytest.mark.slow
 def test_the_error_of_an_upload_is_shown_at_the_file_field(visit, tmp_path):
     file = tmp_path / "notes.csv"
     file.write_text("a\n1\n1\n")

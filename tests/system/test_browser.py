@@ -365,9 +365,10 @@ def test_without_scripts_why_is_a_separate_page(visit):
     expect(page.get_by_text("Question 1", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scripts",
-    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts", marks=pytest.mark.slow)],
+    [pytest.param(True, id="scripts"), pytest.param(False, id="no scripts")],
 )
 def test_back_shows_the_last_answer_for_a_change(visit, scripts):
     page = defer_until(begin(visit(scripts=scripts)), "How old are you?")

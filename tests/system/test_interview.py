@@ -36,6 +36,7 @@ def to_lines(names: list[str]) -> str:
     return "".join(f"{ANSWERS[name]}\n" for name in names)
 
 
+@pytest.mark.slow
 def test_an_interview_that_was_killed_resumes_and_asks_the_questions_of_eddi_ask(
     eddi: Eddi, invoke: Invoke, fitted: Path, tmp_path: Path
 ) -> None:

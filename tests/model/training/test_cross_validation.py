@@ -100,6 +100,7 @@ def test_an_interrupted_run_resumes_with_the_same_result(tmp_path):
     assert [p.step for p in resumed.history_] == [10, 20]
 
 
+@pytest.mark.slow
 def test_intervals_of_new_rows_contain_about_nine_in_ten_values():
     inside = []
     test = draw_table(400, seed=9)

@@ -74,7 +74,7 @@ def check_any_content(path, content):
 
 
 ANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 CELLS = st.sampled_from(
     [

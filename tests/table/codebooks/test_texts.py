@@ -71,7 +71,7 @@ def test_a_text_without_codes_has_no_choices(text):
     assert split_codes(text) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_can_be_cleaned_and_split(text):
     assert len(clean_text(text)) <= len(text) * 2 + 10

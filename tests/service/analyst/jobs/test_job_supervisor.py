@@ -78,6 +78,7 @@ def test_a_cancelled_job_stops_at_once_and_continues_when_resumed(workshop, tabl
     assert process_of(workshop, key).poll() is None
 
 
+@pytest.mark.slow
 def test_a_process_ends_with_its_server_and_ignores_modules_in_the_working_folder(
     workshop, table, wait_until, tmp_path, monkeypatch
 ):
