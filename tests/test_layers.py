@@ -100,11 +100,14 @@ def find_imports(file: str, tree: ast.AST) -> Iterator[str]:
                 yield f"{module}.{alias.name}"
 
 
+parse = lru_cache(maxsize=1)(ast.parse)  # all checks of a module in turn
+
+
 def check_layers(file: str, source: str) -> Iterator[str]:
     if file == "__init__.py":  # its imports are for type checkers only; names are imported lazily
         return
     layer = find_layer(file)
-    for module in find_imports(file, ast.parse(source)):
+    for module in find_imports(file, parse(source)):
         parts = module.split(".")
         if parts[0] == "eddi_benchmarks":
             yield f"{file} imports {module}: nothing imports the benchmarks"
@@ -130,7 +133,7 @@ def check_model_tiers(file: str, source: str) -> Iterator[str]:
     if tier is None:
         yield f"{file} belongs to no tier of the model package"
         return
-    for module in find_imports(file, ast.parse(source)):
+    for module in find_imports(file, parse(source)):
         parts = module.split(".")
         if parts[:2] != ["eddi", "model"] or len(parts) < 3 or parts[2] == part:
             continue
@@ -145,7 +148,7 @@ def _find_tier(part: str) -> int | None:
 
 def check_entry_points(file: str, source: str) -> Iterator[str]:
     """Packages that are used through one entry point."""
-    for module in find_imports(file, ast.parse(source)):
+    for module in find_imports(file, parse(source)):
         is_paper = module.startswith("eddi.reward.paper")
         if is_paper and not file.startswith(("strategy/", "reward/paper/")):
             yield f"{file} imports {module}: only strategies use the paper's reward"
@@ -155,7 +158,7 @@ def check_entry_points(file: str, source: str) -> Iterator[str]:
 
 
 def check_libraries(file: str, source: str) -> Iterator[str]:
-    for module in find_imports(file, ast.parse(source)):
+    for module in find_imports(file, parse(source)):
         library = module.split(".")[0]
         users = LIBRARY_USERS.get(library)
         if users is not None and not file.startswith(users):
@@ -165,7 +168,7 @@ def check_libraries(file: str, source: str) -> Iterator[str]:
 
 
 def check_safety(file: str, source: str) -> Iterator[str]:
-    tree = ast.parse(source)
+    tree = parse(source)
     for module in find_imports(file, tree):
         if module.split(".")[0] in UNSAFE_MODULES or module in UNSAFE_CALLS:
             yield f"{file} imports {module}, which can run code from a file"
@@ -179,7 +182,7 @@ def check_safety(file: str, source: str) -> Iterator[str]:
 
 def check_typing(file: str, source: str) -> Iterator[str]:
     """Attributes are accessed by name, so that the type checker sees them."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         is_getattr = isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr"
         if is_getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
             yield f"{file}:{node.lineno} calls getattr with the literal {node.args[1].value!r}"
@@ -191,7 +194,7 @@ def check_typing(file: str, source: str) -> Iterator[str]:
 def check_caches(file: str, source: str) -> Iterator[str]:
     if file.startswith(MODULE_CACHES):
         return
-    tree = ast.parse(source)
+    tree = parse(source)
     used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for name in ("functools.cache", "functools.lru_cache"):
         if name in used or name in find_imports(file, tree):
@@ -202,7 +205,7 @@ def check_sizes(file: str, source: str) -> Iterator[str]:
     n_lines = len(source.splitlines())
     if n_lines > MAX_FILE_LINES:
         yield f"{file} has {n_lines} lines"
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
@@ -219,7 +222,7 @@ def check_file_names(file: str, source: str) -> Iterator[str]:
 
 def _only_exports(source: str) -> bool:
     allowed = ast.ImportFrom, ast.Assign, ast.Expr
-    return all(isinstance(node, allowed) for node in ast.parse(source).body)
+    return all(isinstance(node, allowed) for node in parse(source).body)
 
 
 CHECKS = (

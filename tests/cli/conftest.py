@@ -10,7 +10,7 @@ from rich.console import Console
 from eddi import PartialVAE, demo
 from eddi.cli import demo_model
 
-N_ROWS = 320
+N_ROWS = 400
 
 
 class DemoRun(NamedTuple):

@@ -101,7 +101,10 @@ def test_all_routes_are_tested(openapi):
     assert {(operation.method.upper(), operation.path) for operation in operations} == set(ROUTES)
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [pytest.param(*route, marks=[pytest.mark.slow] * (route == NEXT_QUESTION)) for route in ROUTES],
+)
 def test_no_request_makes_the_server_fail(client, openapi, method, path):
     n_examples = 25 if method == "POST" else 10
     n_examples = N_FHIR if path.startswith("/fhir") else n_examples

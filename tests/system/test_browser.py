@@ -183,7 +183,8 @@ def test_an_interview_leads_from_start_to_result(visit, size, scripts):
     assert page.locator("tbody tr").count() == 6
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_violates_accessibility_rules(visit, scheme):
     page = visit(PHONE, scheme=scheme)
     violations = accessibility_violations(page)

@@ -96,6 +96,7 @@ def test_a_respondent_reads_the_texts_of_the_publisher(visit, size, scripts):  #
     click(publisher.get_by_role("button", name="Save", exact=True))
 
 
+@pytest.mark.slow
 def test_the_back_button_of_the_browser_goes_back_one_question(visit):  # noqa: F811
     page = begin(visit(PHONE))
     first = page.get_by_role("heading", level=1).inner_text()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="workers share a socket 
 
 WORKER = '''
 """A worker without a model: it answers with its process number, or ends at once if a file says so."""
-import argparse, os, pathlib, signal, socket, sys, threading
+import argparse, os, pathlib, select, signal, socket, sys, threading
 HEAD = b"\\r\\n".join([b"HTTP/1.1 200 OK", b"Content-Length: %d", b"Connection: close", b"\\r\\n"])
 parser = argparse.ArgumentParser()
 for name in ("--listener", "--ready", "--lifeline"):
@@ -31,11 +31,19 @@ threading.Thread(target=lambda: (os.read(options.lifeline, 1), os._exit(0)), dae
 listener = socket.socket(fileno=options.listener)
 os.write(options.ready, b"1")
 body = f"{os.getpid()} {options.runs_jobs} {os.environ['EDDI_SECRET']}".encode()
+listener.setblocking(False)
 while True:
-    connection, _ = listener.accept()
-    connection.recv(10_000)
-    connection.sendall(HEAD % len(body) + body)
-    connection.close()
+    select.select([listener], [], [])
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # an accepted request is answered
+    try:
+        connection, _ = listener.accept()
+    except BlockingIOError:
+        pass  # the other worker accepted it
+    else:
+        connection.recv(10_000)
+        connection.sendall(HEAD % len(body) + body)
+        connection.close()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 '''
 SUPERVISOR = """
 import socket, sys
