@@ -57,7 +57,7 @@ def learn(
     The answers and outcomes of 7 in 10 persons are training rows. The finished
     interviews of the others, as far as their outcomes are known, tell which model is
     better, although the current version chose their questions. The same store gives
-    the same model. To resume after an interruption, run the same command.
+    the same weights. To resume after an interruption, run the same command.
     """
     check_writable(output)
     folder = workshop or find_workshop(url)
