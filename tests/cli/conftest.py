@@ -11,6 +11,7 @@ from eddi import PartialVAE, demo
 from eddi.cli import demo_model
 
 N_ROWS = 400
+KEY = "0" * 32  # of the interview in the stored folder
 
 
 class DemoRun(NamedTuple):
@@ -41,3 +42,20 @@ def shrink_demo(patch: pytest.MonkeyPatch) -> None:
     table = demo.load_table().slice(0, N_ROWS)
     patch.setattr(demo, "load_table", lambda: table)
     patch.setattr(demo_model, "MAX_STEPS", 20)
+
+
+@pytest.fixture
+def stored_folder(tmp_path: Path, model: PartialVAE) -> Path:
+    """A folder with a store, its workshop, and one interview about the stage of a person."""
+    from eddi.service.analyst.workshop import Workshop
+    from eddi.store.factory import open_store
+
+    store = open_store(f"sqlite:///{tmp_path}/answers.db")
+    workshop = Workshop(store, tmp_path / "workshop")
+    model.save(tmp_path / "model.eddi")
+    digest = workshop.blobs.put(tmp_path / "model.eddi")
+    workshop.publisher.publish("people", model=digest, target=["stage"])
+    facts = {"questionnaire": "people", "version": 1, "model": digest, "target": ["stage"]}
+    store.append(f"interview/{KEY}", "opened", facts, after=0)
+    store.close()
+    return tmp_path

@@ -6,29 +6,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eddi import PartialVAE
 from eddi.cli import app
-from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.history import name_person
 from eddi.store.factory import open_store
 
-KEY = "0" * 32
+from .conftest import KEY
 
 
 @pytest.fixture
-def folder(tmp_path: Path, model: PartialVAE) -> Path:
-    """A folder with a store, its workshop, and one interview with one answer."""
-    store = open_store(f"sqlite:///{tmp_path}/answers.db")
-    workshop = Workshop(store, tmp_path / "workshop")
-    model.save(tmp_path / "model.eddi")
-    digest = workshop.blobs.put(tmp_path / "model.eddi")
-    workshop.publisher.publish("people", model=digest, target=["stage"])
-    facts = {"questionnaire": "people", "version": 1, "model": digest, "target": ["stage"]}
-    store.append(f"interview/{KEY}", "opened", facts, after=0)
+def folder(stored_folder: Path) -> Path:
+    """The folder, with one answer."""
+    store = open_store(f"sqlite:///{stored_folder}/answers.db")
     told = {"question": "smoker", "values": {"smoker": "yes"}, "without": {}}
     store.append(f"interview/{KEY}", "told", told, after=1)
     store.close()
-    return tmp_path
+    return stored_folder
 
 
 def run(folder: Path, *options: str) -> Result:

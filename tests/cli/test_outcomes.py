@@ -6,28 +6,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eddi import PartialVAE
 from eddi.cli import app
-from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.history import name_person
 from eddi.service.interviews.outcomes.outcome import read_outcome
 from eddi.store.factory import open_store
 
-KEY = "0" * 32
+from .conftest import KEY
 
 
 @pytest.fixture
-def folder(tmp_path: Path, model: PartialVAE) -> Path:
-    """A folder with a store, its workshop, and one interview about the stage of a person."""
-    store = open_store(f"sqlite:///{tmp_path}/answers.db")
-    workshop = Workshop(store, tmp_path / "workshop")
-    model.save(tmp_path / "model.eddi")
-    digest = workshop.blobs.put(tmp_path / "model.eddi")
-    workshop.publisher.publish("people", model=digest, target=["stage"])
-    facts = {"questionnaire": "people", "version": 1, "model": digest, "target": ["stage"]}
-    store.append(f"interview/{KEY}", "opened", facts, after=0)
-    store.close()
-    return tmp_path
+def folder(stored_folder: Path) -> Path:
+    return stored_folder
 
 
 def run(folder: Path, text: str, *options: str) -> Result:

@@ -5,6 +5,7 @@ for the next.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -17,7 +18,15 @@ LOGISTIC_SCALE = math.sqrt(3) / math.pi  # scale of a logistic distribution with
 MIN_SCALE = 1e-4  # of an inverted scale
 
 
-class HeteroscedasticGaussian(Likelihood):
+class HasScaleOutput(ABC):
+    """A likelihood of quantities whose scale is an output, too."""
+
+    @abstractmethod
+    def scale_output(self, sd: Tensor) -> Tensor:
+        """The outputs [..., n] that give these standard deviations, in coded units."""
+
+
+class HeteroscedasticGaussian(Likelihood, HasScaleOutput):
     """A real variable: normal, with mean and standard deviation from the network."""
 
     shift: Tensor
@@ -88,7 +97,7 @@ class HeteroscedasticGaussian(Likelihood):
         return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
 
 
-class HeteroscedasticCount(Count):
+class HeteroscedasticCount(Count, HasScaleOutput):
     """A whole number from 0 up, with location and scale from the network."""
 
     calibration_params: Tensor

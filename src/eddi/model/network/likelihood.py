@@ -79,13 +79,6 @@ class Likelihood(nn.Module, ABC):
         """What early stopping maximises [..., n]: the log-likelihood, unless overridden."""
         return self.log_prob(outputs, values)
 
-    def scale_output(self, sd: Tensor) -> Tensor:
-        """The outputs [..., n] that give these standard deviations, in coded units.
-
-        Only quantities whose scale is an output have them.
-        """
-        raise NotImplementedError
-
     def output_rows(self, places: Sequence[int]) -> list[int]:
         """Positions of the outputs that describe the variables at ``places``."""
         return list(places)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.heads import Heads
-from eddi.model.network.likelihood import Likelihood
+from eddi.model.network.heteroscedastic import HasScaleOutput
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class QuantityPrediction:
     mean: Tensor  # [quantities] without evidence
     noise: Tensor  # [quantities] noise variance
     rows: Tensor  # [2 * quantities] outputs of the heads that get these means, then those of the scales
-    likelihoods: tuple[tuple[Likelihood, slice], ...]  # with their places among the quantities
+    likelihoods: tuple[tuple[HasScaleOutput, slice], ...]  # with their places among the quantities
 
     @classmethod
     def from_heads(
@@ -35,7 +35,7 @@ class QuantityPrediction:
         chosen: list[int] = []
         mean_rows, scale_rows, likelihoods = [], [], []
         for head in heads.heads():
-            if head.likelihood.has_levels:
+            if not isinstance(head.likelihood, HasScaleOutput):
                 continue
             n_own = len(head.variables)
             rows = [head.outputs.start + row for row in head.likelihood.output_rows(range(n_own))]
