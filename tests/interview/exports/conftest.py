@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
-from eddi.interview.record import DECLINED, UNKNOWN, Answer, Record
+from eddi.interview.exports.respondent import read_values
+from eddi.interview.record import DECLINED, UNKNOWN, Answer, NoAnswer, Record
 from eddi.table.cells.multi_select import OptionSource
+from eddi.table.columns import table_to_numbers
 from eddi.table.question import Question
 from eddi.table.schema import Schema, SetAside
 from eddi.table.variable import Variable
@@ -77,3 +80,22 @@ def people():
         Person("p1", Record(("score",), first)),
         Person("p2", Record(("score",), second), is_finished=False),
     ]
+
+
+@pytest.fixture
+def check_read_back(people):
+    """A function that reads exported answers to some variables and compares them with the interviews."""
+
+    def check(table, variables):
+        plain = Schema(tuple(variables))
+        numbers = table_to_numbers(table, plain, optional=plain.names)
+        for row, person in zip(numbers, people, strict=True):
+            values = read_values(person.record)
+            for number, variable in zip(row, variables, strict=True):
+                value = values.get(variable.name)
+                if value is None or isinstance(value, NoAnswer):
+                    assert np.isnan(number)
+                else:
+                    assert variable.answer(number) == value
+
+    return check
