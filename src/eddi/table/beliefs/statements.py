@@ -179,7 +179,7 @@ def check_statements(
     for relation in relations:
         of, to = (_find(get_variable, name, "relations") for name in (relation.of, relation.to))
         relation.check(of, to)
-    check_relations(relations)
+    _check_relations(relations)
 
 
 def _find(get_variable: Callable[[str], Variable], name: str, where: str) -> Variable:
@@ -189,7 +189,7 @@ def _find(get_variable: Callable[[str], Variable], name: str, where: str) -> Var
         raise SchemaError(f"{where}: {error}") from None
 
 
-def check_relations(relations: Sequence[Relation]) -> None:
+def _check_relations(relations: Sequence[Relation]) -> None:
     """Raise a `SchemaError` if two relations are about the same variables, or if there are too many."""
     if len(relations) > MAX_RELATIONS:
         raise SchemaError(f"there are {len(relations):,} relations; at most {MAX_RELATIONS:,} are used.")
