@@ -113,6 +113,7 @@ def _run(settings: "Settings") -> None:
         server = web_server.WebServer(
             _build_app(settings), settings, limits=web_server.connection_limits(settings)
         )
+        web_server.limit_garbage_collection()
         listener.listen(web_server.BACKLOG)  # accept connections before the address is printed
         _print_addresses(settings, listener.getsockname()[1])
         return server.run(sockets=[listener])
