@@ -21,8 +21,9 @@ from eddi.service.analyst.questionnaires.outcomes_api import add_import, add_out
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
-from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
+from eddi.service.web.api import ANALYSTS, IfMatch, parse_if_match, require_role
 from eddi.service.web.api_keys import PUBLISHERS, Keys, get_author
+from eddi.service.web.requests.strict_json import JsonRoute
 from eddi.table.schema import Schema
 
 UPLOAD_BODY = {
