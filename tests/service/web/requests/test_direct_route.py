@@ -14,6 +14,7 @@ from eddi.service.web.requests.direct_route import DirectRoute
 from eddi.service.web.requests.strict_json import JsonRoute
 
 Tag = Annotated[str | None, Header(pattern=r"^[a-z]+$")]
+Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=3)]
 
 
 class Item(BaseModel):
@@ -26,8 +27,11 @@ def build_client(route_class, *, dependencies=()):
     routes = APIRouter(route_class=route_class)
 
     @routes.post("/items/{key}", dependencies=list(dependencies))
-    async def add(key: str, item: Item, request: Request, tag: Tag = None) -> JSONResponse:
-        fields = {"key": key, "item": item.model_dump(), "tag": tag, "method": request.method}
+    async def add(
+        key: str, item: Item, request: Request, tag: Tag = None, name: Key = None
+    ) -> JSONResponse:
+        fields = {"key": key, "item": item.model_dump(), "tag": tag, "name": name}
+        fields["method"] = request.method
         return JSONResponse(fields)
 
     @routes.post("/optional")
@@ -44,6 +48,8 @@ REQUESTS = {
     "valid": {"json": {"name": "a"}},
     "header": {"json": {"name": "a", "count": 3}, "headers": {"Tag": "b"}},
     "invalid header": {"json": {"name": "a"}, "headers": {"Tag": "B"}},
+    "alias": {"json": {"name": "a"}, "headers": {"Idempotency-Key": "abc"}},
+    "invalid alias": {"json": {"name": "a"}, "headers": {"Idempotency-Key": "abcd"}},
     "empty body": {},
     "no JSON": {"content": b"{", "headers": {"Content-Type": "application/json"}},
     "infinite": {"content": b'{"name": 1e999}', "headers": {"Content-Type": "application/json"}},

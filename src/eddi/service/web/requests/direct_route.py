@@ -27,12 +27,12 @@ class _HeaderParameter:
     """A header that a request may have."""
 
     name: str  # of the parameter
-    header: bytes
+    header: str
     adapter: TypeAdapter[Any]
 
     def read(self, scope: Scope) -> str | None:
-        text = get_header(scope, self.header)
-        return None if text is None else _validate(self.adapter, text, "header", self.header.decode())
+        text = get_header(scope, self.header.lower().encode())
+        return None if text is None else _validate(self.adapter, text, "header", self.header)
 
 
 class DirectRoute(JsonRoute):
@@ -55,8 +55,8 @@ class DirectRoute(JsonRoute):
             return
         header = _find_header(hint)
         if header is not None:
-            key = (header.alias or name.replace("_", "-")).lower().encode()
-            self._headers.append(_HeaderParameter(name, key, TypeAdapter(hint)))
+            header_name = header.alias or name.replace("_", "-")
+            self._headers.append(_HeaderParameter(name, header_name, TypeAdapter(hint)))
         elif hint is Request:
             self._request_name = name
         else:
