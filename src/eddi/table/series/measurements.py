@@ -1,6 +1,6 @@
 """Measurements of some persons: who, what, when, and the value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,13 @@ class Measurements:
 
     def select(self, mask: NDArray[np.bool_]) -> "Measurements":
         """Some of the measurements, of the same persons."""
-        parts = (part[mask] for part in (self.person, self.variable, self.time, self.value))
-        return Measurements(self.persons, *parts, self.visits, self.static)
+        return replace(
+            self,
+            person=self.person[mask],
+            variable=self.variable[mask],
+            time=self.time[mask],
+            value=self.value[mask],
+        )
 
     @classmethod
     def read(cls, table: pa.Table, layout: RowLayout, static: StaticRows | None) -> "Measurements":
