@@ -42,7 +42,7 @@ class StepMetrics:
 
     def split(self, n: int) -> "list[StepMetrics]":
         """``n`` chunks of equally many consecutive rows: the inverse of `concatenate`."""
-        parts = {
+        parts: dict[str, list[Any]] = {
             name: [None] * n if array is None else np.split(array, n)
             for name, array in vars(self).items()
         }
