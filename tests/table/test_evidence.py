@@ -135,3 +135,15 @@ def test_one_row_of_each_group_is_drawn():
 
 def test_every_group_has_a_total_weight_of_one():
     np.testing.assert_allclose(make_groups().group_weights(), [1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3, 1])
+
+
+def test_concatenated_rows_keep_their_order():
+    first, second = Evidence.of([[1.0, NAN]]), Evidence.of([[NAN, 2.0], [3.0, 4.0]])
+    joined = Evidence.concatenate([first, second])
+    assert_equal(joined[:1], first)
+    assert_equal(joined[1:], second)
+
+
+def test_repeated_rows_follow_one_another():
+    rows = Evidence.of([[1.0, NAN], [NAN, 2.0]])
+    assert_equal(rows.repeat(2), Evidence.concatenate([rows, rows]))
