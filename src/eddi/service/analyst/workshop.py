@@ -172,7 +172,7 @@ class Workshop:
         job = self._find_training(digest)
         if job is None:
             raise ModelNotFoundError(
-                f"no job trained a model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
+                f"no job trained a model {digest[:64]!r}. The workshop lists all models."
             )
         if not job.spec["held_out"]:
             raise JobConflictError(
@@ -273,7 +273,7 @@ class Workshop:
             if model.digest == digest:
                 return model
         raise ModelNotFoundError(
-            f"there is no model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
+            f"there is no model {digest[:64]!r}. The workshop lists all models."
         )
 
     def models(self) -> list[TrainedModel]:

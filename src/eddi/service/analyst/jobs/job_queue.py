@@ -136,7 +136,7 @@ class JobQueue:
             JobNotFoundError: there is no such job.
         """
         if (job := self.find(key)) is None:
-            raise JobNotFoundError(f"there is no job {key[:40]!r}. `GET /jobs` lists all jobs.")
+            raise JobNotFoundError(f"there is no job {key[:40]!r}. The workshop lists all jobs.")
         return job
 
     def find(self, key: str) -> Job | None:
