@@ -266,8 +266,10 @@ class Interview(Generic[Result_co]):
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
         return NextSteps(self.rules, self.state(deferred))
 
-    def state(self, deferred: Collection[str] = ()) -> InterviewStates:
-        """The state of this interview, as a batch of one."""
+    def state(
+        self, deferred: Collection[str] = (), *, evidence: Evidence | None = None
+    ) -> InterviewStates:
+        """The state of this interview, as a batch of one; ``evidence`` is that of its answers, if known."""
         questions, answered = self.model.schema.questions, self.record.answered_questions()
         declined = self.record.declined_variables()
         # A question that could only reveal declined variables is closed, too.
@@ -275,7 +277,7 @@ class Interview(Generic[Result_co]):
         is_deferred = [q.name in deferred for q in questions]
         key, n_answers = self.record.key, len(self.record.answers)
         return InterviewStates(
-            evidence=self.evidence(),
+            evidence=self.evidence() if evidence is None else evidence,
             closed=np.array([closed], dtype=bool),
             n_asked=np.array([self.record.n_answered]),
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),

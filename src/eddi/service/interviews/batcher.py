@@ -23,7 +23,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from eddi.interview.interview import Interview
+from eddi.interview.interview import Interview, answers_to_evidence
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
 from eddi.service.errors import N_, RespondentError
@@ -51,6 +51,21 @@ class _Request:
     @classmethod
     def from_interview(cls, interview: Interview) -> "_Request":
         return cls(interview, interview.state())
+
+    @classmethod
+    def from_interviews(cls, interviews: Sequence[Interview]) -> list["_Request"]:
+        """Return a request for each interview. The answers to the same model are encoded at once."""
+        by_model: dict[int, list[int]] = {}
+        for place, interview in enumerate(interviews):
+            by_model.setdefault(id(interview.model), []).append(place)
+        found: dict[int, _Request] = {}
+        for places in by_model.values():
+            answers = [interviews[place].record.answers for place in places]
+            evidence = answers_to_evidence(interviews[places[0]].model, answers)
+            for row, place in enumerate(places):
+                state = interviews[place].state(evidence=evidence[row : row + 1])
+                found[place] = cls(interviews[place], state)
+        return [found[place] for place in range(len(interviews))]
 
     @property
     def rules(self) -> InterviewRules:
@@ -109,7 +124,7 @@ class Batcher:
 
     def next_steps(self, interviews: Sequence[Interview]) -> list[NextStep | Exception]:
         """The next steps of several interviews, or why there is none, computed on the calling thread."""
-        requests = [_Request.from_interview(interview) for interview in interviews]
+        requests = _Request.from_interviews(interviews)
         steps: list[NextStep | Exception | None] = [self._cache.get(request) for request in requests]
         missing = [request for request, step in zip(requests, steps, strict=True) if step is None]
         for group in _group_by_rules(missing):
