@@ -1,9 +1,9 @@
-"""How often the questions of a questionnaire were asked, in the store, and what is withheld from a respondent.
+"""How often the questions of a questionnaire were asked, in the store, and what is withheld from whom.
 
-Each process of a server adds its counts to a stream of its own, ``exposure/<questionnaire>/<process>``, in the
-transaction of the answers, so no two writers wait for each other. All processes read all of these streams.
-An event has numbers of respondents only: no answer, and nothing that leads to an interview. So the counts
-remain when an interview is erased.
+Each process of a server adds its counts to a stream of its own, ``exposure/<questionnaire>/<process>``, so no
+two writers wait for each other. All processes read all of these streams. An event has numbers of
+respondents only: no answer, and nothing that leads to an interview. So the counts remain when an
+interview is erased.
 """
 
 import secrets
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from eddi.service.interviews.questionnaire import Questionnaire
-from eddi.store.base import Event, PendingAppend, Store
+from eddi.store.base import Event, Store
 from eddi.strategy.exposure import Exposure, ExposureCounts
 from eddi.table.question import Question
 
@@ -25,7 +25,7 @@ PREFIX = "exposure/"  # of the streams
 
 
 @dataclass
-class Tally:
+class QuestionCounts:
     """Counts of respondents by name of the question.
 
     Args:
@@ -75,18 +75,19 @@ class ExposureTracker:
         self.store = store
         self._process = secrets.token_hex(8)
         self._n_read: Counter[str] = Counter()  # events of each stream
-        self._tallies: dict[str, Tally] = {}
+        self._n_written: Counter[str] = Counter()
+        self._counts: dict[str, QuestionCounts] = {}
         self._lock = threading.Lock()
 
-    def read(self, key: str) -> Tally:
+    def read(self, key: str) -> QuestionCounts:
         """Return the counts of the questionnaire with this key, as of now."""
         with self._lock:
-            tally = self._tallies.setdefault(key, Tally())
+            counts = self._counts.setdefault(key, QuestionCounts())
             for stream in self.store.streams(f"{PREFIX}{key}/"):
                 for event in self.store.read(stream, after=self._n_read[stream]):
-                    tally.add(event.facts)
+                    counts.add(event.facts)
                     self._n_read[stream] = event.number
-            return tally
+            return counts
 
     def draw_withheld(self, questionnaire: Questionnaire, interview_key: str) -> tuple[str, ...]:
         """Return the questions that are withheld from a new interview; none without a limit."""
@@ -98,21 +99,24 @@ class ExposureTracker:
         sections = np.array([question.section for question in questions])
         uniform = _draw_uniform(interview_key, 1 + 2 * len(questions))
         withheld = Exposure(limit).draw_withheld(counts, sections, uniform=uniform[None])[0]
-        return tuple(question.name for question, is_out in zip(questions, withheld, strict=True) if is_out)
+        return tuple(
+            question.name for question, is_out in zip(questions, withheld, strict=True) if is_out
+        )
 
-    def count_answers(self, answers: Iterable["CountedAnswer"]) -> list[PendingAppend]:
-        """Return the events that count some answers, one for each questionnaire with a limit."""
-        tallies: dict[str, Tally] = {}
+    def count(self, answers: Iterable["CountedAnswer"]) -> None:
+        """Store the counts of some answers, as one event for each questionnaire.
+
+        Only one thread may call this.
+        """
+        by_questionnaire: dict[str, QuestionCounts] = {}
         for answer in answers:
-            answer.add_to(tallies.setdefault(answer.questionnaire, Tally()))
-        return [
-            PendingAppend(stream, "counted", tally.to_facts(), after=self._n_written(stream))
-            for key, tally in tallies.items()
-            for stream in (f"{PREFIX}{key}/{self._process}",)
-        ]
-
-    def _n_written(self, stream: str) -> int:
-        return len(self.store.read(stream, after=self._n_read[stream])) + self._n_read[stream]
+            answer.add_to(by_questionnaire.setdefault(answer.questionnaire, QuestionCounts()))
+        for key, counts in by_questionnaire.items():
+            stream = f"{PREFIX}{key}/{self._process}"
+            event = self.store.append(
+                stream, "counted", counts.to_facts(), after=self._n_written[stream]
+            )
+            self._n_written[stream] = event.number
 
 
 @dataclass(frozen=True)
@@ -147,12 +151,12 @@ class CountedAnswer:
         withheld = tuple(start.facts["withheld"])
         return cls(questionnaire.stream_key, question, not earlier, withheld)
 
-    def add_to(self, tally: Tally) -> None:
+    def add_to(self, counts: QuestionCounts) -> None:
         """Add this answer to counts."""
-        tally.n_asked[self.question] += 1
+        counts.n_asked[self.question] += 1
         if self.is_first:
-            tally.n_respondents += 1
-            tally.n_withheld.update(self.withheld)
+            counts.n_respondents += 1
+            counts.n_withheld.update(self.withheld)
 
 
 def _draw_uniform(key: str, n_numbers: int) -> np.ndarray[Any, np.dtype[np.float64]]:
