@@ -100,3 +100,15 @@ def test_after_an_answer_the_values_of_both_are_observed(pair):
 def test_hiding_every_value_gives_empty_evidence(numbers):
     hidden = Evidence.of(numbers).hide(np.ones(numbers.shape, bool))
     assert_equal(hidden, Evidence.empty(*numbers.shape))
+
+
+def test_concatenated_rows_keep_their_order():
+    first, second = Evidence.of([[1.0, NAN]]), Evidence.of([[NAN, 2.0], [3.0, 4.0]])
+    joined = Evidence.concatenate([first, second])
+    assert_equal(joined[:1], first)
+    assert_equal(joined[1:], second)
+
+
+def test_repeated_rows_follow_one_another():
+    rows = Evidence.of([[1.0, NAN], [NAN, 2.0]])
+    assert_equal(rows.repeat(2), Evidence.concatenate([rows, rows]))

@@ -56,6 +56,16 @@ class Evidence:
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.generic]) -> "Evidence":
         return Evidence(self.values[rows], self.observed[rows])
 
+    @classmethod
+    def concatenate(cls, parts: "Sequence[Evidence]") -> "Evidence":
+        """Return the rows of all parts, in their order."""
+        values = np.concatenate([part.values for part in parts])
+        return cls(values, np.concatenate([part.observed for part in parts]))
+
+    def repeat(self, n: int) -> "Evidence":
+        """Return all rows ``n`` times, one copy after the other."""
+        return Evidence(np.tile(self.values, (n, 1)), np.tile(self.observed, (n, 1)))
+
     def hide(self, where: Sequence[int] | NDArray[np.generic]) -> "Evidence":
         """Return a copy in which some values are unobserved.
 
