@@ -270,7 +270,7 @@ class NextSteps:
         """
         rules, sections = self.rules, self.rules.section_rules
         if sections.is_empty:
-            return askable, askable & rules.always
+            return self._leave_out_withheld(askable), askable & rules.always
         asked = rules.find_asked(self.states.evidence)
         required = askable & (rules.always | sections.required(askable, asked))
         n_required = sections.n_required(askable, asked)

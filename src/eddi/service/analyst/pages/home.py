@@ -35,6 +35,7 @@ from eddi.service.analyst.questionnaires import (
     outcomes_page,
     person_page,
     questionnaire_page,
+    selection_page,
     settings_page,
     translation_page,
 )
@@ -77,6 +78,7 @@ def router(
     questionnaire_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
+    selection_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     dashboard_page.add(routes, layout, workshop, service)
     person_page.add(routes, layout, workshop, service)
