@@ -10,6 +10,7 @@ from eddi.errors import TableError, TargetError
 from eddi.service.analyst.accounts import access_page, account_page, activity_page
 from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.dashboard import dashboard_page
+from eddi.service.analyst.data import section_page
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
@@ -81,6 +82,7 @@ def router(
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
     selection_page.add(routes, layout, workshop)
+    section_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     dashboard_page.add(routes, layout, workshop, service)
     person_page.add(routes, layout, workshop, service)
