@@ -190,7 +190,8 @@ XLSFORMS = {
             {"type": "note", "name": "n", "label": "You chose ${state}"},
         ],
         "choices": [*YES_NO, *({"list_name": "state", "name": f"{n}_NW", "label": f"Z{n}"} for n in "123"),
-                    *({"list_name": "town", "name": n, "label": n, "state": f"{n}_NW"} for n in "123")],
+                    *({"list_name": "town", "name": f"t{n}", "label": f"T{n}", "state": f"{n}_NW"}
+                      for n in "123")],
     },
 }  # fmt: skip
 
