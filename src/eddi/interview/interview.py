@@ -275,6 +275,7 @@ class Interview(Generic[Result_co]):
         # A question that could only reveal declined variables is closed, too.
         closed = [q.name in answered or declined >= set(q.reveals) for q in questions]
         is_deferred = [q.name in deferred for q in questions]
+        is_withheld = [q.name in self.record.withheld for q in questions]
         key, n_answers = self.record.key, len(self.record.answers)
         return InterviewStates(
             evidence=self.evidence() if evidence is None else evidence,
@@ -283,6 +284,7 @@ class Interview(Generic[Result_co]):
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
             uniform=np.array([uniform_number(key, n_answers)]) if key else None,
+            withheld=np.array([is_withheld], dtype=bool) if any(is_withheld) else None,
         )
 
     def evidence(self) -> Evidence:

@@ -80,6 +80,8 @@ class _Request:
         arrays: tuple[NDArray[Any], ...] = (state.evidence.values, state.evidence.observed, state.closed)
         if self.rules.exploration is not None and state.uniform is not None:
             arrays = (*arrays, state.uniform)
+        if state.withheld is not None:
+            arrays = (*arrays, state.withheld)
         content = repr(numbers).encode() + b"".join(array.tobytes() for array in arrays)
         return hashlib.blake2b(content, digest_size=16).digest()
 
