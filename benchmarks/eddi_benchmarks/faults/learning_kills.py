@@ -4,10 +4,13 @@ Every outcome that was acknowledged must be in the store. A run that was killed 
 as one that was not.
 """
 
+import hashlib
 import random
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -34,12 +37,13 @@ class LearningKillResult:
     n_starts: int = 0  # of the process that learned while the server was killed
     outcomes: dict[str, float] = field(default_factory=dict)  # that were acknowledged, by interview
     jobs: list[str] = field(default_factory=list)  # keys of the runs
-    models: list[str] = field(default_factory=list)  # SHA-256 of the model of each run
+    models: list[str] = field(default_factory=list)  # SHA-256 of the model file of each run
+    weights: list[str] = field(default_factory=list)  # SHA-256 of the weights of each run
     lost: list[str] = field(default_factory=list)
     n_faults: int = 0  # of the hash chain
 
     def __str__(self) -> str:
-        weights = "the same weights" if len(set(self.models)) == 1 else "other weights"
+        weights = "the same weights" if len(set(self.weights)) == 1 else "other weights"
         return (
             f"{self.n_import_kills} kills while {len(self.outcomes)} outcomes were imported, "
             f"{len(self.lost)} lost; {self.n_learning_kills} kills during a run with {self.n_starts} starts: "
@@ -49,8 +53,8 @@ class LearningKillResult:
     @property
     def is_handled(self) -> bool:
         """Whether nothing was lost or damaged, and the weights are the same."""
-        is_complete = bool(self.outcomes) and len(self.models) == 2
-        return is_complete and len(set(self.models)) == 1 and not self.lost and not self.n_faults
+        is_complete = bool(self.outcomes) and len(self.weights) == 2
+        return is_complete and len(set(self.weights)) == 1 and not self.lost and not self.n_faults
 
 
 class _Client:
@@ -79,7 +83,7 @@ class _Client:
 
 def run(
     port: int, kill: Kill, *, n_kills: int, target: float, seed: int
-) -> tuple[LearningKillResult, Callable[[Store], None]]:
+) -> tuple[LearningKillResult, Callable[[Store, Path], None]]:
     """Kill the server at random while outcomes are imported, and then while a questionnaire learns.
 
     Args:
@@ -90,7 +94,7 @@ def run(
         seed: of the answers and the kills.
 
     Returns:
-        the result, and a function that compares it with the store.
+        the result, and a function that compares it with the store and the folder of models.
     """
     result, choose = LearningKillResult(), random.Random(seed)  # noqa: S311  # not for secrets
     client = _Client(port)
@@ -103,7 +107,7 @@ def run(
     for learner in (killer, None):  # the second run is not disturbed
         result.models.append(_learn(client, name, learner, result))
     client.http.close()
-    return result, lambda store: _check(store, result)
+    return result, lambda store, folder: _check(store, folder, result)
 
 
 class _Killer:
@@ -184,7 +188,8 @@ def _learn(client: _Client, name: str, killer: _Killer | None, result: LearningK
     return f"not finished: {job}"
 
 
-def _check(store: Store, result: LearningKillResult) -> None:
+def _check(store: Store, folder: Path, result: LearningKillResult) -> None:
+    result.weights = [hash_weights(folder / digest) for digest in result.models]
     for key, value in result.outcomes.items():
         outcome = read_outcome(store.read(interview_stream(key)))
         found = None if outcome is None else next(iter(outcome.values.values()))
@@ -193,3 +198,10 @@ def _check(store: Store, result: LearningKillResult) -> None:
     events = store.read(f"job/{result.jobs[0]}")
     result.n_starts = sum(event.kind == "started" for event in events)
     result.n_faults = len(store.verify())
+
+
+def hash_weights(path: Path) -> str:
+    """The SHA-256 of the weights in a model file, which also records how long training took."""
+    with zipfile.ZipFile(path) as file:
+        names = sorted(name for name in file.namelist() if name.endswith(".safetensors"))
+        return hashlib.sha256(b"".join(file.read(name) for name in names)).hexdigest()

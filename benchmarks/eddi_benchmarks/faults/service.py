@@ -120,7 +120,7 @@ def run_learning_kills(model: Path, *, count: int, seed: int) -> LearningKillRes
             restarted.port, restarted.kill, n_kills=count, target=TARGET_VALUE, seed=seed
         )
         store = open_store(url)
-        check(store)
+        check(store, Path(folder) / "workshop" / "shelf")
         store.close()
         return result
 
