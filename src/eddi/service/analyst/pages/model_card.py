@@ -61,7 +61,7 @@ def build_context(loaded: LoadedModel, evaluation: dict[str, Any] | None) -> Con
     context: Context = {
         "facts": summarise(loaded),
         "qualities": [(quality.target, describe_quality(quality)) for quality in model.quality.values()],
-        "warnings": [translate_message(text) for text in model.training.warnings],
+        "warnings": tuple(map(translate_message, model.training.warnings)),
         "training": charts.training_chart(model.training.history),
         "variables": variables,
         "costs_differ": len({item.cost for item in variables if item.cost}) > 1,
