@@ -21,6 +21,10 @@ GERMAN = LANGUAGES["de"]
         ),
         ("53% of the cells are missing.", "53% der Zellen fehlen."),
         (
+            "'pounds': Holds the same values as 'weight'. Leave it out.",
+            "'pounds': Enthält dieselben Werte wie 'weight'. Lassen Sie die Spalte weg.",
+        ),
+        (
             "Left out: named like an identifier; every value is different.",
             "Weggelassen: benannt wie eine Kennung; jeder Wert ist anders.",
         ),

@@ -70,6 +70,7 @@ COLUMNS = (
         "%(repeated)s of %(n_rows)s rows repeat another row exactly. If they are copies, remove "
         "them: held-out rows that were also trained on make a model look better than it is."
     ),
+    N_("%(column)s: %(message)s"),
     N_("named like an identifier; %(detail)s"),
     N_("numbers the rows from %(low)s to %(high)s"),
     N_("every value is different"),
