@@ -7,6 +7,7 @@ import pytest
 from eddi.model.item_bank import Item, ItemBank, Trait
 from eddi.service.interviews.history import interview_stream
 from eddi.service.interviews.interview_service import InterviewService
+from eddi.service.interviews.limits.exposure_counts import ExposureTracker
 from eddi.service.interviews.questionnaire import FixedCatalogue, Questionnaire
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.store.factory import open_store
@@ -164,3 +165,27 @@ def test_an_interview_keeps_its_constraints_when_the_settings_change(serve):
     view = serve(store, change(section_shares={"second": 1.0})).start()
     assert serve(store, change()).resume(view.key).step.question == view.step.question
     assert view.step.question.name in "def"
+
+
+def test_a_new_process_goes_on_from_the_last_sum(serve, monkeypatch):
+    monkeypatch.setattr("eddi.service.interviews.limits.exposure_counts.EVENTS_PER_SUM", 4)
+    store = MemoryStore()
+    service = serve(store)
+    for _ in range(6):
+        answer_all(service)
+    (sum_event, *_) = store.read("exposure/test/sum")
+    assert sum_event.facts["respondents"] == 2
+    service.exposure.read("test")
+    new = ExposureTracker(store)
+    reads = []
+    monkeypatch.setattr(store, "read", record_reads(store.read, reads))
+    assert new.read("test") == service.exposure.read("test")
+    assert min(after for stream, after in reads if stream != "exposure/test/sum") >= 4
+
+
+def record_reads(read, reads):
+    def record(stream, *, after=0):
+        reads.append((stream, after))
+        return read(stream, after=after)
+
+    return record

@@ -48,7 +48,9 @@ class CodebookOut(TypedDict):
 
 def add_answers(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) -> None:
     """Add the route that exports answers."""
-    files = {200: {"content": {media_type: {} for media_type in MEDIA_TYPES.values()}}}
+    files: dict[int | str, dict[str, Any]] = {
+        200: {"content": {media_type: {} for media_type in MEDIA_TYPES.values()}}
+    }
 
     @routes.get(
         "/questionnaires/{name}/answers",
@@ -68,8 +70,12 @@ def add_answers(routes: APIRouter, workshop: Workshop, *, read: RouteOptions) ->
         finished: OnlyFinished = False,
     ) -> Response:
         item = workshop.publisher.get_for_editor(name, get_author(request))
-        days = ["" if day is None else day.isoformat() for day in (since, until)]
-        filters = Filters(version, *days, only_finished=finished)
+        filters = Filters(
+            version=version,
+            since="" if since is None else since.isoformat(),
+            until="" if until is None else until.isoformat(),
+            only_finished=finished,
+        )
         return export_answers(workshop, item, export_format, filters=filters, by=get_author(request))
 
 

@@ -1,15 +1,16 @@
 """How often the questions of a questionnaire were asked, in the store, and what is withheld from whom.
 
 Each process of a server adds its counts to a stream of its own, ``exposure/<questionnaire>/<process>``, so no
-two writers wait for each other. All processes read all of these streams. An event has numbers of
-respondents only: no answer, and nothing that leads to an interview. So the counts remain when an
-interview is erased.
+two writers wait for each other. All processes read all of these streams, and now and then write their sum to
+``exposure/<questionnaire>/sum``, from which a new process goes on. An event has numbers of respondents
+only: no answer, and nothing that leads to an interview. So the counts remain when an interview is erased.
 """
 
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -17,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from eddi.service.interviews.questionnaire import Questionnaire
-from eddi.store.base import Event, Store
+from eddi.store.base import Event, Store, StoreConflict
 from eddi.strategy.exposure import Exposure, ExposureCounts
 from eddi.table.question import Question
 
 PREFIX = "exposure/"  # of the streams
+EVENTS_PER_SUM = 1_000  # that are read between two sums
 
 
 @dataclass
@@ -76,18 +78,40 @@ class ExposureTracker:
         self._process = secrets.token_hex(8)
         self._n_read: Counter[str] = Counter()  # events of each stream
         self._n_written: Counter[str] = Counter()
+        self._n_after_sum: Counter[str] = Counter()  # by questionnaire
         self._counts: dict[str, QuestionCounts] = {}
         self._lock = threading.Lock()
 
     def read(self, key: str) -> QuestionCounts:
         """Return the counts of the questionnaire with this key, as of now."""
         with self._lock:
-            counts = self._counts.setdefault(key, QuestionCounts())
-            for stream in self.store.streams(f"{PREFIX}{key}/"):
+            if key not in self._counts:
+                self._counts[key] = self._read_sum(key)
+            counts = self._counts[key]
+            streams = [s for s in self.store.streams(f"{PREFIX}{key}/") if s != _sum_stream(key)]
+            for stream in streams:
                 for event in self.store.read(stream, after=self._n_read[stream]):
                     counts.add(event.facts)
                     self._n_read[stream] = event.number
+                    self._n_after_sum[key] += 1
+            if self._n_after_sum[key] >= EVENTS_PER_SUM:
+                self._write_sum(key, counts, streams)
             return counts
+
+    def _read_sum(self, key: str) -> QuestionCounts:
+        """Return the counts up to the last sum, so that a process that starts need not read all events."""
+        counts = QuestionCounts()
+        for _, last in self.store.read_ends(_sum_stream(key)):
+            counts.add(last.facts)
+            self._n_read.update(last.facts["read"])
+        return counts
+
+    def _write_sum(self, key: str, counts: QuestionCounts, streams: Sequence[str]) -> None:
+        facts = counts.to_facts() | {"read": {stream: self._n_read[stream] for stream in streams}}
+        self._n_after_sum[key] = 0
+        ends = [last.number for _, last in self.store.read_ends(_sum_stream(key))]
+        with suppress(StoreConflict):  # another process has just written one
+            self.store.append(_sum_stream(key), "summed", facts, after=max(ends, default=0))
 
     def draw_withheld(self, questionnaire: Questionnaire, interview_key: str) -> tuple[str, ...]:
         """Return the questions that are withheld from a new interview; none without a limit."""
@@ -157,6 +181,10 @@ class CountedAnswer:
         if self.is_first:
             counts.n_respondents += 1
             counts.n_withheld.update(self.withheld)
+
+
+def _sum_stream(key: str) -> str:
+    return f"{PREFIX}{key}/sum"
 
 
 def _draw_uniform(key: str, n_numbers: int) -> np.ndarray[Any, np.dtype[np.float64]]:
