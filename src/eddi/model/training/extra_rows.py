@@ -38,6 +38,21 @@ def join_rows(evidence: Evidence, extra: ExtraRows | None) -> Evidence:
     return Evidence(values, repeat_rows(evidence.observed, extra.rows.observed, extra.weight))
 
 
+def weigh_rows(
+    evidence: Evidence, extra: ExtraRows | None
+) -> tuple[Evidence, NDArray[np.float32] | None]:
+    """The rows of a table and the extra ones, with the weight of each row; None if all are 1.
+
+    The rows with the larger weight, which are those of the data, count as one row each.
+    """
+    if extra is None:
+        return evidence, None
+    values = np.concatenate([evidence.values, extra.rows.values])
+    observed = np.concatenate([evidence.observed, extra.rows.observed])
+    weights = np.repeat([1.0, extra.weight], [len(evidence), len(extra.rows)]) / max(1.0, extra.weight)
+    return Evidence(values, observed), weights.astype(np.float32)
+
+
 def repeat_rows(rows: NDArray[Number], extra: NDArray[Number], weight: float) -> NDArray[Number]:
     """Rows and extra rows [rows, variables], repeated as `join_rows` does."""
     n_repeats, n_extra_repeats = _count_repeats(1 / weight, rows), _count_repeats(weight, extra)
