@@ -114,7 +114,7 @@ def _fit(
             random_state=seed,
             checkpoint=checkpoint,
             on_progress=on_progress,
-        ).fit(data.rows)
+        ).fit(data.rows, question_weights=data.question_weights)
         model.save(output)
     checkpoint.unlink(missing_ok=True)
     return model

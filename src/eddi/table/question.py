@@ -225,3 +225,22 @@ def is_met(
 def _as_tuple(levels: object) -> Requirement:
     is_collection = isinstance(levels, list | tuple | set | frozenset)
     return tuple(levels) if is_collection else (levels,)  # type: ignore[arg-type,return-value]
+
+
+def check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
+    """Raise a `SchemaError` if a question cannot require this of a variable."""
+    if isinstance(part, Comparison):
+        part.check(question, variable)
+    elif not variable.kind.has_levels:
+        if math.isnan(parse_number(part)):
+            raise SchemaError(
+                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
+                f"levels (it is {variable.kind} and has none). Use a comparison such as "
+                f'"{variable.name} > 3".'
+            )
+    elif level_position(variable.levels, part) is None:
+        levels = ", ".join(map(str, variable.levels))
+        raise SchemaError(
+            f"question {question!r} requires {variable.name!r} to be {part!r}, "
+            f"which is not one of its levels ({levels})."
+        )

@@ -1,6 +1,5 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -13,13 +12,13 @@ from numpy.typing import NDArray
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
 from eddi.table.cells.missing import has_code
-from eddi.table.cells.number_format import parse_number
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
-from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.missingness.checks import check_indicators
+from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable, level_position
+from eddi.table.variable import Level, Variable
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,10 @@ class Schema:
             for name, requirement in question.requires.items():
                 self._check_variable(name, f"question {question.name!r} requires")
                 for part in requirement:
-                    _check_requirement(question.name, self[name], part)
+                    check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        check_indicators(self.variables)
         check_languages("the schema", (self.language,) if self.language else ())
         check_statements(self.beliefs, self.relations, self.__getitem__)
         object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
@@ -217,7 +217,11 @@ class Schema:
     def questions(self) -> tuple[Question, ...]:
         """All questions: the explicit ones, then one for each variable that none of them reveals."""
         revealed = {name for question in self.explicit_questions for name in question.reveals}
-        implicit = (Question(name, (name,)) for name in self.names if name not in revealed)
+        implicit = (
+            Question(variable.name, (variable.name,), never=bool(variable.indicates))
+            for variable in self.variables
+            if variable.name not in revealed
+        )
         return (*self.explicit_questions, *implicit)
 
     @cached_property
@@ -230,9 +234,15 @@ class Schema:
         """Which question reveals which variable, as a read-only mask [questions, variables]."""
         mask = np.zeros((len(self.questions), len(self.variables)), dtype=np.bool_)
         for row, question in zip(mask, self.questions, strict=True):
-            row[self.positions(question.reveals)] = True
+            known = (self.indicators[name] for name in question.reveals if name in self.indicators)
+            row[self.positions((*question.reveals, *known))] = True
         mask.setflags(write=False)
         return mask
+
+    @cached_property
+    def indicators(self) -> dict[str, str]:
+        """The names of the indicators, by the variable whose presence they tell."""
+        return {v.indicates: v.name for v in self.variables if v.indicates}
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -325,6 +335,7 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        names = (*names, *(self.indicators[name] for name in names if name in self.indicators))
         questions = tuple(
             replace(q, reveals=remaining)
             for q in self.explicit_questions
@@ -379,21 +390,3 @@ def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[L
         missing=(*own_missing, *table_missing),
         declined=(*own_declined, *table_declined),
     )
-
-
-def _check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
-    if isinstance(part, Comparison):
-        part.check(question, variable)
-    elif not variable.kind.has_levels:
-        if math.isnan(parse_number(part)):
-            raise SchemaError(
-                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
-                f"levels (it is {variable.kind} and has none). Use a comparison such as "
-                f'"{variable.name} > 3".'
-            )
-    elif level_position(variable.levels, part) is None:
-        levels = ", ".join(map(str, variable.levels))
-        raise SchemaError(
-            f"question {question!r} requires {variable.name!r} to be {part!r}, "
-            f"which is not one of its levels ({levels})."
-        )

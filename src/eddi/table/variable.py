@@ -57,6 +57,7 @@ class Variable:
         labels: how respondents read its levels, in the same order, such as "Male" for 1.
         help: a text below its field.
         translations: its texts in other languages, by code, such as "de".
+        indicates: the variable of which it tells whether it has a value; empty for other variables.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Variable:
     labels: tuple[str, ...] = ()
     help: str = ""
     translations: Mapping[str, VariableTexts] = field(default_factory=dict, hash=False)
+    indicates: str = ""
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -92,6 +94,7 @@ class Variable:
             labels: Sequence[str] = (),
             help: str = "",
             translations: Mapping[str, VariableTexts] = ...,
+            indicates: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
