@@ -114,10 +114,15 @@ class Deployment:
             self.schema,
             self.target,
             prior_rows=int(self.settings["prior_rows"]),
-            max_steps=int(self.settings["max_steps"]) or None,
+            max_steps=self._count_steps(0 if table is None else len(table)),
             random_state=int(self.settings["seed"]),
             device="cpu",
         ).fit(table)
+
+    def _count_steps(self, n_rows: int) -> int | None:
+        """The number of training steps; None for that of the recipe. Few rows are soon learned."""
+        is_early = n_rows < int(self.settings["n_early"])
+        return int(self.settings["early_steps" if is_early else "max_steps"]) or None
 
     def interview(
         self, model: eddi.PartialVAE, rows: pd.DataFrame, strategy: Strategy

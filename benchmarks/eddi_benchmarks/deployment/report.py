@@ -28,7 +28,8 @@ APPROACHES = {
     "greedy": "learning without exploration",
     "oracle": "trained on the full table",
 }
-N_COSTS = 40  # points of the grid of cumulative costs
+N_COSTS = 41  # points of the grid of cumulative costs
+N_SHARES = 8  # of them in a table
 PARAGRAPHS = (
     "Respondents arrive in random order at a questionnaire without data. The schema states kinds, levels and "
     "ranges, and no relations. An interview asks a few questions; exploring ones ask more. The target of "
@@ -130,6 +131,7 @@ def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]
     tables = (
         _final_table(deployments),
         _comparison_table(deployments),
+        _cost_table(deployments),
         _cumulative_table(deployments),
     )
     figure = _plot(deployments, folder)
@@ -184,6 +186,28 @@ def _compare(ratios: Numbers) -> tuple[str, str, str, str]:
         format_p(paired_t_test(means)),
         format_p(signed_rank_test(means)),
     )
+
+
+def _cost_table(deployments: Deployments) -> ReportTable:
+    """The ratio of errors at some of the cumulative costs, over all tables and seeds."""
+    places = np.linspace(0, N_COSTS - 1, N_SHARES + 1).round().astype(int)[1:]
+    rows = []
+    for other in deployments.approaches:
+        if other in (OURS, ORACLE):
+            continue
+        ratios = [deployments.ratios(dataset, other) for dataset in deployments.datasets]
+        logs = np.log(np.concatenate(ratios))
+        cells = [
+            f"{np.exp(logs[:, place].mean()):.2f} ({format_p(signed_rank_test(logs[:, place]))})"
+            for place in places
+        ]
+        rows.append((APPROACHES[other], *cells))
+    columns = ("compared with", *(f"{share:.0%}" for share in places / (N_COSTS - 1)))
+    note = (
+        "Our error divided by the other one's, when this share of the common cost was spent: geometric mean "
+        "over tables and seeds, and the p-value of a signed-rank test in parentheses."
+    )
+    return ReportTable("Error at each cumulative cost", columns, tuple(rows), note)
 
 
 def _cumulative_table(deployments: Deployments) -> ReportTable:
