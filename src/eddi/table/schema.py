@@ -17,6 +17,8 @@ from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.missingness.checks import check_indicators
 from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
+from eddi.table.series.age_windows import add_windows
+from eddi.table.series.time_section import TimeSection
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable
 
@@ -68,6 +70,8 @@ class Schema:
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
+        time: how repeated measurements become rows; None for a table with one row per person. Use
+            `with_time` to set it.
     """
 
     variables: tuple[Variable, ...]
@@ -84,10 +88,11 @@ class Schema:
     relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
+    time: TimeSection | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "exploration", "language"):
+            if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -324,7 +329,13 @@ class Schema:
         else:
             variables = (*self.variables, variable)
         notes = tuple(note for note in self.notes if note.column != variable.column)
-        return replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        schema = replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        return schema if self.time is None else schema.with_time(self.time)
+
+    def with_time(self, time: TimeSection) -> "Schema":
+        """Return a copy whose repeated variables have one variable per window of age."""
+        variables, questions = add_windows(time, self.variables, self.explicit_questions)
+        return replace(self, variables=variables, explicit_questions=questions, time=time)
 
     def without(
         self,
@@ -336,6 +347,8 @@ class Schema:
         for name in names:
             self._check_variable(name, "cannot set aside")
         names = (*names, *(self.indicators[name] for name in names if name in self.indicators))
+        if self.time is not None:
+            names = (*names, *(derived for name in names for derived in self.time.family(name)))
         questions = tuple(
             replace(q, reveals=remaining)
             for q in self.explicit_questions
@@ -359,6 +372,7 @@ class Schema:
             relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
+            time=None if self.time is None else self.time.without(names),
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:

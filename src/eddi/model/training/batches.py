@@ -52,7 +52,8 @@ class BatchSampler:
         self.lookup = (
             SubsetLookup.from_evidence(evidence, self.device, n_extra=n_extra) if is_weighted else None
         )
-        values, rates = [evidence.values], [np.ones(len(evidence))]
+        values, rates = [evidence.values], [evidence.group_weights()]
+        self.is_uniform = self.extra is None and evidence.groups is None
         entry_weights = [weights.astype(np.float32)]
         if self.extra is not None:
             values.append(self.extra.rows.values)
@@ -72,7 +73,7 @@ class BatchSampler:
             yield from self._draw_block(start, min(start + self.block_steps, last))
 
     def _draw_rows(self, n: int, random: torch.Generator) -> Tensor:
-        if self.extra is None:
+        if self.is_uniform:
             return torch.randint(len(self.values), (n,), generator=random)
         return torch.multinomial(self.rates, n, replacement=True, generator=random)
 

@@ -11,7 +11,7 @@ The weights are stabilised: multiplied by the share of interviews that have S (R
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
@@ -79,10 +79,11 @@ class QuestionWeights:
 class InterviewEvidence(Evidence):
     """Rows of which some are interviews, with the weights of their questions."""
 
-    question_weights: QuestionWeights
+    question_weights: QuestionWeights = field(kw_only=True)
 
-    def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.generic]) -> "InterviewEvidence":
-        return InterviewEvidence(self.values[rows], self.observed[rows], self.question_weights[rows])
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.generic]) -> Evidence:
+        chosen, weights = super().__getitem__(rows), self.question_weights[rows]
+        return attach_weights(chosen, weights)
 
 
 def attach_weights(evidence: Evidence, weights: QuestionWeights | None) -> Evidence:
@@ -99,7 +100,9 @@ def attach_weights(evidence: Evidence, weights: QuestionWeights | None) -> Evide
             f"question_weights has {n_rows} rows of {n_variables} variables, but the table has "
             f"{shape[0]} rows of {shape[1]} variables. Compute the weights from the rows of the table."
         )
-    return InterviewEvidence(evidence.values, evidence.observed, weights)
+    return InterviewEvidence(
+        evidence.values, evidence.observed, evidence.groups, question_weights=weights
+    )
 
 
 @dataclass(frozen=True)
