@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
-from eddi.table.cells.missing import has_code
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
 from eddi.table.missingness.checks import check_indicators
@@ -20,7 +19,7 @@ from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.series.age_windows import add_windows
 from eddi.table.series.time_section import TimeSection
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable
+from eddi.table.variable import Level, Variable, add_codes
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Schema:
         for item in fields(self):
             if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
-        variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
+        variables = tuple(add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
@@ -389,18 +388,3 @@ class Schema:
                 )
         hint = suggest_name(name, self.names)
         return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
-
-
-def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
-    """Return the variable with its own codes, then those of the whole table."""
-    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
-    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
-    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
-    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
-    if not (missing or declined):
-        return variable
-    return replace(
-        variable,
-        missing=(*own_missing, *table_missing),
-        declined=(*own_declined, *table_declined),
-    )

@@ -257,3 +257,18 @@ def _parse_kind(name: str, kind: str) -> Kind:
         return Kind(kind)
     except ValueError:
         raise SchemaError(f"{name!r} has kind {kind!r}; it must be one of {', '.join(Kind)}.") from None
+
+
+def add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
+    """Return the variable with its own codes, then those of the whole table."""
+    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
+    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
+    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+    if not (missing or declined):
+        return variable
+    return replace(
+        variable,
+        missing=(*own_missing, *table_missing),
+        declined=(*own_declined, *table_declined),
+    )
