@@ -14,7 +14,7 @@ The approaches:
 The schema states kinds, levels and ranges. It has no beliefs about relations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,15 +114,10 @@ class Deployment:
             self.schema,
             self.target,
             prior_rows=int(self.settings["prior_rows"]),
-            max_steps=self._count_steps(0 if table is None else len(table)),
+            max_steps=count_steps(self.settings["steps"], 0 if table is None else len(table)),
             random_state=int(self.settings["seed"]),
             device="cpu",
         ).fit(table)
-
-    def _count_steps(self, n_rows: int) -> int | None:
-        """The number of training steps; None for that of the recipe. Few rows are soon learned."""
-        is_early = n_rows < int(self.settings["n_early"])
-        return int(self.settings["early_steps" if is_early else "max_steps"]) or None
 
     def interview(
         self, model: eddi.PartialVAE, rows: pd.DataFrame, strategy: Strategy
@@ -138,6 +133,11 @@ class Deployment:
         place = self.schema.position(self.target)
         true = fitted.coding.decode(truth.values)[:, place]
         return last.evidence.observed, squared_errors(prediction, true)
+
+
+def count_steps(steps: Sequence[Sequence[int]], n_rows: int) -> int:
+    """The number of training steps for a table: of the last entry (rows, steps) with at most its rows."""
+    return next(n_steps for least, n_steps in reversed(steps) if n_rows >= least)
 
 
 def squared_errors(prediction: eddi.Prediction, truth: Numbers) -> Numbers:

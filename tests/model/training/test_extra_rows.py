@@ -8,6 +8,7 @@ from eddi.model.recipe import DEFAULT
 from eddi.model.training.batches import BatchSampler
 from eddi.model.training.extra_rows import (
     MAX_JOINED_ROWS,
+    MAX_WEIGHED_ROWS,
     ExtraRows,
     join_rows,
     repeat_rows,
@@ -35,6 +36,14 @@ def test_rows_of_data_count_as_one_row_each(weight):
     assert weights is not None
     assert weights.max() == 1.0
     assert weights[-1] / weights[0] == weight
+
+
+def test_some_rows_of_beliefs_stand_for_all_of_them():
+    extra = ExtraRows(Evidence.of(np.ones((1_000, 3))), 0.02)
+    rows, weights = weigh_rows(TABLE, extra)
+    assert len(rows) == 10 + MAX_WEIGHED_ROWS
+    assert weights is not None
+    assert weights[10:].sum() == pytest.approx(20)
 
 
 def test_a_large_table_is_not_repeated():

@@ -14,6 +14,7 @@ from eddi.table.evidence import Evidence
 
 Number = TypeVar("Number", bound=np.generic)
 
+MAX_WEIGHED_ROWS = 200  # of beliefs; they count as few rows of data, so more change little
 MAX_JOINED_ROWS = 100_000  # more tell no more about the scale of values, knots and factors
 
 
@@ -47,6 +48,9 @@ def weigh_rows(
     """
     if extra is None:
         return evidence, None
+    if extra.weight < 1 and len(extra.rows) > MAX_WEIGHED_ROWS:  # rows of beliefs
+        weight = extra.weight * len(extra.rows) / MAX_WEIGHED_ROWS
+        return weigh_rows(evidence, ExtraRows(extra.rows[:MAX_WEIGHED_ROWS], weight))
     values = np.concatenate([evidence.values, extra.rows.values])
     observed = np.concatenate([evidence.observed, extra.rows.observed])
     weights = np.repeat([1.0, extra.weight], [len(evidence), len(extra.rows)]) / max(1.0, extra.weight)
