@@ -20,6 +20,7 @@ from eddi.strategy.exploration import uniform_number
 from eddi.strategy.names import summarize_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
+from eddi.table.missingness.indicators import mark_answers
 from eddi.table.question import Question
 from eddi.table.text import format_html_table, format_names, format_value, suggest_name
 from eddi.table.variable import Level
@@ -316,4 +317,5 @@ def answers_to_evidence(model: Model, interviews: Sequence[Sequence[Answer]]) ->
         for answer in answers:
             for name, value in answer.values.items():
                 numbers[row, schema.position(name)] = schema[name].number(value, confirm=True)
+            mark_answers(numbers[row], schema, values=answer.values, without=answer.without)
     return model.coding.encode(numbers)

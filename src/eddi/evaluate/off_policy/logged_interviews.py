@@ -13,6 +13,7 @@ from eddi.interview.record import NoAnswer, Record
 from eddi.interview.rules import InterviewRules, Mask
 from eddi.model.base import Model
 from eddi.table.evidence import Evidence
+from eddi.table.missingness.indicators import mark_answers
 from eddi.table.schema import Schema
 from eddi.table.variable import Level
 
@@ -106,6 +107,11 @@ class LoggedInterviews:
                 column = self.schema.position(name)
                 self.numbers[row, column] = self.schema[name].number(value, confirm=True)
                 self.volunteered[row, column] = not is_asked
+                if name in self.schema.indicators:
+                    self.volunteered[
+                        row, self.schema.position(self.schema.indicators[name])
+                    ] = not is_asked
+            mark_answers(self.numbers[row], self.schema, values=answer.values, without=answer.without)
             for name, why in answer.without.items():
                 self.declined[row, self.schema.position(name)] = why is NoAnswer.DECLINED
 

@@ -206,6 +206,7 @@ class _DraftParser:
                 labels=previous.labels if previous is not None and previous.levels == levels else (),
                 help="" if previous is None else previous.help,
                 translations={} if previous is None else _keep_translations(previous, levels, row.unit),
+                indicates="" if previous is None else previous.indicates,
                 **bounds,
             )
             if variable != previous:
