@@ -226,7 +226,7 @@ class FittedModel(LearnedAttributes):
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
-        return self.frozen.code(*self._inputs(evidence))
+        return self.frozen.code(*self.inputs(evidence))
 
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
@@ -365,7 +365,7 @@ class FittedModel(LearnedAttributes):
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
         if self.marginal_predictor is not None:
-            return sample_missing(self.marginal_predictor, *self._inputs(evidence), level)
+            return sample_missing(self.marginal_predictor, *self.inputs(evidence), level)
         noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
         posterior = self.posterior(self.code(evidence))
         outputs = self.network.decode(posterior.draw(noise.to(level.device)))
@@ -390,7 +390,7 @@ class FittedModel(LearnedAttributes):
         starts = range(0, len(evidence), n_rows)
         return (evidence[start : start + n_rows] for start in starts)
 
-    def _inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+    def inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         """What the network sees of the evidence; see `Coding.limit`."""
         return self._tensors(self.coding.limit(evidence))
 

@@ -57,6 +57,13 @@ class TermTable:
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        segment, distance = self.locate(values, variables)
+        height, slope = self.lines[segment].chunk(2, dim=-1)
+        terms = torch.addcmul(height, distance[..., None], slope)
+        return terms.relu_() if self.has_relu else terms
+
+    def locate(self, values: Tensor, variables: Tensor) -> tuple[Tensor, Tensor]:
+        """The segment of each answer, and its distance from the start of the segment, both [..., n]."""
         inputs = values if self.unit is None else values * self.unit[variables]
         first = self.first[variables]
         segment = first + (inputs[..., None] > self.knots[variables]).sum(-1)
@@ -64,6 +71,4 @@ class TermTable:
             # A drawn quantity may be infinite, which is no level.
             level = torch.where(self.by_level[variables], values, 0.0).long()
             segment = torch.where(self.by_level[variables], first + level, segment)
-        height, slope = self.lines[segment].chunk(2, dim=-1)
-        terms = torch.addcmul(height, (inputs - self.start[segment])[..., None], slope)
-        return terms.relu_() if self.has_relu else terms
+        return segment, inputs - self.start[segment]
