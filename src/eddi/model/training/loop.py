@@ -21,6 +21,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
+from eddi.model.training.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, join_rows
@@ -77,11 +78,17 @@ def train(
         first_score = validation.score(network)
         state.best = state.best if first_score is None else first_score
         weights.store_best()
+    can_capture = device.type == "cuda" and context.n_processes == 1
+    captured = CapturedStep(network, weights, recipe) if can_capture else None
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
     with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
         while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
-            mean_loss = _train_round(network, weights, sampler, recipe, state.round, context)
+            mean_loss = (
+                _train_round(network, weights, sampler, recipe, state.round, context)
+                if captured is None
+                else _train_captured_round(captured, sampler, recipe, state.round)
+            )
             with weights.averaged():
                 score = validation.score(network) if validation else None
             progress = advance(state, weights, recipe, mean_loss, score)
@@ -149,6 +156,20 @@ def _train_round(
         weights.step(batch_loss, learning_rate(recipe, step), context)
         losses.append(batch_loss.detach())
     return float(context.average(torch.stack(losses).mean()))
+
+
+def _train_captured_round(
+    step: CapturedStep, sampler: BatchSampler, recipe: Recipe, number: int
+) -> float:
+    """The same on a GPU; the next block is drawn while the GPU computes."""
+    first = number * ROUND_STEPS
+    last = min(first + ROUND_STEPS, recipe.max_steps)
+    losses: list[Tensor] = []
+    for block in sampler.blocks(first, last):
+        start = first + sum(map(len, losses))
+        rates = [learning_rate(recipe, start + place) for place in range(len(block.values))]
+        losses.append(step(block, torch.tensor(rates)))
+    return float(torch.cat(losses).mean())
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
