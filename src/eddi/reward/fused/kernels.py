@@ -83,10 +83,10 @@ def _block(h0, h1, h2, inner, inner_bias, outer, outer_bias, CHUNK: tl.constexpr
 
 @triton.jit
 def _activate(h, norm, start, CHUNK: tl.constexpr):
-    """relu(scale h + shift) of the last norm, split."""
+    """relu(scale h + shift) of the last norm."""
     columns = start + tl.arange(0, CHUNK)
     scale, shift = tl.load(norm + columns), tl.load(norm + 3 * CHUNK + columns)
-    return _split(tl.maximum(h * scale[None, :] + shift[None, :], 0.0))
+    return tl.maximum(h * scale[None, :] + shift[None, :], 0.0)
 
 
 @triton.jit
@@ -97,7 +97,7 @@ def target_outputs(
     outputs, means,
     n_columns, n_variables, n_blocks, n_factors, n_outputs,
     N_INPUTS: tl.constexpr, TERM: tl.constexpr, TERM_CHUNK: tl.constexpr, FACTORS: tl.constexpr,
-    CHUNK: tl.constexpr, OUT: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr,
+    CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr,
     STAGES: tl.constexpr,
 ):  # fmt: skip
     """Outputs of the target's head [rows * columns, n_outputs] and means of the factors after answers.
@@ -166,15 +166,15 @@ def target_outputs(
         )
 
     h0, h1, h2 = _normalise(h0, h1, h2, WIDTH)
-    output = tl.arange(0, OUT)
-    total = tl.zeros([ROWS, OUT], tl.float32) + tl.load(head_bias + output)[None, :]
-    DEPTH: tl.constexpr = WIDTH + FACTORS
-    high, low = _activate(h0, norm, 0, CHUNK)
-    total = _multiply(high, low, head, 0, 0, total, DEPTH, OUT, CHUNK, OUT)
-    high, low = _activate(h1, norm, CHUNK, CHUNK)
-    total = _multiply(high, low, head, CHUNK, 0, total, DEPTH, OUT, CHUNK, OUT)
-    high, low = _activate(h2, norm, 2 * CHUNK, CHUNK)
-    total = _multiply(high, low, head, 2 * CHUNK, 0, total, DEPTH, OUT, CHUNK, OUT)
-    total = _multiply(mean_high, mean_low, head, WIDTH, 0, total, DEPTH, OUT, FACTORS, OUT)
-    is_output = is_own[:, None] & (output < n_outputs)[None, :]
-    tl.store(outputs + place[:, None] * n_outputs + output[None, :], total, mask=is_output)
+    h0 = _activate(h0, norm, 0, CHUNK)
+    h1 = _activate(h1, norm, CHUNK, CHUNK)
+    h2 = _activate(h2, norm, 2 * CHUNK, CHUNK)
+    for output in tl.range(0, n_outputs, num_stages=1):
+        own_head = head + output * (WIDTH + FACTORS)
+        total = tl.load(head_bias + output) + tl.sum(
+            mean * tl.load(own_head + WIDTH + factor)[None, :], 1
+        )
+        total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
+        total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
+        total += tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
+        tl.store(outputs + place * n_outputs + output, total, mask=is_own)

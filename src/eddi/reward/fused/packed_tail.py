@@ -18,7 +18,7 @@ from eddi.model.network.term_table import TermTable
 N_CHUNKS = 3  # of a hidden layer
 CHUNKS = (32, 64)  # their supported widths
 FACTORS = 32  # factors, with padding
-MIN_OUTPUTS, MAX_OUTPUTS = 16, 64  # of the target, with padding
+MAX_OUTPUTS = 64  # of the target; a layer with more outputs is a matrix product of its own
 BLOCK_ANSWERS = 128  # answers that a program takes through the tail
 LAUNCH_OPTIONS = {"num_warps": 8}
 N_STAGES = 2  # buffers of weights on their way from memory
@@ -37,9 +37,8 @@ class PackedTail:
     outer: Tensor  # [blocks, 2, width, width]
     outer_bias: Tensor  # [blocks, width]
     norm: Tensor  # [2, width] scale and shift of the last norm
-    head: Tensor  # [2, width + FACTORS, outputs]
-    head_bias: Tensor  # [outputs] with padding
-    n_outputs: int
+    head: Tensor  # [outputs, width + FACTORS] in float32
+    head_bias: Tensor  # [outputs]
 
     @classmethod
     def from_network(cls, frozen: FrozenNetwork, head: VariableHead) -> "PackedTail | None":
@@ -50,7 +49,6 @@ class PackedTail:
         n_factors, width = factors.factors.n_factors, len(residual.first[0])
         padding = FACTORS - n_factors
         means, variances = residual.factor_weight.T.split(n_factors)
-        n_outputs = max(MIN_OUTPUTS, 1 << (len(weight) - 1).bit_length())
         (inner, inner_bias), (outer, outer_bias) = (
             (torch.stack([_split(w.T) for w, _ in layers]), torch.stack([b for _, b in layers]))
             for layers in zip(*residual.blocks, strict=True)
@@ -67,9 +65,8 @@ class PackedTail:
             outer=outer,
             outer_bias=outer_bias,
             norm=torch.stack(residual.norm),
-            head=_split(F.pad(weight.T[: width + n_factors], (0, n_outputs - len(weight), 0, padding))),
-            head_bias=F.pad(head.weights[1], (0, n_outputs - len(weight))),
-            n_outputs=len(weight),
+            head=F.pad(weight[:, : width + n_factors], (0, padding)).contiguous(),
+            head_bias=head.weights[1].contiguous(),
         )
 
     def outputs(
@@ -96,7 +93,7 @@ class PackedTail:
         segments, distances = self.table.locate(values, variables)
         inputs = self.factors.factors.inputs(values, variables)
         answers, n_answers = list_candidates(is_candidate)
-        outputs = values.new_empty((n_rows * n_columns, self.n_outputs))
+        outputs = values.new_empty((n_rows * n_columns, len(self.head)))
         means = values.new_empty((n_rows * n_columns, n_factors))
         width, chunk = self.norm.shape[1], self.norm.shape[1] // N_CHUNKS
         target_outputs[(-(-is_candidate.numel() // BLOCK_ANSWERS),)](
@@ -105,9 +102,9 @@ class PackedTail:
             updates.expected.contiguous(), updates.gain.contiguous(), updates.variance.contiguous(),
             self.table.lines, self.term_weight, self.factor_weight, self.inner, self.inner_bias,
             self.outer, self.outer_bias, self.norm, self.head, self.head_bias, outputs, means,
-            n_columns, n_variables, len(self.inner), n_factors, self.n_outputs,
+            n_columns, n_variables, len(self.inner), n_factors, len(self.head),
             N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1], TERM_CHUNK=chunk,
-            FACTORS=FACTORS, CHUNK=chunk, OUT=len(self.head_bias), HAS_RELU=self.table.has_relu,
+            FACTORS=FACTORS, CHUNK=chunk, HAS_RELU=self.table.has_relu,
             ROWS=BLOCK_ANSWERS, STAGES=N_STAGES, **LAUNCH_OPTIONS,
         )  # fmt: skip
         rows = torch.arange(n_rows, device=values.device)
