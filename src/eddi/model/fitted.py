@@ -14,6 +14,7 @@ from torch import Tensor
 from eddi.errors import TableError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
+from eddi.model.inference.device_copy import copy_to
 from eddi.model.inference.frozen import Encoding, EncodingMemory, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
@@ -395,5 +396,5 @@ class FittedModel(LearnedAttributes):
         return self._tensors(self.coding.limit(evidence))
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
-        return values.to(self.frozen.device), observed.to(self.frozen.device, torch.float32)
+        device = self.frozen.device
+        return copy_to(evidence.values, device), copy_to(evidence.observed, device).float()

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from eddi.model.base import NetworkModel
+from eddi.model.inference.device_copy import copy_to
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards
 from eddi.reward.fused.packed_tail import PackedTail
@@ -93,7 +94,7 @@ class CapturedRewards:
     def __call__(self, model: NetworkModel, evidence: Evidence) -> Tensor:
         """The rewards [rows, questions] of evidence."""
         max_rows = self._max_rows
-        tensors = (*model.inputs(evidence), torch.from_numpy(evidence.observed))
+        tensors = (*model.inputs(evidence), copy_to(evidence.observed, self.compute.frozen.device))
         parts = zip(*(tensor.split(max_rows) for tensor in tensors), strict=True)
         with self._lock, torch.inference_mode():
             return torch.cat([self._run(len(part[0]))(*part) for part in parts])

@@ -97,7 +97,8 @@ class PackedTail:
         means = values.new_empty((n_rows * n_columns, n_factors))
         width, chunk = self.norm.shape[1], self.norm.shape[1] // N_CHUNKS
         target_outputs[(-(-is_candidate.numel() // BLOCK_ANSWERS),)](
-            answers, n_answers, variables.int(), segments.int(), distances, inputs.contiguous(),
+            answers, n_answers, variables.int(), segments.int().contiguous(), distances.contiguous(),
+            inputs.contiguous(),
             encoding.first_layer.view(-1, width), encoding.factors.mean.contiguous(),
             updates.expected.contiguous(), updates.gain.contiguous(), updates.variance.contiguous(),
             self.table.lines, self.term_weight, self.factor_weight, self.inner, self.inner_bias,
