@@ -38,6 +38,9 @@ def serve(
     workers: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes that serve requests.")
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")
+    ] = None,
 ) -> None:
     """Serve a questionnaire: web pages for respondents and an HTTP API for programs.
 
@@ -59,6 +62,7 @@ def serve(
         "host": host,
         "port": port,
         "workers": workers,
+        "device": device,
         **options.rules,
     }
     given = {name: value for name, value in settings.items() if value is not None}
