@@ -32,7 +32,7 @@ from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
 MAX_NUMBERS = 2**26  # of rows, masks and noise on the device at once: 256 MB
-N_SAMPLING_THREADS = 8  # random numbers are drawn on the CPU while the GPU computes
+N_THREADS = 8  # random numbers are drawn on the CPU while the GPU computes
 CPU = torch.device("cpu")
 
 Draws = tuple[Tensor, ...]  # values, weights, observed and noise of some steps, as in `Batch`
@@ -56,9 +56,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     """
     check_compatible([run.network for run in runs])
     samplers, validations = [], []
-    for run in runs:
-        training_rows, validation_rows = split_validation(run.evidence, recipe, run.seed)
-        run.network.fit_factors(first_window(training_rows))
+    splits = [split_validation(run.evidence, recipe, run.seed) for run in runs]
+    _in_threads(lambda run, split: run.network.fit_factors(first_window(split[0])), runs, splits)
+    for run, (training_rows, validation_rows) in zip(runs, splits, strict=True):
         samplers.append(
             BatchSampler(
                 training_rows,
@@ -88,10 +88,19 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
         if all(state.n_stale > recipe.patience for state in states):
             break
     weights.use_best()
-    for run, validation in zip(runs, validations, strict=True):
-        if validation and run.network.marginals is not None:
-            calibrate(run.network.marginals, validation.calibration_data(run.network))
+    _in_threads(_calibrate, runs, validations)
     return [state.history for state in states]
+
+
+def _in_threads(work: Callable[..., None], *arguments: Sequence[object]) -> None:
+    """Do independent work, mostly outside of Python, on several cores."""
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        list(pool.map(work, *arguments))
+
+
+def _calibrate(run: Run, validation: Validation | None) -> None:
+    if validation and run.network.marginals is not None:
+        calibrate(run.network.marginals, validation.calibration_data(run.network))
 
 
 def _validation(
@@ -290,7 +299,7 @@ def train_rounds(
     """Train all networks from step ``first`` on; yields the mean loss [networks] of every round."""
     n_numbers = sum(part[0].numel() for part in _draw_steps(samplers[0].batches(0, 1), 1))
     block_steps = max(1, min(ROUND_STEPS, MAX_NUMBERS // (n_numbers * len(samplers))))
-    with ThreadPoolExecutor(N_SAMPLING_THREADS) as pool:
+    with ThreadPoolExecutor(N_THREADS) as pool:
         blocks = _submit_blocks(pool, samplers, recipe, block_steps, first)
         pending = [*islice(blocks, 1)]
         losses: list[Tensor] = []
