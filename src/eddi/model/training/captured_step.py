@@ -12,6 +12,7 @@ from torch import Tensor
 
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
+from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.flat_weights import FlatWeights
 from eddi.model.training.objective import Batch, loss
 
@@ -75,6 +76,14 @@ class CapturedStep:
         self.network, self.weights, self.recipe = network, weights, recipe
         self._queue: StepQueue | None = None
         self._replay: Callable[[], None] | None = None
+
+    @classmethod
+    def if_possible(
+        cls, network: Network, weights: FlatWeights, recipe: Recipe, context: DistributedContext
+    ) -> "CapturedStep | None":
+        """Captured steps of a network on a GPU; None on a CPU, and if several processes share batches."""
+        is_alone = context.n_processes == 1
+        return cls(network, weights, recipe) if weights.flat.is_cuda and is_alone else None
 
     def __call__(self, block: Batch, rates: Tensor) -> Tensor:
         """The losses [steps] of the steps of a block [steps, ...] with these learning rates [steps]."""

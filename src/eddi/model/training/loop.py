@@ -78,17 +78,12 @@ def train(
         first_score = validation.score(network)
         state.best = state.best if first_score is None else first_score
         weights.store_best()
-    can_capture = device.type == "cuda" and context.n_processes == 1
-    captured = CapturedStep(network, weights, recipe) if can_capture else None
+    captured = CapturedStep.if_possible(network, weights, recipe, context)
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
     with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
         while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
-            mean_loss = (
-                _train_round(network, weights, sampler, recipe, state.round, context)
-                if captured is None
-                else _train_captured_round(captured, sampler, recipe, state.round)
-            )
+            mean_loss = _train_round(network, weights, sampler, recipe, state.round, context, captured)
             with weights.averaged():
                 score = validation.score(network) if validation else None
             progress = advance(state, weights, recipe, mean_loss, score)
@@ -146,8 +141,11 @@ def _train_round(
     recipe: Recipe,
     number: int,
     context: DistributedContext,
+    captured: CapturedStep | None,
 ) -> float:
     """At most ROUND_STEPS optimiser steps; returns the mean loss."""
+    if captured is not None:
+        return _train_captured_round(captured, sampler, recipe, number)
     first = number * ROUND_STEPS
     last = min(first + ROUND_STEPS, recipe.max_steps)
     losses: list[Tensor] = []

@@ -58,9 +58,9 @@ def _normalise(h0, h1, h2, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def _block(h0, h1, h2, inner, inner_bias, outer, outer_bias, CHUNK: tl.constexpr,
-           STAGES: tl.constexpr):  # fmt: skip
+def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr):
     """A residual block: h + outer relu(inner norm(h)), one chunk of inner units after the other."""
+    inner, inner_bias, outer, outer_bias = layers
     WIDTH: tl.constexpr = 3 * CHUNK
     n0, n1, n2 = _normalise(h0, h1, h2, WIDTH)
     high0, low0 = _split(n0)
@@ -90,15 +90,64 @@ def _activate(h, norm, start, CHUNK: tl.constexpr):
 
 
 @triton.jit
+def _update_factors(place, row, cell, inputs, prior_mean, expected, gain, n_factors,
+                    N_INPUTS: tl.constexpr, FACTORS: tl.constexpr):  # fmt: skip
+    """Means of the factors after answers [answers, FACTORS], 0 for padding."""
+    factor = tl.arange(0, FACTORS)[None, :]
+    is_factor = factor < n_factors
+    mean = tl.load(prior_mean + row[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    for k in tl.static_range(N_INPUTS):
+        own_input = cell * N_INPUTS + k
+        innovation = tl.load(inputs + place * N_INPUTS + k) - tl.load(expected + own_input)
+        weight = tl.load(gain + own_input[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+        mean += weight * innovation[:, None]
+    return mean
+
+
+@triton.jit
+def _add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK: tl.constexpr,
+              HAS_RELU: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
+    """Add the answers' terms of the code, from their lines and their distances from their start."""
+    columns = tl.arange(0, CHUNK)[None, :]
+    for k in tl.range(0, TERM, CHUNK, num_stages=STAGES):
+        term = tl.load(line + k + columns) + distance * tl.load(line + TERM + k + columns)
+        if HAS_RELU:
+            term = tl.maximum(term, 0.0)
+        high, low = _split(term)
+        h0, h1, h2 = _multiply_all(high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK)
+    return h0, h1, h2
+
+
+@triton.jit
+def _write_outputs(h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs,
+                   CHUNK: tl.constexpr, FACTORS: tl.constexpr):  # fmt: skip
+    """The last norm, and the outputs of the target's head."""
+    WIDTH: tl.constexpr = 3 * CHUNK
+    h0, h1, h2 = _normalise(h0, h1, h2, WIDTH)
+    h0 = _activate(h0, norm, 0, CHUNK)
+    h1 = _activate(h1, norm, CHUNK, CHUNK)
+    h2 = _activate(h2, norm, 2 * CHUNK, CHUNK)
+    columns, factor = tl.arange(0, CHUNK), tl.arange(0, FACTORS)
+    for output in tl.range(0, n_outputs, num_stages=1):
+        own_head = head + output * (WIDTH + FACTORS)
+        total = tl.load(head_bias + output) + tl.sum(
+            mean * tl.load(own_head + WIDTH + factor)[None, :], 1
+        )
+        total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
+        total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
+        total += tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
+        tl.store(outputs + place * n_outputs + output, total, mask=is_own)
+
+
+@triton.jit
 def target_outputs(
     answers, n_answers, variables, segments, distances, inputs,
     first, prior_mean, expected, gain, variance, lines,
     term_weight, factor_weight, inner, inner_bias, outer, outer_bias, norm, head, head_bias,
     outputs, means,
     n_columns, n_variables, n_blocks, n_factors, n_outputs,
-    N_INPUTS: tl.constexpr, TERM: tl.constexpr, TERM_CHUNK: tl.constexpr, FACTORS: tl.constexpr,
-    CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr,
-    STAGES: tl.constexpr,
+    N_INPUTS: tl.constexpr, TERM: tl.constexpr, FACTORS: tl.constexpr,
+    CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """Outputs of the target's head [rows * columns, n_outputs] and means of the factors after answers.
 
@@ -115,66 +164,28 @@ def target_outputs(
     place = tl.load(answers + own, mask=is_own, other=0)
     row, column = place // n_columns, place % n_columns
     cell = row * n_variables + tl.load(variables + column)
-
-    factor = tl.arange(0, FACTORS)
-    is_factor = (factor < n_factors)[None, :]
-    mean = tl.load(prior_mean + row[:, None] * n_factors + factor[None, :], mask=is_factor, other=0.0)
-    for k in tl.static_range(N_INPUTS):
-        input_cell = cell * N_INPUTS + k
-        innovation = tl.load(inputs + place * N_INPUTS + k) - tl.load(expected + input_cell)
-        weight = gain + input_cell[:, None] * n_factors + factor[None, :]
-        mean += tl.load(weight, mask=is_factor, other=0.0) * innovation[:, None]
-    tl.store(
-        means + place[:, None] * n_factors + factor[None, :], mean, mask=is_own[:, None] & is_factor
+    factor = tl.arange(0, FACTORS)[None, :]
+    is_factor = factor < n_factors
+    mean = _update_factors(
+        place, row, cell, inputs, prior_mean, expected, gain, n_factors, N_INPUTS, FACTORS
     )
-
-    columns = tl.arange(0, CHUNK)
-    start_row = first + row[:, None] * WIDTH + columns[None, :]
-    h0, h1, h2 = tl.load(start_row), tl.load(start_row + CHUNK), tl.load(start_row + 2 * CHUNK)
-    mean_high, mean_low = _split(mean)
+    tl.store(means + place[:, None] * n_factors + factor, mean, mask=is_own[:, None] & is_factor)
+    begin = first + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
+    h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
+    high, low = _split(mean)
+    h0, h1, h2 = _multiply_all(high, low, factor_weight, 0, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS)
+    spread = tl.load(variance + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    high, low = _split(spread)
     h0, h1, h2 = _multiply_all(
-        mean_high, mean_low, factor_weight, 0, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS
+        high, low, factor_weight, FACTORS, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS
     )
-    spread = tl.load(variance + cell[:, None] * n_factors + factor[None, :], mask=is_factor, other=0.0)
-    spread_high, spread_low = _split(spread)
-    h0, h1, h2 = _multiply_all(
-        spread_high, spread_low, factor_weight, FACTORS, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS
-    )
-    line = lines + tl.load(segments + place)[:, None] * (2 * TERM) + tl.arange(0, TERM_CHUNK)[None, :]
+    line = lines + tl.load(segments + place)[:, None] * (2 * TERM)
     distance = tl.load(distances + place)[:, None]
-    for k in tl.range(0, TERM, TERM_CHUNK, num_stages=STAGES):
-        term = tl.load(line + k) + distance * tl.load(line + TERM + k)
-        if HAS_RELU:
-            term = tl.maximum(term, 0.0)
-        term_high, term_low = _split(term)
-        h0, h1, h2 = _multiply_all(
-            term_high, term_low, term_weight, k, h0, h1, h2, TERM, CHUNK, TERM_CHUNK
-        )
-
+    h0, h1, h2 = _add_term(h0, h1, h2, line, distance, term_weight, TERM, CHUNK, HAS_RELU, STAGES)
     for number in tl.range(0, n_blocks, num_stages=1):
         matrix, bias = number * 2 * WIDTH * WIDTH, number * WIDTH
-        h0, h1, h2 = _block(
-            h0,
-            h1,
-            h2,
-            inner + matrix,
-            inner_bias + bias,
-            outer + matrix,
-            outer_bias + bias,
-            CHUNK,
-            STAGES,
-        )
-
-    h0, h1, h2 = _normalise(h0, h1, h2, WIDTH)
-    h0 = _activate(h0, norm, 0, CHUNK)
-    h1 = _activate(h1, norm, CHUNK, CHUNK)
-    h2 = _activate(h2, norm, 2 * CHUNK, CHUNK)
-    for output in tl.range(0, n_outputs, num_stages=1):
-        own_head = head + output * (WIDTH + FACTORS)
-        total = tl.load(head_bias + output) + tl.sum(
-            mean * tl.load(own_head + WIDTH + factor)[None, :], 1
-        )
-        total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
-        total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
-        total += tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
-        tl.store(outputs + place * n_outputs + output, total, mask=is_own)
+        layers = (inner + matrix, inner_bias + bias, outer + matrix, outer_bias + bias)
+        h0, h1, h2 = _block(h0, h1, h2, layers, CHUNK, STAGES)
+    _write_outputs(
+        h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs, CHUNK, FACTORS
+    )

@@ -104,7 +104,7 @@ class PackedTail:
             self.table.lines, self.term_weight, self.factor_weight, self.inner, self.inner_bias,
             self.outer, self.outer_bias, self.norm, self.head, self.head_bias, outputs, means,
             n_columns, n_variables, len(self.inner), n_factors, len(self.head),
-            N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1], TERM_CHUNK=chunk,
+            N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1],
             FACTORS=FACTORS, CHUNK=chunk, HAS_RELU=self.table.has_relu,
             ROWS=BLOCK_ANSWERS, STAGES=N_STAGES, **LAUNCH_OPTIONS,
         )  # fmt: skip
