@@ -19,14 +19,22 @@ from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards, Tail
 from eddi.table.evidence import Evidence
 
-SIZES = {"identity": 8, "offset": 8, "term": 32, "hidden": (96, 96), "folds": 0}
+RECIPE = replace(
+    eddi.recipes.DEFAULT,
+    identity=8,
+    offset=8,
+    term=32,
+    hidden=(96, 96),
+    folds=0,
+    max_steps=20,
+    passes=None,
+)
 
 
 @pytest.fixture(scope="session")
 def wide_model(people: Any, people_schema: eddi.Schema) -> FittedModel:
     """A model with the widths that the kernel supports, trained for a few steps."""
-    recipe = replace(eddi.recipes.DEFAULT, **SIZES, max_steps=20, passes=None)
-    estimator = eddi.PartialVAE(people_schema, target="age", recipe=recipe, random_state=0, device="cpu")
+    estimator = eddi.PartialVAE(people_schema, target="age", recipe=RECIPE, random_state=0, device="cpu")
     return estimator.fit(people(300, seed=0)).fitted()
 
 

@@ -99,7 +99,8 @@ class CapturedStep:
 
     def _take_step(self, loss_weights: Tensor | float) -> None:
         assert self._queue is not None  # noqa: S101  # filled before
-        *batch, rate = self._queue.take()
-        batch_loss = loss(self.network, self.recipe.objective, Batch(*batch, loss_weights))
+        values, weights, observed, noise, rate = self._queue.take()
+        batch = Batch(values, weights, observed, noise, loss_weights)
+        batch_loss = loss(self.network, self.recipe.objective, batch)
         self.weights.step(batch_loss, rate)
         self._queue.finish(batch_loss)

@@ -39,7 +39,7 @@ class _CapturedRun:
         values = torch.zeros((n_rows, n_variables), device=compute.frozen.device)
         visible = torch.zeros_like(values)
         observed = torch.zeros_like(values, dtype=torch.bool)
-        stream = torch.cuda.Stream()
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_UP_RUNS):
@@ -95,7 +95,7 @@ class CapturedRewards:
         """The rewards [rows, questions] of evidence."""
         max_rows = self._max_rows
         tensors = (*model.inputs(evidence), copy_to(evidence.observed, self.compute.frozen.device))
-        parts = zip(*(tensor.split(max_rows) for tensor in tensors), strict=True)
+        parts = zip(*(torch.split(tensor, max_rows) for tensor in tensors), strict=True)
         with self._lock, torch.inference_mode():
             return torch.cat([self._run(len(part[0]))(*part) for part in parts])
 

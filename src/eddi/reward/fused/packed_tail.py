@@ -48,7 +48,7 @@ class PackedTail:
             return None
         n_factors, width = factors.factors.n_factors, len(residual.first[0])
         padding = FACTORS - n_factors
-        means, variances = residual.factor_weight.T.split(n_factors)
+        means, variances = torch.split(residual.factor_weight.T, n_factors)
         (inner, inner_bias), (outer, outer_bias) = (
             (torch.stack([_split(w.T) for w, _ in layers]), torch.stack([b for _, b in layers]))
             for layers in zip(*residual.blocks, strict=True)

@@ -289,7 +289,7 @@ class FactorUpdates:
         left = _project(self.gain, loadings)[..., :, None]  # [cells, inputs of the answer, n, inputs, 1]
         right = _project(self.projected, loadings)[..., None, :]
         change = _sum_inputs(left * right)  # [cells, n, inputs, inputs]
-        return (before[:, None] - change.unflatten(0, (len(before), -1))).flatten(0, 1)
+        return (before[:, None] - change.view(len(before), -1, *change.shape[1:])).flatten(0, 1)
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ def _project(vectors: Tensor, loadings: Tensor) -> Tensor:
     flat = loadings.flatten(0, 1)  # [n * inputs, K]
     # For a single product, a matrix product would be a slow product of many vectors on a GPU.
     products = (vectors * flat).sum(-1, keepdim=True) if len(flat) == 1 else vectors @ flat.T
-    return products.unflatten(-1, loadings.shape[:2])
+    return products.view(*products.shape[:-1], *loadings.shape[:2])
 
 
 def _sum_inputs(by_input: Tensor) -> Tensor:
