@@ -1,6 +1,5 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -13,13 +12,14 @@ from numpy.typing import NDArray
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
 from eddi.table.cells.missing import has_code
-from eddi.table.cells.number_format import parse_number
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
-from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
+from eddi.table.series.age_windows import add_windows
+from eddi.table.series.time_section import TimeSection
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable, level_position
+from eddi.table.variable import Level, Variable
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class Schema:
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
+        time: how repeated measurements become rows; None for a table with one row per person. Use
+            `with_time` to set it.
     """
 
     variables: tuple[Variable, ...]
@@ -85,10 +87,11 @@ class Schema:
     relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
+    time: TimeSection | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "exploration", "language"):
+            if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
         variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
@@ -103,7 +106,7 @@ class Schema:
             for name, requirement in question.requires.items():
                 self._check_variable(name, f"question {question.name!r} requires")
                 for part in requirement:
-                    _check_requirement(question.name, self[name], part)
+                    check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
         check_languages("the schema", (self.language,) if self.language else ())
@@ -314,7 +317,13 @@ class Schema:
         else:
             variables = (*self.variables, variable)
         notes = tuple(note for note in self.notes if note.column != variable.column)
-        return replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        schema = replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        return schema if self.time is None else schema.with_time(self.time)
+
+    def with_time(self, time: TimeSection) -> "Schema":
+        """Return a copy whose repeated variables have one variable per window of age."""
+        variables, questions = add_windows(time, self.variables, self.explicit_questions)
+        return replace(self, variables=variables, explicit_questions=questions, time=time)
 
     def without(
         self,
@@ -325,6 +334,8 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        if self.time is not None:
+            names = (*names, *(derived for name in names for derived in self.time.family(name)))
         questions = tuple(
             replace(q, reveals=remaining)
             for q in self.explicit_questions
@@ -348,6 +359,7 @@ class Schema:
             relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
+            time=None if self.time is None else self.time.without(names),
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:
@@ -379,21 +391,3 @@ def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[L
         missing=(*own_missing, *table_missing),
         declined=(*own_declined, *table_declined),
     )
-
-
-def _check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
-    if isinstance(part, Comparison):
-        part.check(question, variable)
-    elif not variable.kind.has_levels:
-        if math.isnan(parse_number(part)):
-            raise SchemaError(
-                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
-                f"levels (it is {variable.kind} and has none). Use a comparison such as "
-                f'"{variable.name} > 3".'
-            )
-    elif level_position(variable.levels, part) is None:
-        levels = ", ".join(map(str, variable.levels))
-        raise SchemaError(
-            f"question {question!r} requires {variable.name!r} to be {part!r}, "
-            f"which is not one of its levels ({levels})."
-        )
