@@ -69,7 +69,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
                 targets=run.targets,
             )
         )
-        validations.append(_validation(validation_rows, run, recipe, device))
+        validations.append(
+            Validation.if_any(validation_rows, recipe, seed=run.seed, device=device, targets=run.targets)
+        )
     weights = StackedWeights([run.network.to(device) for run in runs], recipe)
     states = [TrainingState() for _ in runs]
     started_at = time.monotonic()
@@ -101,14 +103,6 @@ def _in_threads(work: Callable[..., None], *arguments: Sequence[object]) -> None
 def _calibrate(run: Run, validation: Validation | None) -> None:
     if validation and run.network.marginals is not None:
         calibrate(run.network.marginals, validation.calibration_data(run.network))
-
-
-def _validation(
-    rows: Evidence | None, run: Run, recipe: Recipe, device: torch.device
-) -> Validation | None:
-    if rows is None:
-        return None
-    return Validation(rows, recipe, seed=run.seed, device=device, targets=run.targets)
 
 
 def check_compatible(networks: Sequence[Network]) -> None:

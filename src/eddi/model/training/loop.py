@@ -68,8 +68,7 @@ def train(
         network.fit_factors(join_rows(first_window(training_rows), extra))
     network.to(device)
     weights = FlatWeights(network, recipe)
-    make_validation = partial(Validation, recipe=recipe, seed=seed, device=device, targets=targets)
-    validation = None if validation_rows is None else make_validation(validation_rows)
+    validation = Validation.if_any(validation_rows, recipe, seed=seed, device=device, targets=targets)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
     make_sampler = partial(BatchSampler, n_latent=network.latent, targets=targets, extra=extra)
@@ -79,15 +78,15 @@ def train(
         state.best = state.best if first_score is None else first_score
         weights.store_best()
     captured = CapturedStep.if_possible(network, weights, recipe, context)
-    saved_at = started_at = time.monotonic()
-    earlier_seconds = state.history[-1].seconds if state.history else 0.0
+    started_at = time.monotonic() - (state.history[-1].seconds if state.history else 0.0)
+    saved_at = time.monotonic()
     with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
         while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
             mean_loss = _train_round(network, weights, sampler, recipe, state.round, context, captured)
             with weights.averaged():
                 score = validation.score(network) if validation else None
             progress = advance(state, weights, recipe, mean_loss, score)
-            progress = replace(progress, seconds=earlier_seconds + time.monotonic() - started_at)
+            progress = replace(progress, seconds=time.monotonic() - started_at)
             state.history.append(progress)
             if on_progress and context.is_first:
                 on_progress(progress)
