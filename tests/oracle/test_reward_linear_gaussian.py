@@ -109,6 +109,7 @@ class FactorLayers:
     """Layers that pass the code through."""
 
     factors = None
+    device = torch.device("cpu")
 
     def first_layer(self, code):
         return code

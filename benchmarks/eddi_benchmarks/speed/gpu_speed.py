@@ -36,6 +36,7 @@ from eddi.table.variable import Kind
 from eddi_benchmarks.harness.files import write_json
 from eddi_benchmarks.report.statistics import Numbers
 from eddi_benchmarks.speed import measurement
+from eddi_benchmarks.speed.default_gpu import measure_default_model
 from eddi_benchmarks.speed.measurement import Measurement
 from eddi_benchmarks.speed.training_speed import make_schema
 
@@ -99,6 +100,7 @@ def run(folder: Path, *, quick: bool = False, say: Callable[[str], None] = print
         partial(_measure_reward, BOSTON),
         partial(_measure_reward, NHANES),
         _measure_training,
+        measure_default_model,
     )
     measurements: list[Measurement] = []
     for part in parts:

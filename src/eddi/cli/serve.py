@@ -39,6 +39,9 @@ def serve(
         int | None,
         typer.Option(metavar="N", min=1, help="Processes that serve requests; up to one per core."),
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda, cuda:1 ...")
+    ] = None,
 ) -> None:
     """Serve a questionnaire: web pages for respondents and an HTTP API for programs.
 
@@ -60,6 +63,7 @@ def serve(
         "host": host,
         "port": port,
         "workers": workers,
+        "device": device,
         **options.rules,
     }
     given = {name: value for name, value in settings.items() if value is not None}

@@ -115,6 +115,9 @@ class NetworkModel(Model, Protocol):
     def marginal_predictor(self) -> MarginalPredictor | None:
         """Marginal predictions without draws of z; None if the recipe does not learn them."""
 
+    def inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+        """What the network sees of the evidence: coded values and 0/1 observed [rows, variables]."""
+
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 

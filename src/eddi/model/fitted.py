@@ -14,6 +14,7 @@ from torch import Tensor
 from eddi.errors import TableError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
+from eddi.model.inference.device_copy import copy_to
 from eddi.model.inference.frozen import Encoding, EncodingMemory, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
@@ -226,7 +227,7 @@ class FittedModel(LearnedAttributes):
 
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
-        return self.frozen.code(*self._inputs(evidence))
+        return self.frozen.code(*self.inputs(evidence))
 
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
@@ -365,7 +366,7 @@ class FittedModel(LearnedAttributes):
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
         if self.marginal_predictor is not None:
-            return sample_missing(self.marginal_predictor, *self._inputs(evidence), level)
+            return sample_missing(self.marginal_predictor, *self.inputs(evidence), level)
         noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
         posterior = self.posterior(self.code(evidence))
         outputs = self.network.decode(posterior.draw(noise.to(level.device)))
@@ -390,10 +391,10 @@ class FittedModel(LearnedAttributes):
         starts = range(0, len(evidence), n_rows)
         return (evidence[start : start + n_rows] for start in starts)
 
-    def _inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
+    def inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         """What the network sees of the evidence; see `Coding.limit`."""
         return self._tensors(self.coding.limit(evidence))
 
     def _tensors(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
-        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
-        return values.to(self.frozen.device), observed.to(self.frozen.device, torch.float32)
+        device = self.frozen.device
+        return copy_to(evidence.values, device), copy_to(evidence.observed, device).float()

@@ -25,6 +25,7 @@ from eddi.model.network.factors.factor_model import FactorMoments, FactorPosteri
 from eddi.model.network.features import Features
 from eddi.reward.candidates import CandidateCells, CandidatePairs, RevealedVariables
 from eddi.reward.enumeration import AnswerColumns, EnumeratedAnswers
+from eddi.reward.fused.captured_rewards import CapturedRewards
 from eddi.table.evidence import Evidence
 
 BATCH_ANSWERS = 8_192  # candidate answers per pass: their widest layer fits into a cache
@@ -77,8 +78,24 @@ def empty_row(model: NetworkModel) -> Evidence:
 def _rewards(
     model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor:
+    captured = _find_captured(model, target, settings)
+    if captured is not None and len(evidence):
+        return captured(model, evidence)
     with torch.inference_mode():
         return RewardContext.from_evidence(model, evidence, target).rewards(settings)
+
+
+def _find_captured(
+    model: NetworkModel, target: list[int], settings: EnumerationSettings
+) -> CapturedRewards | None:
+    """The rewards as a captured graph, on a GPU that supports it."""
+    predictor = model.marginal_predictor
+    if predictor is None or predictor.frozen.device.type == "cpu":
+        return None
+    return model.cache.get(
+        ("captured_rewards", tuple(target), settings.n_points),
+        lambda: CapturedRewards.from_model(model, target, n_points=settings.n_points),
+    )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,13 @@ def open_service(
         StoreError: the store cannot be opened.
     """
     questionnaires = [
-        Questionnaire.load(path, settings.targets, strategy=settings.strategy, rules=settings.rules)
+        Questionnaire.load(
+            path,
+            settings.targets,
+            strategy=settings.strategy,
+            rules=settings.rules,
+            device=settings.device,
+        )
         for path in models
     ]
     store = open_store(settings.store)

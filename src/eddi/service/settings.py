@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     workers: int = Field(
         1, ge=1, description="Processes that serve requests, up to one per processor core."
     )
+    device: str = Field(
+        "auto",
+        description="Where models compute: auto, cpu, cuda, cuda:1 ... A GPU serves large batches.",
+    )
     title: str = Field("", description="Heading of the start page. Default: it names the target.")
     about: str = Field(
         "", description="Paragraph on the start page: who asks, why, and whom to contact."

@@ -51,13 +51,19 @@ class Information:
         n_observed = evidence.observed.sum(1).tolist()  # [rows]
         if set(n_observed) == {0}:  # rows without an answer all have the same scores
             return self._rewards(model, evidence[:1], target, 0).expand(len(evidence), -1)
-        if len(counts := set(n_observed)) == 1:
-            return self._rewards(model, evidence, target, n_observed[0])
+        if len(counts := set(n_observed)) == 1 or not self._is_drawn(model):
+            return self._rewards(model, evidence, target, max(counts, default=0))
         scores = torch.zeros((len(evidence), len(model.schema.questions)))
         for n in counts:
             rows = np.flatnonzero(np.equal(n_observed, n))
             scores[torch.from_numpy(rows)] = self._rewards(model, evidence[rows], target, n)
         return scores
+
+    def _is_drawn(self, model: NetworkModel) -> bool:
+        """Whether answers are drawn: all of the paper's reward, else those that reveal several variables."""
+        if self.reward == "latent" or model.marginal_predictor is None:
+            return True
+        return any(len(question.reveals) > 1 for question in model.schema.questions)
 
     def _rewards(
         self, model: NetworkModel, evidence: Evidence, target: Sequence[str], n_observed: int

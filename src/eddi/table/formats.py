@@ -43,7 +43,7 @@ def read(source: Any, *, limits: ReadLimits = DEFAULT_LIMITS) -> pa.Table:
         arrays, labels = read_file(Path(source), limits)
         return _make_table(arrays, labels)
     if _is_a(source, "pandas", "DataFrame"):
-        arrays = [_series_to_array(source.iloc[:, index]) for index in range(source.shape[1])]
+        arrays = [_series_to_array(column) for _, column in source.items()]
         return _make_table(arrays, list(source.columns))
     if _is_a(source, "polars", "LazyFrame"):
         source = source.collect()

@@ -16,6 +16,7 @@ import torch
 import eddi
 from eddi.model.fitted import FittedModel
 from eddi.model.recipe import PAPER, Recipe
+from eddi.reward import triton_support
 from eddi.reward.paper import triton_backend
 from eddi.reward.paper.torch_backend import TorchBackend
 from eddi.reward.paper.triton_backend import PackedNetwork, TritonBackend
@@ -137,9 +138,9 @@ def test_models_with_levels_are_not_supported() -> None:
 
 def test_a_cpu_is_not_supported() -> None:
     model = fit(replace(SMALL, max_steps=1))
-    is_supported = triton_backend._is_supported(model.frozen.device)
+    is_supported = triton_support.can_run_kernels(model.frozen.device)
     assert (TritonBackend.from_model(model) is not None) == is_supported
-    assert not triton_backend._is_supported(torch.device("cpu"))
+    assert not triton_support.can_run_kernels(torch.device("cpu"))
 
 
 def test_the_packed_layers_give_the_posterior_of_the_model() -> None:

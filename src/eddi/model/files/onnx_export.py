@@ -146,7 +146,7 @@ class _MarginalHeads(nn.Module):
         features = self.network.features(code)
         outputs = self.marginals(features.inputs)
         if self.factor_head is not None:
-            outputs = self.factor_head.add_to(outputs, features)
+            outputs = self.factor_head.add_to(outputs, features.factors)
         return _describe(self.marginals, outputs)
 
 

@@ -174,7 +174,9 @@ class _QuantitySupport:
         is_merged = self._n < values.shape[-1]
         if is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
-        if not (has_coarse := bool(is_coarse.any())) and not is_merged:
+        # On a GPU, the question whether any row is coarse would wait for the answer.
+        has_coarse = is_coarse.is_cuda or bool(is_coarse.any())
+        if not has_coarse and not is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
             points = self._head.heads.quantile(outputs[None], self._levels).movedim(0, -1)

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
 from eddi.model.network.features import Features
 from eddi.model.network.heads import Heads
 from eddi.model.network.marginals import FactorHead, Marginals
@@ -40,7 +41,7 @@ class VariableHead:
 
     def __call__(self, features: Features) -> Tensor:
         """Likelihood parameters [..., outputs of the variables] for hidden features."""
-        return self._add_factors(F.linear(features.inputs, *self.weights), features)
+        return self.add_factors(F.linear(features.inputs, *self.weights), features.factors)
 
     def predict(self, features: Features) -> Tensor:
         """The same, with sums in double precision.
@@ -49,10 +50,11 @@ class VariableHead:
         """
         weight, bias = self.weights
         outputs = F.linear(features.inputs.double(), weight.double(), bias.double())
-        return self._add_factors(outputs.to(features.inputs.dtype), features)
+        return self.add_factors(outputs.to(features.inputs.dtype), features.factors)
 
-    def _add_factors(self, outputs: Tensor, features: Features) -> Tensor:
-        return outputs if self.factor_head is None else self.factor_head.add_to(outputs, features)
+    def add_factors(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
+        """The network's ``outputs`` [..., outputs] with those of the factor model."""
+        return outputs if self.factor_head is None else self.factor_head.add_to(outputs, factors)
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:
         """KL(after || before) in nats, summed over the variables."""

@@ -10,9 +10,13 @@ from torch import Tensor, nn
 
 from eddi.model.network.atoms import Atoms
 from eddi.model.network.factors.discriminant import LevelDiscriminant
-from eddi.model.network.factors.factor_model import Factors, PackedFactors
+from eddi.model.network.factors.factor_model import (
+    FactorMoments,
+    FactorPosterior,
+    Factors,
+    PackedFactors,
+)
 from eddi.model.network.factors.quantities import QuantityPrediction
-from eddi.model.network.features import Features
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
 from eddi.model.network.likelihood import Bernoulli, Categorical, VariableSpec
@@ -168,17 +172,17 @@ class FactorHead:
         used = tuple(part for part in self.parts if self.share[part.rows].any())
         return FactorHead(used, self.share, self.log_shares) if used else None
 
-    def outputs(self, features: Features) -> Tensor:
+    def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Outputs of the factor model [..., outputs]."""
-        assert features.factors is not None  # noqa: S101  # this head comes with factors
-        outputs = self.log_shares.expand(*features.inputs.shape[:-1], -1)
+        outputs = self.log_shares.expand(*factors.mean.shape[:-1], -1)
         for part in self.parts:
-            outputs = outputs.index_add(-1, part.rows, part(features.factors))
+            outputs = outputs.index_add(-1, part.rows, part(factors))
         return outputs
 
-    def add_to(self, outputs: Tensor, features: Features) -> Tensor:
+    def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
         """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
-        return outputs + self.share * self.outputs(features)
+        assert factors is not None  # noqa: S101  # this head comes with factors
+        return outputs + self.share * self.outputs(factors)
 
 
 def group_by_scale(scale: Tensor, group_edges: Tensor) -> Tensor:

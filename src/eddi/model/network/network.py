@@ -117,11 +117,11 @@ class Network(Heads):
 
     def factor_outputs(self, features: Features) -> Tensor | None:
         """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""
-        if self.marginals is None:
+        if self.marginals is None or features.factors is None:
             return None
         packed = self.set_encoder.encoder_weights().factors
         head = self.marginals.factor_head(packed, range(len(self.specs)))
-        return None if head is None else head.outputs(features)
+        return None if head is None else head.outputs(features.factors)
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""

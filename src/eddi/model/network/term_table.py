@@ -57,13 +57,27 @@ class TermTable:
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
+        segment, distance = self.locate(values, variables)
+        height, slope = self.lines[segment].chunk(2, dim=-1)
+        terms = torch.addcmul(height, distance[..., None], slope)
+        return terms.relu_() if self.has_relu else terms
+
+    def locate(self, values: Tensor, variables: Tensor) -> tuple[Tensor, Tensor]:
+        """The segment of each answer, and its distance from the start of the segment, both [..., n]."""
         inputs = values if self.unit is None else values * self.unit[variables]
         first = self.first[variables]
-        segment = first + (inputs[..., None] > self.knots[variables]).sum(-1)
+        segment = first + _count_below(self.knots[variables], inputs)
         if self.by_level is not None:
             # A drawn quantity may be infinite, which is no level.
             level = torch.where(self.by_level[variables], values, 0.0).long()
             segment = torch.where(self.by_level[variables], first + level, segment)
-        height, slope = self.lines[segment].chunk(2, dim=-1)
-        terms = torch.addcmul(height, (inputs - self.start[segment])[..., None], slope)
-        return terms.relu_() if self.has_relu else terms
+        return segment, inputs - self.start[segment]
+
+
+def _count_below(knots: Tensor, inputs: Tensor) -> Tensor:
+    """The number of rising knots [n, knots] below each input [..., n]; 0 for NaN."""
+    if knots.numel() == 0:
+        return torch.zeros_like(inputs, dtype=torch.long)
+    numbers = torch.where(inputs.isnan(), -torch.inf, inputs)
+    counts = torch.searchsorted(knots, numbers.reshape(-1, len(knots)).T.contiguous())
+    return counts.T.contiguous().view(inputs.shape)

@@ -22,6 +22,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
+from eddi.model.training.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate
@@ -31,8 +32,7 @@ from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
 MAX_NUMBERS = 2**26  # of rows, masks and noise on the device at once: 256 MB
-N_SAMPLING_THREADS = 8  # random numbers are drawn on the CPU while the GPU computes
-WARM_UP_STEPS = 3  # before a capture, so that all memory is allocated
+N_THREADS = 8  # random numbers are drawn on the CPU while the GPU computes
 CPU = torch.device("cpu")
 
 Draws = tuple[Tensor, ...]  # values, weights, observed and noise of some steps, as in `Batch`
@@ -56,9 +56,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     """
     check_compatible([run.network for run in runs])
     samplers, validations = [], []
-    for run in runs:
-        training_rows, validation_rows = split_validation(run.evidence, recipe, run.seed)
-        run.network.fit_factors(first_window(training_rows))
+    splits = [split_validation(run.evidence, recipe, run.seed) for run in runs]
+    _in_threads(lambda run, split: run.network.fit_factors(first_window(split[0])), runs, splits)
+    for run, (training_rows, validation_rows) in zip(runs, splits, strict=True):
         samplers.append(
             BatchSampler(
                 training_rows,
@@ -69,7 +69,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
                 targets=run.targets,
             )
         )
-        validations.append(_validation(validation_rows, run, recipe, device))
+        validations.append(
+            Validation.if_any(validation_rows, recipe, seed=run.seed, device=device, targets=run.targets)
+        )
     weights = StackedWeights([run.network.to(device) for run in runs], recipe)
     states = [TrainingState() for _ in runs]
     started_at = time.monotonic()
@@ -88,18 +90,19 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
         if all(state.n_stale > recipe.patience for state in states):
             break
     weights.use_best()
-    for run, validation in zip(runs, validations, strict=True):
-        if validation and run.network.marginals is not None:
-            calibrate(run.network.marginals, validation.calibration_data(run.network))
+    _in_threads(_calibrate, runs, validations)
     return [state.history for state in states]
 
 
-def _validation(
-    rows: Evidence | None, run: Run, recipe: Recipe, device: torch.device
-) -> Validation | None:
-    if rows is None:
-        return None
-    return Validation(rows, recipe, seed=run.seed, device=device, targets=run.targets)
+def _in_threads(work: Callable[..., None], *arguments: Sequence[object]) -> None:
+    """Do independent work, mostly outside of Python, on several cores."""
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        list(pool.map(work, *arguments))
+
+
+def _calibrate(run: Run, validation: Validation | None) -> None:
+    if validation and run.network.marginals is not None:
+        calibrate(run.network.marginals, validation.calibration_data(run.network))
 
 
 def check_compatible(networks: Sequence[Network]) -> None:
@@ -250,55 +253,31 @@ class BatchedStep:
                 module, {f"network.{name}": part for name, part in own.items()}, batch
             )
         )
-        self._draws: Draws = ()
-        self._run_step: Callable[[], None] | None = None
+        self._queue: StepQueue | None = None
+        self._run: Callable[[], None] = self._take_step
 
     def __call__(self, draws: Draws, first: int) -> Tensor:
         """The losses [steps, networks] of the steps from ``first`` on."""
         n = len(draws[0])
-        rates = torch.tensor([learning_rate(self.recipe, first + k) for k in range(n)])
-        if self._run_step is None:
-            self._prepare((*draws, rates))
-        for buffer, values in zip(self._draws, (*draws, rates), strict=True):
-            buffer[:n].copy_(values, non_blocking=True)
-        self._position.zero_()
-        assert self._run_step is not None  # noqa: S101  # set by _prepare
+        parts = (*draws, torch.tensor([learning_rate(self.recipe, first + k) for k in range(n)]))
+        if self._queue is None:
+            self._queue = StepQueue.for_steps(parts, self.device, len(self.loss_weights))
+            is_captured = self.device.type == "cuda"
+            self._run = (
+                capture(self._take_step, self.weights.state()) if is_captured else self._take_step
+            )
+        self._queue.fill(parts)
         for _ in range(n):
-            self._run_step()
-        return self._step_losses[:n].clone()
-
-    def _prepare(self, draws: Draws) -> None:
-        """Allocate all memory, and capture a step if possible."""
-        self._draws = tuple(torch.empty_like(part, device=self.device) for part in draws)
-        for buffer, values in zip(self._draws, draws, strict=True):
-            buffer.copy_(values)
-        self._position = torch.zeros(1, dtype=torch.long, device=self.device)
-        self._step_losses = torch.empty((len(draws[0]), len(self.loss_weights)), device=self.device)
-        self._run_step = self._capture() if self.device.type == "cuda" else self._take_step
+            self._run()
+        return self._queue.losses[:n].clone()
 
     def _take_step(self) -> None:
-        *batch, rate = (part.index_select(0, self._position)[0] for part in self._draws)
+        assert self._queue is not None  # noqa: S101  # filled before
+        *batch, rate = self._queue.take()
         own = {**self.weights.by_name(), **self._buffers}
         losses = self._losses(own, (*batch, self.loss_weights))
         self.weights.step(losses, rate)
-        self._step_losses.index_copy_(0, self._position, losses.detach()[None])
-        self._position += 1
-
-    def _capture(self) -> Callable[[], None]:
-        before = {name: part.clone() for name, part in self.weights.state().items()}
-        side_stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side_stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side_stream):
-            for _ in range(WARM_UP_STEPS):
-                self._position.zero_()
-                self._take_step()
-        torch.cuda.current_stream().wait_stream(side_stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._take_step()
-        for name, part in self.weights.state().items():
-            part.copy_(before[name])
-        return graph.replay
+        self._queue.finish(losses)
 
 
 def _differing_buffers(networks: Sequence[Network]) -> dict[str, Tensor]:
@@ -314,7 +293,7 @@ def train_rounds(
     """Train all networks from step ``first`` on; yields the mean loss [networks] of every round."""
     n_numbers = sum(part[0].numel() for part in _draw_steps(samplers[0].batches(0, 1), 1))
     block_steps = max(1, min(ROUND_STEPS, MAX_NUMBERS // (n_numbers * len(samplers))))
-    with ThreadPoolExecutor(N_SAMPLING_THREADS) as pool:
+    with ThreadPoolExecutor(N_THREADS) as pool:
         blocks = _submit_blocks(pool, samplers, recipe, block_steps, first)
         pending = [*islice(blocks, 1)]
         losses: list[Tensor] = []

@@ -65,19 +65,26 @@ class BatchSampler:
 
     def batches(self, first: int, last: int) -> Iterator[Batch]:
         """The batches of the steps of one round."""
+        for block in self.blocks(first, last):
+            parts = (block.values, block.weights, block.observed, block.noise)
+            for step in zip(*parts, strict=True):
+                yield Batch(*step, self.loss_weights)
+
+    def blocks(self, first: int, last: int) -> Iterator[Batch]:
+        """The batches of the steps of one round, several steps at once [steps, ...]."""
         window = first // (ROUND_STEPS * WINDOW_ROUNDS)
         if self.stream is not None and window != self.window:
             self.window = window
             self._set_rows(self.stream.window(window))
         for start in range(first, last, self.block_steps):
-            yield from self._draw_block(start, min(start + self.block_steps, last))
+            yield self._draw_block(start, min(start + self.block_steps, last))
 
     def _draw_rows(self, n: int, random: torch.Generator) -> Tensor:
         if self.is_uniform:
             return torch.randint(len(self.values), (n,), generator=random)
         return torch.multinomial(self.rates, n, replacement=True, generator=random)
 
-    def _draw_block(self, start: int, stop: int) -> Iterator[Batch]:
+    def _draw_block(self, start: int, stop: int) -> Batch:
         random = torch.Generator().manual_seed(mix_seed(self.seed, start))
         n_steps, n_rows = stop - start, self.recipe.batch_size
         rows = self._draw_rows(n_steps * n_rows, random).to(self.device)
@@ -95,8 +102,7 @@ class BatchSampler:
         if self.lookup is not None:
             by_question = self.lookup.weights(rows, observed.view(len(rows), -1))
             weights = weights * by_question.view(shape)
-        for step in zip(values, weights, observed, noise, strict=True):
-            yield Batch(*step, self.loss_weights)
+        return Batch(values, weights, observed, noise, self.loss_weights)
 
 
 def draw_visible(shape: tuple[int, ...], recipe: Recipe, random: torch.Generator) -> Tensor:

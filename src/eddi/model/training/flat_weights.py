@@ -42,7 +42,9 @@ class FlatWeights:
         self._matrices = self.flat[:n_matrix]
         self._clip, self._decay, self._average_steps = recipe.clip, recipe.weight_decay, recipe.average
 
-    def step(self, loss: Tensor, rate: float, context: DistributedContext = SINGLE_PROCESS) -> None:
+    def step(
+        self, loss: Tensor, rate: float | Tensor, context: DistributedContext = SINGLE_PROCESS
+    ) -> None:
         """One step of AdamW with gradient clipping; biases and noise parameters do not decay."""
         self._gradient.zero_()
         loss.backward()  # type: ignore[no-untyped-call]

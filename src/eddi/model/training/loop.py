@@ -21,6 +21,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
+from eddi.model.training.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
@@ -67,8 +68,7 @@ def train(
         network.fit_factors(*weigh_rows(first_window(training_rows), extra))
     network.to(device)
     weights = FlatWeights(network, recipe)
-    make_validation = partial(Validation, recipe=recipe, seed=seed, device=device, targets=targets)
-    validation = None if validation_rows is None else make_validation(validation_rows)
+    validation = Validation.if_any(validation_rows, recipe, seed=seed, device=device, targets=targets)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
     make_sampler = partial(BatchSampler, n_latent=network.latent, targets=targets, extra=extra)
@@ -77,15 +77,16 @@ def train(
         first_score = validation.score(network)
         state.best = state.best if first_score is None else first_score
         weights.store_best()
-    saved_at = started_at = time.monotonic()
-    earlier_seconds = state.history[-1].seconds if state.history else 0.0
+    captured = CapturedStep.if_possible(network, weights, recipe, context)
+    started_at = time.monotonic() - (state.history[-1].seconds if state.history else 0.0)
+    saved_at = time.monotonic()
     with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
         while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
-            mean_loss = _train_round(network, weights, sampler, recipe, state.round, context)
+            mean_loss = _train_round(network, weights, sampler, recipe, state.round, context, captured)
             with weights.averaged():
                 score = validation.score(network) if validation else None
             progress = advance(state, weights, recipe, mean_loss, score)
-            progress = replace(progress, seconds=earlier_seconds + time.monotonic() - started_at)
+            progress = replace(progress, seconds=time.monotonic() - started_at)
             state.history.append(progress)
             if on_progress and context.is_first:
                 on_progress(progress)
@@ -139,8 +140,11 @@ def _train_round(
     recipe: Recipe,
     number: int,
     context: DistributedContext,
+    captured: CapturedStep | None,
 ) -> float:
     """At most ROUND_STEPS optimiser steps; returns the mean loss."""
+    if captured is not None:
+        return _train_captured_round(captured, sampler, recipe, number)
     first = number * ROUND_STEPS
     last = min(first + ROUND_STEPS, recipe.max_steps)
     losses: list[Tensor] = []
@@ -149,6 +153,20 @@ def _train_round(
         weights.step(batch_loss, learning_rate(recipe, step), context)
         losses.append(batch_loss.detach())
     return float(context.average(torch.stack(losses).mean()))
+
+
+def _train_captured_round(
+    step: CapturedStep, sampler: BatchSampler, recipe: Recipe, number: int
+) -> float:
+    """The same on a GPU; the next block is drawn while the GPU computes."""
+    first = number * ROUND_STEPS
+    last = min(first + ROUND_STEPS, recipe.max_steps)
+    losses: list[Tensor] = []
+    for block in sampler.blocks(first, last):
+        start = first + sum(map(len, losses))
+        rates = [learning_rate(recipe, start + place) for place in range(len(block.values))]
+        losses.append(step(block, torch.tensor(rates)))
+    return float(torch.cat(losses).mean())
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:

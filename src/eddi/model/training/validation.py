@@ -98,6 +98,19 @@ class Validation:
         self._device, self._targets = device, list(targets) if recipe.objective == "direct" else []
         self.batch = self._mask_rows(MAX_VALIDATION_ROWS)
 
+    @classmethod
+    def if_any(
+        cls,
+        rows: Evidence | None,
+        recipe: Recipe,
+        *,
+        seed: int,
+        device: torch.device,
+        targets: Sequence[int],
+    ) -> "Validation | None":
+        """The validation with held-out rows; None if there are none."""
+        return None if rows is None else cls(rows, recipe, seed=seed, device=device, targets=targets)
+
     def __len__(self) -> int:
         return len(self._evidence)
 

@@ -5,9 +5,7 @@ computes an answer's divergence in registers (`kernels`). It supports models who
 numbers, the encoders PN and PNP, and a tail with two hidden layers that fits into a multiprocessor.
 """
 
-import importlib.util
 from dataclasses import dataclass
-from shutil import which
 
 import torch
 from torch import Tensor
@@ -16,10 +14,9 @@ from eddi.model.base import NetworkModel
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.network import Network
 from eddi.reward.candidates import RevealedVariables
+from eddi.reward.triton_support import can_run_kernels
 from eddi.table.evidence import Evidence
 
-HOPPER = (9, 0)  # older GPUs may lack the shared memory
-COMPILERS = ("cc", "gcc", "clang")  # Triton compiles its launcher with one of these
 MIN_SIDE = 16  # smallest side of a tensor core's matrix
 CHUNK = 64  # hidden units in registers at once
 N_CONSTANTS = 2  # units that are always 1; a layer adds its bias, in two parts, through them
@@ -132,7 +129,7 @@ class TritonBackend:
     @classmethod
     def from_model(cls, model: NetworkModel) -> "TritonBackend | None":
         """Pack a model; None if the kernels do not support it or its device."""
-        if not _is_supported(model.frozen.device):
+        if not can_run_kernels(model.frozen.device):
             return None
         packed = PackedNetwork.from_network(model.network, model.frozen)
         return None if packed is None else cls(model, packed)
@@ -242,13 +239,6 @@ def _find_open_rows(questions: QuestionTable, unobserved: Tensor) -> tuple[Tenso
         BATCH=SCAN_ROWS,
     )
     return order, n_open
-
-
-def _is_supported(device: torch.device) -> bool:
-    """Whether the kernels run on a device: a recent GPU, with Triton and a compiler."""
-    if device.type != "cuda" or torch.cuda.get_device_capability(device) < HOPPER:
-        return False
-    return importlib.util.find_spec("triton") is not None and any(map(which, COMPILERS))
 
 
 def _count_programs(device: torch.device) -> int:

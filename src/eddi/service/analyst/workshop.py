@@ -52,7 +52,9 @@ class ModelInUseError(EddiError, RuntimeError):
 class Workshop:
     """Tables, jobs, models and published questionnaires, over one store and one folder."""
 
-    def __init__(self, store: Store, folder: Path, *, max_running_jobs: int = 1) -> None:
+    def __init__(
+        self, store: Store, folder: Path, *, max_running_jobs: int = 1, device: str = "auto"
+    ) -> None:
         self.folder = folder
         self.blobs = BlobStore(folder / "shelf")
         self.tables = Tables(store, self.blobs)
@@ -61,7 +63,7 @@ class Workshop:
         self.model_names = ModelNames(store)
         self.invitations = Invitations(store)
         self.activity = ActivityLog(store)
-        self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
+        self.catalogue = PublishedCatalogue(self.publisher, self.blobs, device=device)
         self.learning = Learning(self.jobs, self.catalogue)
         self.supervisor = JobSupervisor(
             self.jobs, self.blobs, self.learning, max_running=max_running_jobs
@@ -71,11 +73,11 @@ class Workshop:
     @classmethod
     def from_settings(cls, store: Store, settings: Settings) -> "Workshop":
         """The workshop of a store; in a temporary folder if the store itself is temporary."""
-        folder = settings.workshop_folder
+        folder, device = settings.workshop_folder, settings.device
         if folder is not None:
-            return cls(store, folder, max_running_jobs=settings.jobs)
+            return cls(store, folder, max_running_jobs=settings.jobs, device=device)
         temporary = tempfile.TemporaryDirectory(prefix="eddi-workshop-")
-        workshop = cls(store, Path(temporary.name), max_running_jobs=settings.jobs)
+        workshop = cls(store, Path(temporary.name), max_running_jobs=settings.jobs, device=device)
         workshop._temporary = temporary
         return workshop
 

@@ -86,6 +86,7 @@ class Questionnaire:
         *,
         strategy: str = "",
         rules: Mapping[str, float] | None = None,
+        device: str = "auto",
     ) -> "Questionnaire":
         """Load a model file as a questionnaire with the name of the file.
 
@@ -96,7 +97,7 @@ class Questionnaire:
             ModelFileError: the file does not exist or is not a model.
             TargetError: the target is not a variable of the model, or neither gives a target.
         """
-        model = load(path)
+        model = load(path, device=device)
         target_names = model.schema.target_names(target or model.target or None)
         if not target_names:
             suggested = ", ".join(model.schema.names[:N_TARGETS_SUGGESTED])

@@ -272,8 +272,11 @@ class FactorPosterior:
 
     def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean [..., n, inputs] and covariance [..., n, inputs, inputs] of W z, for n matrices W."""
-        mean = (loadings @ self.mean[..., None, :, None])[..., 0]
-        return mean, loadings @ self.covariance[..., None, :, :] @ loadings.mT
+        mean = _project(self.mean, loadings)
+        if loadings.shape[1] > 1:
+            return mean, loadings @ self.covariance[..., None, :, :] @ loadings.mT
+        half = _project(self.covariance, loadings)[..., 0]  # [..., K, n]
+        return mean, (half * loadings[:, 0].T).sum(-2)[..., None, None]
 
 
 @dataclass(frozen=True)
@@ -303,11 +306,10 @@ class FactorUpdates:
     def project_covariance(self, loadings: Tensor) -> Tensor:
         """The covariance of W z after the answer [cells, n, inputs, inputs], for n matrices W."""
         before = self.prior.project(loadings)[1]  # [rows, n, inputs, inputs]
-        n_variables = len(self.expected) // len(before)
-        before = before if len(before) == 1 else before.repeat_interleave(n_variables, 0)
-        left = loadings @ self.gain[:, None].mT  # [cells, n, inputs, inputs of the answer]
-        right = self.projected[:, None] @ loadings.mT
-        return before - left @ right
+        left = _project(self.gain, loadings)[..., :, None]  # [cells, inputs of the answer, n, inputs, 1]
+        right = _project(self.projected, loadings)[..., None, :]
+        change = _sum_inputs(left * right)  # [cells, n, inputs, inputs]
+        return (before[:, None] - change.view(len(before), -1, *change.shape[1:])).flatten(0, 1)
 
 
 @dataclass(frozen=True)
@@ -329,12 +331,20 @@ class FactorMoments:
 
     def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean [answers, n, inputs] and covariance [answers, n, inputs, inputs] of W z."""
-        mean = (loadings @ self.mean[:, None, :, None])[..., 0]
+        mean = _project(self.mean, loadings)
         return mean, self.updates.project_covariance(loadings).index_select(0, self.cells)
 
 
+def _project(vectors: Tensor, loadings: Tensor) -> Tensor:
+    """W v for vectors [..., K] and n matrices W [n, inputs, K]: [..., n, inputs]."""
+    flat = loadings.flatten(0, 1)  # [n * inputs, K]
+    # For a single product, a matrix product would be a slow product of many vectors on a GPU.
+    products = (vectors * flat).sum(-1, keepdim=True) if len(flat) == 1 else vectors @ flat.T
+    return products.view(*products.shape[:-1], *loadings.shape[:2])
+
+
 def _sum_inputs(by_input: Tensor) -> Tensor:
-    """The sum over the inputs of [answers, inputs, K]."""
+    """The sum over the inputs of [answers, inputs, ...]."""
     return by_input[:, 0] if by_input.shape[1] == 1 else by_input.sum(1)
 
 

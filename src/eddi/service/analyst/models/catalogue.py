@@ -34,10 +34,13 @@ class PublishedCatalogue:
         publisher: the published questionnaires.
         blobs: contains their models.
         default: name of the questionnaire of interviews that do not name one.
+        device: where models compute.
     """
 
-    def __init__(self, publisher: Publisher, blobs: BlobStore, *, default: str = "") -> None:
-        self.publisher, self.blobs, self.default = publisher, blobs, default
+    def __init__(
+        self, publisher: Publisher, blobs: BlobStore, *, default: str = "", device: str = "auto"
+    ) -> None:
+        self.publisher, self.blobs, self.default, self.device = publisher, blobs, default, device
         self._loaded: OrderedDict[tuple[str, int], Questionnaire] = OrderedDict()
         self._published: list[PublishedQuestionnaire] = []
         self._first_page: str | None = None
@@ -91,7 +94,9 @@ class PublishedCatalogue:
             StopError: a condition is not valid, or a risk cannot be guaranteed.
         """
         path = self.blobs.path(digest)
-        questionnaire = Questionnaire.load(path, target, strategy=strategy, rules=rules)
+        questionnaire = Questionnaire.load(
+            path, target, strategy=strategy, rules=rules, device=self.device
+        )
         questionnaire.interview()  # raises if the rules cannot be followed
         published = self.publisher.publish(
             name,
@@ -221,7 +226,11 @@ class PublishedCatalogue:
                 return self._loaded[cache_key]
         path = self.blobs.path(version.model)  # loaded without the lock: other requests do not wait
         questionnaire = Questionnaire.load(
-            path, version.target, strategy=version.strategy, rules=version.rules
+            path,
+            version.target,
+            strategy=version.strategy,
+            rules=version.rules,
+            device=self.device,
         )
         with self._lock:
             while len(self._loaded) >= MAX_LOADED:

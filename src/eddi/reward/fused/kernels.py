@@ -1,0 +1,191 @@
+# mypy: ignore-errors
+"""The Triton kernel of the default reward: from candidate answers to the outputs of the target.
+
+A program takes a block of answers through the whole residual tail. No activation is written to memory, and
+the weights are read from the cache. Tensor cores multiply float16 numbers, so activations and weights are
+split into a float16 number and a float16 remainder. Three of their four products give the accuracy of
+float32. A hidden layer is three chunks of CHUNK units, since a block has a power of two of them.
+"""
+
+import triton
+import triton.language as tl
+
+EPSILON = tl.constexpr(1e-5)  # of a layer norm, as in torch
+MAX_FLOAT16 = tl.constexpr(65504.0)
+
+
+@triton.jit
+def _split(x):
+    """x as a float16 number and a float16 remainder."""
+    x = tl.minimum(tl.maximum(x, -MAX_FLOAT16), MAX_FLOAT16)
+    high = x.to(tl.float16)
+    return high, (x - high.to(tl.float32)).to(tl.float16)
+
+
+@triton.jit
+def _multiply(high, low, weight, row, column, total, n_rows, WIDTH: tl.constexpr,
+              DEPTH: tl.constexpr, COLUMNS: tl.constexpr):  # fmt: skip
+    """total + x @ the block [DEPTH, COLUMNS] of a weight that begins at this row and column.
+
+    The remainders of a weight [n_rows, WIDTH] follow it in memory.
+    """
+    rows, columns = row + tl.arange(0, DEPTH), column + tl.arange(0, COLUMNS)
+    place = weight + rows[:, None] * WIDTH + columns[None, :]
+    weight_high = tl.load(place)
+    total = tl.dot(low, weight_high, total)
+    total = tl.dot(high, tl.load(place + n_rows * WIDTH), total)
+    return tl.dot(high, weight_high, total)
+
+
+@triton.jit
+def _multiply_all(high, low, weight, row, h0, h1, h2, n_rows, CHUNK: tl.constexpr, DEPTH: tl.constexpr):
+    """Add x @ DEPTH rows of a weight to three chunks."""
+    WIDTH: tl.constexpr = 3 * CHUNK
+    h0 = _multiply(high, low, weight, row, 0, h0, n_rows, WIDTH, DEPTH, CHUNK)
+    h1 = _multiply(high, low, weight, row, CHUNK, h1, n_rows, WIDTH, DEPTH, CHUNK)
+    h2 = _multiply(high, low, weight, row, 2 * CHUNK, h2, n_rows, WIDTH, DEPTH, CHUNK)
+    return h0, h1, h2
+
+
+@triton.jit
+def _normalise(h0, h1, h2, WIDTH: tl.constexpr):
+    """Three chunks with mean 0 and variance 1 in each row."""
+    mean = (tl.sum(h0, 1) + tl.sum(h1, 1) + tl.sum(h2, 1)) / WIDTH
+    h0, h1, h2 = h0 - mean[:, None], h1 - mean[:, None], h2 - mean[:, None]
+    variance = (tl.sum(h0 * h0, 1) + tl.sum(h1 * h1, 1) + tl.sum(h2 * h2, 1)) / WIDTH
+    scale = tl.rsqrt(variance + EPSILON)[:, None]
+    return h0 * scale, h1 * scale, h2 * scale
+
+
+@triton.jit
+def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr):
+    """A residual block: h + outer relu(inner norm(h)), one chunk of inner units after the other."""
+    inner, inner_bias, outer, outer_bias = layers
+    WIDTH: tl.constexpr = 3 * CHUNK
+    n0, n1, n2 = _normalise(h0, h1, h2, WIDTH)
+    high0, low0 = _split(n0)
+    high1, low1 = _split(n1)
+    high2, low2 = _split(n2)
+    columns = tl.arange(0, CHUNK)
+    for start in tl.range(0, WIDTH, CHUNK, num_stages=STAGES):
+        bias = tl.load(inner_bias + start + columns)
+        a = tl.zeros(h0.shape, tl.float32) + bias[None, :]
+        a = _multiply(high0, low0, inner, 0, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
+        a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
+        a = _multiply(high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
+        high, low = _split(tl.maximum(a, 0.0))
+        h0, h1, h2 = _multiply_all(high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, CHUNK)
+    h0 += tl.load(outer_bias + columns)[None, :]
+    h1 += tl.load(outer_bias + CHUNK + columns)[None, :]
+    h2 += tl.load(outer_bias + 2 * CHUNK + columns)[None, :]
+    return h0, h1, h2
+
+
+@triton.jit
+def _activate(h, norm, start, CHUNK: tl.constexpr):
+    """relu(scale h + shift) of the last norm."""
+    columns = start + tl.arange(0, CHUNK)
+    scale, shift = tl.load(norm + columns), tl.load(norm + 3 * CHUNK + columns)
+    return tl.maximum(h * scale[None, :] + shift[None, :], 0.0)
+
+
+@triton.jit
+def _update_factors(place, row, cell, inputs, prior_mean, expected, gain, n_factors,
+                    N_INPUTS: tl.constexpr, FACTORS: tl.constexpr):  # fmt: skip
+    """Means of the factors after answers [answers, FACTORS], 0 for padding."""
+    factor = tl.arange(0, FACTORS)[None, :]
+    is_factor = factor < n_factors
+    mean = tl.load(prior_mean + row[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    for k in tl.static_range(N_INPUTS):
+        own_input = cell * N_INPUTS + k
+        innovation = tl.load(inputs + place * N_INPUTS + k) - tl.load(expected + own_input)
+        weight = tl.load(gain + own_input[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+        mean += weight * innovation[:, None]
+    return mean
+
+
+@triton.jit
+def _add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK: tl.constexpr,
+              HAS_RELU: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
+    """Add the answers' terms of the code, from their lines and their distances from their start."""
+    columns = tl.arange(0, CHUNK)[None, :]
+    for k in tl.range(0, TERM, CHUNK, num_stages=STAGES):
+        term = tl.load(line + k + columns) + distance * tl.load(line + TERM + k + columns)
+        if HAS_RELU:
+            term = tl.maximum(term, 0.0)
+        high, low = _split(term)
+        h0, h1, h2 = _multiply_all(high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK)
+    return h0, h1, h2
+
+
+@triton.jit
+def _write_outputs(h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs,
+                   CHUNK: tl.constexpr, FACTORS: tl.constexpr):  # fmt: skip
+    """The last norm, and the outputs of the target's head."""
+    WIDTH: tl.constexpr = 3 * CHUNK
+    h0, h1, h2 = _normalise(h0, h1, h2, WIDTH)
+    h0 = _activate(h0, norm, 0, CHUNK)
+    h1 = _activate(h1, norm, CHUNK, CHUNK)
+    h2 = _activate(h2, norm, 2 * CHUNK, CHUNK)
+    columns, factor = tl.arange(0, CHUNK), tl.arange(0, FACTORS)
+    for output in tl.range(0, n_outputs, num_stages=1):
+        own_head = head + output * (WIDTH + FACTORS)
+        total = tl.load(head_bias + output) + tl.sum(
+            mean * tl.load(own_head + WIDTH + factor)[None, :], 1
+        )
+        total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
+        total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
+        total += tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
+        tl.store(outputs + place * n_outputs + output, total, mask=is_own)
+
+
+@triton.jit
+def target_outputs(
+    answers, n_answers, variables, segments, distances, inputs,
+    first, prior_mean, expected, gain, variance, lines,
+    term_weight, factor_weight, inner, inner_bias, outer, outer_bias, norm, head, head_bias,
+    outputs, means,
+    n_columns, n_variables, n_blocks, n_factors, n_outputs,
+    N_INPUTS: tl.constexpr, TERM: tl.constexpr, FACTORS: tl.constexpr,
+    CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """Outputs of the target's head [rows * columns, n_outputs] and means of the factors after answers.
+
+    ``answers`` are the positions [rows * columns] of the candidates, of which there are ``n_answers``. See
+    `packed_tail` for the other arguments.
+    """
+    WIDTH: tl.constexpr = 3 * CHUNK
+    start = tl.program_id(0) * ROWS
+    count = tl.load(n_answers)
+    if start >= count:
+        return
+    own = start + tl.arange(0, ROWS)
+    is_own = own < count
+    place = tl.load(answers + own, mask=is_own, other=0)
+    row, column = place // n_columns, place % n_columns
+    cell = row * n_variables + tl.load(variables + column)
+    factor = tl.arange(0, FACTORS)[None, :]
+    is_factor = factor < n_factors
+    mean = _update_factors(
+        place, row, cell, inputs, prior_mean, expected, gain, n_factors, N_INPUTS, FACTORS
+    )
+    tl.store(means + place[:, None] * n_factors + factor, mean, mask=is_own[:, None] & is_factor)
+    begin = first + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
+    h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
+    high, low = _split(mean)
+    h0, h1, h2 = _multiply_all(high, low, factor_weight, 0, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS)
+    spread = tl.load(variance + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    high, low = _split(spread)
+    h0, h1, h2 = _multiply_all(
+        high, low, factor_weight, FACTORS, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS
+    )
+    line = lines + tl.load(segments + place)[:, None] * (2 * TERM)
+    distance = tl.load(distances + place)[:, None]
+    h0, h1, h2 = _add_term(h0, h1, h2, line, distance, term_weight, TERM, CHUNK, HAS_RELU, STAGES)
+    for number in tl.range(0, n_blocks, num_stages=1):
+        matrix, bias = number * 2 * WIDTH * WIDTH, number * WIDTH
+        layers = (inner + matrix, inner_bias + bias, outer + matrix, outer_bias + bias)
+        h0, h1, h2 = _block(h0, h1, h2, layers, CHUNK, STAGES)
+    _write_outputs(
+        h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs, CHUNK, FACTORS
+    )
