@@ -36,6 +36,7 @@ class InterviewStates:
         deferred: questions that are asked last, before the interview ends [rows, questions]; None for
             none.
         uniform: random numbers in [0, 1), which decide about exploration [rows]; None for no exploration.
+        next_decision: the next decision time, NaN if there is none [rows]; None without `[time]`.
     """
 
     evidence: Evidence
@@ -44,6 +45,7 @@ class InterviewStates:
     spent: Numbers
     deferred: Mask | None = None
     uniform: Numbers | None = None
+    next_decision: Numbers | None = None
 
     @classmethod
     def empty(cls, rules: InterviewRules, n_rows: int) -> "InterviewStates":
@@ -70,12 +72,14 @@ class InterviewStates:
         values = np.concatenate([state.evidence.values for state in states])
         observed = np.concatenate([state.evidence.observed for state in states])
         uniform = [state.uniform for state in states if state.uniform is not None]
+        next_decision = [state.next_decision for state in states if state.next_decision is not None]
         return cls(
             Evidence(values, observed),
             np.concatenate([state.closed for state in states]),
             np.concatenate([state.n_asked for state in states]),
             np.concatenate([state.spent for state in states]),
             uniform=np.concatenate(uniform) if len(uniform) == len(states) else None,
+            next_decision=np.concatenate(next_decision) if next_decision else None,
         )
 
 
@@ -93,6 +97,7 @@ class NextStep:
         propensity: probability of this question, given the answers so far; that of the end if there is
             no question. 1 without exploration.
         propensities: probability of each question that might have been asked now.
+        wait: the next decision time, if there is no question now that is worth its cost, but may be one then.
     """
 
     question: Question | None
@@ -102,6 +107,7 @@ class NextStep:
     lookahead_gains: Mapping[str, float]
     propensity: float = 1.0
     propensities: Mapping[str, float] = field(default_factory=dict)
+    wait: float | None = None
 
     def is_finite(self) -> bool:
         """Whether all numbers are finite."""
@@ -142,6 +148,7 @@ class NextSteps:
                 questions[i].name: float(self.probabilities[row, i])
                 for i in np.flatnonzero(self.probabilities[row])
             },
+            wait=None if np.isnan(self.wait[row]) else float(self.wait[row]),
         )
 
     @cached_property
@@ -150,6 +157,22 @@ class NextSteps:
         if self.rules.exploration is None or self.states.uniform is None:
             return self._best
         return draw_question(self.probabilities, self.states.uniform)
+
+    @cached_property
+    def wait(self) -> Numbers:
+        """The time until which each row waits [rows]; NaN if there is a question, or if it is over.
+
+        A row waits if its rule would not end it whatever a question were worth, and if its budget allows
+        another question.
+        """
+        times = self.states.next_decision
+        if times is None:
+            return np.full(len(self), np.nan)
+        best = np.full(len(self), np.inf)
+        rules = self.rules
+        is_over = rules.stop.reached(Situation(self.states.n_asked, best, lambda: self.predictions))
+        is_over |= rules.stop.budget - self.states.spent < rules.lowest_cost
+        return np.where((self.chosen >= 0) | is_over, np.nan, times)
 
     @cached_property
     def probabilities(self) -> Numbers:
