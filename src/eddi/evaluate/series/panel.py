@@ -33,7 +33,8 @@ def choose_panel(rules: InterviewRules, evidence: Evidence, truth: Evidence, n_q
         truth: the same rows with everything that can be measured.
         n_questions: size of the panel.
     """
-    schema, order = rules.model.schema, []
+    schema = rules.model.schema
+    order: list[str] = []
     is_left = rules.askable.copy()
     while len(order) < n_questions and is_left.any():
         scores = rules.strategy.score(rules.model, evidence, rules.target).mean(0).double().numpy()

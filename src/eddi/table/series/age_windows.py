@@ -49,5 +49,7 @@ def _derive_variables(time: TimeSection, base: dict[str, Variable]) -> Iterator[
         for window in older if time.informative else ():
             measured = time.measured_name(name, window)
             yield Variable(measured, Kind.BINARY, (NOT_MEASURED, MEASURED))
+        for window in range(len(time.later)):
+            yield replace(variable, name=time.later_name(name, window), title="")
         if name in time.next_values:
             yield replace(variable, name=time.next_name(name), title="")
