@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import eddi
@@ -20,6 +21,7 @@ from eddi.evaluate.series.simulate_series import predict_fully, simulate_series
 from eddi.interview.risk_control import resolve_rules
 from eddi.partial_vae import PartialVAE
 from eddi.strategy import Information, Random, Strategy
+from eddi.table import formats
 from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -172,12 +174,16 @@ def _only_now(logged: LoggedSeries, before: Evidence, truth: Evidence) -> Eviden
 
 def _first_persons(task: Task, n: int) -> Series:
     person = task.schema.time.person if task.schema.time else ""
-    names = np.unique(task.train.measurements[person].to_numpy())[:n]
+    names = _person_names(task.train, person)[:n]
     return select_persons(task.train, names, person)
 
 
 def _count_persons(series: Series, schema: Schema) -> int:
-    return len(np.unique(series.measurements[schema.time.person].to_numpy())) if schema.time else 0
+    return len(_person_names(series, schema.time.person)) if schema.time else 0
+
+
+def _person_names(series: Series, person: str) -> NDArray[Any]:
+    return np.unique(formats.read(series.measurements)[person].to_numpy())
 
 
 def describe(curves: SeriesCurves) -> Measurements:
