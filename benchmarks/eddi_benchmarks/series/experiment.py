@@ -38,6 +38,10 @@ from eddi_benchmarks.harness.experiment import Experiment
 from eddi_benchmarks.harness.run_result import Measurements, Settings
 from eddi_benchmarks.series.report import report_sections
 
+STAYS = (
+    "physionet2012",
+    "physionet2012-informative",
+)  # the second one models when measurements are taken
 N_SCHEDULE_PERSONS = 200  # training persons over which a static schedule averages
 
 
@@ -75,9 +79,9 @@ def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001
 
 def load_task(settings: Settings) -> Task:
     """The dataset of a run, with its persons split at random."""
-    if settings["dataset"] == "physionet2012":
-        series = read_stays(datasets.find("physionet2012"))
-        schema = stay_schema(series, informative=bool(settings["informative"]))
+    if settings["dataset"] in STAYS:
+        series = read_stays(datasets.find(STAYS[0]))
+        schema = stay_schema(series, informative=settings["dataset"] == STAYS[1])
         names, known = series.static["RecordID"].to_numpy(), STATIC
     else:
         series = Series(datasets.load("pbcseq"))
@@ -234,7 +238,7 @@ def boost(task: Task, logged: LoggedSeries) -> Measurements:
 
 def required_datasets(settings: Settings) -> tuple[str, ...]:
     """The dataset of a run."""
-    return (str(settings["dataset"]),)
+    return (STAYS[0] if settings["dataset"] in STAYS else str(settings["dataset"]),)
 
 
 EXPERIMENT = Experiment(run, required_datasets, report_sections)

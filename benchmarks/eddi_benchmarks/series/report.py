@@ -11,9 +11,9 @@ from eddi_benchmarks.report.content import Figure, ReportTable, Section
 from eddi_benchmarks.report.statistics import format_mean
 
 TITLES = {
-    ("physionet2012", False): "PhysioNet 2012: death in hospital from the first 48 hours",
-    ("physionet2012", True): "PhysioNet 2012 with informative measurement times",
-    ("pbcseq", False): "pbcseq: the next bilirubin of liver patients",
+    "physionet2012": "PhysioNet 2012: death in hospital from the first 48 hours",
+    "physionet2012-informative": "PhysioNet 2012 with informative measurement times",
+    "pbcseq": "pbcseq: the next bilirubin of liver patients",
 }
 PARAGRAPHS = (
     "Each person has decision times. At each of them a policy asks for measurements, one by one. A question "
@@ -29,17 +29,13 @@ MEASURES = ("auroc", "auprc", "rmse")
 
 def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
     """A section for each dataset."""
-    keys = dict.fromkeys(_key(result) for result in results)
     sections = []
-    for key in keys:
-        own = [result for result in results if _key(result) == key]
-        title = TITLES.get(key, key[0])
-        sections.append(Section(title, PARAGRAPHS, (_table(own),), _plot(own, folder, key)))
+    for name in dict.fromkeys(str(result.settings["dataset"]) for result in results):
+        own = [result for result in results if result.settings["dataset"] == name]
+        paragraphs = PARAGRAPHS if not sections else ()
+        plots = _plot(own, folder, name)
+        sections.append(Section(TITLES.get(name, name), paragraphs, (_table(own),), plots))
     return sections
-
-
-def _key(result: RunResult) -> tuple[str, bool]:
-    return str(result.settings["dataset"]), bool(result.settings["informative"])
 
 
 def _collect(results: Sequence[RunResult], policy: str, measure: str) -> list[float]:
@@ -71,7 +67,7 @@ def _table(results: Sequence[RunResult]) -> ReportTable:
     return ReportTable("Predictions by number of measurements", columns, tuple(rows), note)
 
 
-def _plot(results: Sequence[RunResult], folder: Path, key: tuple[str, bool]) -> tuple[Figure, ...]:
+def _plot(results: Sequence[RunResult], folder: Path, name: str) -> tuple[Figure, ...]:
     measure = _measures(results)[0]
     figure = figures.figure(7.2, 4.4)
     axes = figure.subplots()
@@ -100,7 +96,7 @@ def _plot(results: Sequence[RunResult], folder: Path, key: tuple[str, bool]) -> 
     axes.legend(fontsize=figures.SMALL, frameon=False)
     figures.tidy(axes)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{key[0]}{'-informative' if key[1] else ''}.png"
+    path = folder / f"{name}.png"
     figures.save(figure, path)
     return (Figure(path, f"{measure.upper()} by the number of measurements per person"),)
 

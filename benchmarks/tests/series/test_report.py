@@ -11,7 +11,7 @@ def make_result(dataset, measures):
             ("everything recorded", "panel every 1 decisions", "ours, 2 per decision")
         )
     }
-    settings = {"dataset": dataset, "informative": False, "seed": 0}
+    settings = {"dataset": dataset, "seed": 0}
     measurements = {"n_train": 100, "n_test": 20, "boosting": measures, "policies": policies}
     return RunResult("0", settings, measurements, {})
 
