@@ -130,9 +130,9 @@ def test_repeated_measurements_become_decision_rows(
 ) -> None:
     source = series(5, seed=0)
     source.static.to_csv(tmp_path / "people.csv", index=False)
-    rows = _read_series(source.measurements, tmp_path / "people.csv", series_schema)
-    assert rows is not None
-    assert len(rows) == 5 * 3
+    rows, person = _read_series(source.measurements, tmp_path / "people.csv", series_schema)
+    assert isinstance(rows, pa.Table)
+    assert (len(rows), person) == (5 * 3, "id")
 
 
 def test_a_static_table_needs_a_schema_with_time(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ Steps = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."),
 ]
+Encoder = Annotated[EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")]
 OptionalTable = Annotated[
     Path | None,
     typer.Argument(
@@ -83,9 +84,7 @@ def fit(
     recipe: Annotated[
         RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")
     ] = RecipeName.DEFAULT,
-    encoder: Annotated[
-        EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
-    ] = None,
+    encoder: Encoder = None,
     steps: Steps = None,
     test: TestShare = None,
     seed: Seed = 0,
@@ -108,10 +107,8 @@ def fit(
     checkpoint = output.with_name(output.name + ".partial")
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
-        if static is not None or row_schema.time is not None:
-            rows = _read_series(rows, static, row_schema)
         row_schema.target_names(target)  # rejects an unknown target before torch is imported
-        person = None if row_schema.time is None else row_schema.time.person
+        rows, person = _read_series(rows, static, row_schema)
         rows, test_rows = (None, None) if rows is None else _hold_out(rows, test, seed, person=person)
         from eddi.partial_vae import PartialVAE
 
@@ -171,13 +168,16 @@ def _read_table(
 
 def _read_series(
     rows: "pa.Table | ParquetStream | None", static: Path | None, schema: "Schema"
-) -> "pa.Table | None":
-    """Return the decision rows of repeated measurements."""
+) -> "tuple[pa.Table | ParquetStream | None, str | None]":
+    """Return the decision rows of repeated measurements, and the column that names the person."""
+    if schema.time is None:
+        if static is not None:
+            raise typer.BadParameter("a second table needs a --schema with a section [time].")
+        return rows, None
     from eddi.table.series.decision_rows import Series, decision_rows
 
-    if schema.time is None:
-        raise typer.BadParameter("a second table needs a --schema with a section [time].")
-    return None if rows is None else decision_rows(Series(rows, static), schema, later=True)
+    table = None if rows is None else decision_rows(Series(rows, static), schema, later=True)
+    return table, schema.time.person
 
 
 def _hold_out(
