@@ -136,12 +136,7 @@ class Interview(Generic[Result_co]):
 
         In a model with `[time]`, the question of the time column means: wait until `next_decision`.
         """
-        steps, schema = self._next_steps(), self.model.schema
-        chosen = int(steps.chosen[0])
-        if chosen >= 0:
-            return schema.questions[chosen]
-        is_waiting = schema.time is not None and not np.isnan(steps.wait[0])
-        return schema.question(schema.time.column) if schema.time and is_waiting else None
+        return self._next_steps().question(0)
 
     @property
     def now(self) -> float:

@@ -88,7 +88,7 @@ class NextStep:
     """The next step of one interview.
 
     Args:
-        question: the next question; None if the interview is over.
+        question: the next question; None if the interview is over. That of the time column means to wait.
         predictions: of each target.
         rewards: expected information of each open question in nats, highest first.
         ranking: the open questions by the strategy's score, best first.
@@ -134,13 +134,17 @@ class NextSteps:
     def __getitem__(self, row: int) -> NextStep:
         questions = self.rules.model.schema.questions
         open_ = np.flatnonzero(self.open[row])
-        chosen, gains = int(self.chosen[row]), self.lookahead_gain[row]
+        gains, wait = self.lookahead_gain[row], float(self.wait[row])
         by_reward = sorted(open_, key=lambda place: -self.rewards[row, place])
         by_score = sorted(open_, key=lambda place: -self.scores[row, place])
+        question = self.question(row)
+        rewards = {questions[i].name: float(self.rewards[row, i]) for i in by_reward}
+        if question is not None:
+            rewards.setdefault(question.name, 0.0)  # waiting reveals nothing
         return NextStep(
-            question=None if chosen < 0 else questions[chosen],
+            question=question,
             predictions={name: p[row] for name, p in self.predictions.items()},
-            rewards={questions[i].name: float(self.rewards[row, i]) for i in by_reward},
+            rewards=rewards,
             ranking=tuple(questions[i].name for i in by_score),
             lookahead_gains={questions[i].name: float(gains[i]) for i in open_ if gains[i] > 0},
             propensity=float(self.propensities[row]),
@@ -148,8 +152,16 @@ class NextSteps:
                 questions[i].name: float(self.probabilities[row, i])
                 for i in np.flatnonzero(self.probabilities[row])
             },
-            wait=None if np.isnan(self.wait[row]) else float(self.wait[row]),
+            wait=None if np.isnan(wait) else wait,
         )
+
+    def question(self, row: int) -> Question | None:
+        """The next question of a row; the time column's if it waits, None if its interview is over."""
+        schema, chosen = self.rules.model.schema, int(self.chosen[row])
+        if chosen >= 0:
+            return schema.questions[chosen]
+        is_waiting = schema.time is not None and not np.isnan(self.wait[row])
+        return schema.question(schema.time.column) if schema.time and is_waiting else None
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
