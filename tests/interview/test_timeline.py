@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eddi import UNKNOWN, Interview, Stop
-from eddi.errors import AnswerError
+from eddi.errors import AnswerError, StopError
 from eddi.interview.record import Record
 from eddi.interview.timeline import Timeline, find_now
 from eddi.table.columns import table_to_numbers
@@ -158,3 +158,14 @@ def test_a_static_model_has_no_time(model):
 def test_the_present_is_the_latest_time_that_was_recorded(series_schema, people_schema):
     assert find_now(series_schema, ()) == find_now(people_schema, ()) == 0
     assert Timeline(people_schema, ()).next_decision() is None
+
+
+def test_a_risk_cannot_be_guaranteed_over_time(series_model):
+    with pytest.raises(StopError, match=r"Stop\(risk=0.1\) is not available for a model with \[time\]"):
+        Interview(series_model, stop=Stop(risk=0.1))
+
+
+def test_earlier_measurements_count_for_the_quality_of_predictions(series_model):
+    quality = series_model.measure_quality()["ill"]
+    assert quality.n_questions == 3
+    assert quality.n_enough is not None

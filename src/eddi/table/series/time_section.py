@@ -154,6 +154,14 @@ class TimeSection:
         names += [self.later_name(variable, window) for window in range(len(self.later))]
         return (*names, *([self.next_name(variable)] if variable in self.next_values else []))
 
+    def past_names(self) -> tuple[str, ...]:
+        """The names of variables that are known before the questions of a decision."""
+        older, names = range(1, self.n_windows), [self.column]
+        for variable in self.repeats:
+            names += [self.window_name(variable, window) for window in older]
+            names += [self.measured_name(variable, window) for window in older if self.informative]
+        return tuple(names)
+
     def derived_names(self) -> tuple[str, ...]:
         """The names of all variables that are not columns of a table of visits."""
         return (self.column, *(name for variable in self.repeats for name in self.family(variable)))
