@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import eddi
 from eddi import Series, Stop
 from eddi.errors import EvaluationError
 from eddi.evaluate.series.logged_series import LoggedSeries
@@ -85,3 +86,8 @@ def test_a_table_of_measurements_is_a_series_without_static_table(series_model, 
     source = series(10, seed=4)
     curves = simulate_series(series_model, Series(source.measurements), max_questions=1)
     assert np.isnan(curves.truth).all()
+
+
+def test_a_model_with_time_is_simulated_as_a_series(series_model, series):
+    with pytest.raises(EvaluationError, match=r"this model has \[time\].*eddi\.simulate_series"):
+        eddi.simulate(series_model, series(5, seed=4).measurements)
