@@ -79,6 +79,7 @@ def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001
 
 def load_task(settings: Settings) -> Task:
     """The dataset of a run, with its persons split at random."""
+    known: tuple[str, ...]
     if settings["dataset"] in STAYS:
         series = read_stays(datasets.find(STAYS[0]))
         schema = stay_schema(series, informative=settings["dataset"] == STAYS[1])
@@ -90,9 +91,9 @@ def load_task(settings: Settings) -> Task:
     order = np.random.default_rng(int(settings["seed"])).permutation(names)
     n_test = min(int(settings["n_test"]), len(order) // 5)
     person = schema.time.person if schema.time else ""
-    train = order[n_test : n_test + int(settings["max_train"])]
-    parts = (select_persons(series, part, person) for part in (train, order[:n_test]))
-    return Task(schema, *parts, known)
+    chosen = order[n_test : n_test + int(settings["max_train"])]
+    train, test = (select_persons(series, part, person) for part in (chosen, order[:n_test]))
+    return Task(schema, train, test, known)
 
 
 def fit(task: Task, settings: Settings) -> PartialVAE:

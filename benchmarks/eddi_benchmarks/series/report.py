@@ -29,7 +29,7 @@ MEASURES = ("auroc", "auprc", "rmse")
 
 def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
     """A section for each dataset."""
-    sections = []
+    sections: list[Section] = []
     for name in dict.fromkeys(str(result.settings["dataset"]) for result in results):
         own = [result for result in results if result.settings["dataset"] == name]
         paragraphs = PARAGRAPHS if not sections else ()

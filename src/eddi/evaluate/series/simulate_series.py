@@ -37,7 +37,7 @@ def simulate_series(
     *,
     strategy: Strategy | Sequence[Strategy] | None = None,
     stop: StoppingRule | None = None,
-    max_questions: int | Sequence[int] | None = None,
+    max_questions: int | Sequence[int | None] | None = None,
     known: Sequence[str] = (),
 ) -> SeriesCurves:
     """Interview every person of a series at each decision time.

@@ -52,8 +52,8 @@ def infer_series(
     places, _ = read_persons(rows[person], person)
     columns = _long_columns(rows, variable, value) if variable else _visit_columns(rows, (person, time))
     wide = pa.table({name: _pad(cells, rows.num_rows) for name, (_, cells) in columns.items()})
-    codes = {"missing": tuple(missing), "declined": tuple(declined)}
-    schema = Schema.infer(wide, targets=[name for name in targets if name in columns], **codes)
+    modelled = [name for name in targets if name in columns]
+    schema = Schema.infer(wide, targets=modelled, missing=missing, declined=declined)
     repeats: dict[str, Summary] = {
         name: "last"
         for name in schema.names
