@@ -321,23 +321,27 @@ class Interview(Generic[Result_co]):
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
         return NextSteps(self.rules, self.state(deferred))
 
-    def state(self, deferred: Collection[str] = ()) -> InterviewStates:
-        """The state of this interview, as a batch of one."""
+    def state(
+        self, deferred: Collection[str] = (), *, evidence: Evidence | None = None
+    ) -> InterviewStates:
+        """The state of this interview, as a batch of one; ``evidence`` is that of its answers, if known."""
         questions, timeline = self.model.schema.questions, self.timeline
-        answered, next_decision = timeline.closed_questions(), timeline.next_decision()
+        answered = timeline.closed_questions()
         declined = self.record.declined_variables()
         # A question that could only reveal declined variables is closed, too.
         closed = [q.name in answered or declined >= set(q.reveals) for q in questions]
         is_deferred = [q.name in deferred for q in questions]
+        is_withheld = [q.name in self.record.withheld for q in questions]
         key, n_answers = self.record.key, len(self.record.answers)
         return InterviewStates(
-            evidence=self.evidence(),
+            evidence=self.evidence() if evidence is None else evidence,
             closed=np.array([closed], dtype=bool),
             n_asked=np.array([timeline.n_answered]),
             spent=np.array([timeline.spent()], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
             uniform=np.array([uniform_number(key, n_answers)]) if key else None,
-            next_decision=None if next_decision is None else np.array([next_decision]),
+            next_decision=timeline.next_decisions(),
+            withheld=np.array([is_withheld], dtype=bool) if any(is_withheld) else None,
         )
 
     def evidence(self) -> Evidence:

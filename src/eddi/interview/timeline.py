@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from eddi.interview.record import Answer
 from eddi.model.base import Model
+from eddi.table.missingness.indicators import mark_answers
 from eddi.table.schema import Schema
 from eddi.table.series.measurements import Measurements
 from eddi.table.series.row_layout import RowLayout
@@ -68,6 +69,11 @@ class Timeline:
         if isinstance(times, str):
             return None
         return next((time for time in times if time > self.now + ROUNDING), None)
+
+    def next_decisions(self) -> NDArray[np.float64] | None:
+        """The next decision time as a batch of one, NaN if there is none; None without `[time]`."""
+        time = self.next_decision()
+        return None if self.schema.time is None else np.array([np.nan if time is None else time])
 
     def spent(self) -> float:
         """The total cost of the questions that were answered."""
@@ -127,6 +133,7 @@ def answers_to_numbers(model: Model, interviews: Sequence[Sequence[Answer]]) -> 
         for answer in answers:
             for name, value in answer.values.items():
                 numbers[row, schema.position(name)] = schema[name].number(value, confirm=True)
+            mark_answers(numbers[row], schema, values=answer.values, without=answer.without)
     return numbers
 
 
