@@ -15,14 +15,16 @@ TOLERANCE = 0.12  # root mean squared difference from the exact mean, in units o
 
 
 def draw_series(n_persons, seed):
-    """A table of visits at whole times, of which a third has no value."""
+    """A table of visits at whole times, of which a third has no value after the first two."""
     random = np.random.default_rng(seed)
     states = [random.normal(size=n_persons)]
     for _ in range(N_TIMES - 1):
         shock = np.sqrt(1 - DECAY**2) * random.normal(size=n_persons)
         states.append(DECAY * states[-1] + shock)
     values = np.stack(states, axis=1) + NOISE * random.normal(size=(n_persons, N_TIMES))
-    values[random.random(values.shape) < 1 / 3] = np.nan
+    is_missing = random.random(values.shape) < 1 / 3
+    is_missing[:, :2] = False  # everybody has two values
+    values[is_missing] = np.nan
     persons, times = np.meshgrid(np.arange(n_persons), np.arange(float(N_TIMES)), indexing="ij")
     return pd.DataFrame({"id": persons.ravel(), "t": times.ravel(), "x": values.ravel()})
 
