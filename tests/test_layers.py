@@ -27,7 +27,7 @@ MODEL_TIERS = (
     ("training", "inference"),
     ("base", "fitted", "item_bank"),
     ("files", "fit"),
-    ("bulk_impute",),
+    ("bulk_impute", "grid_imputation"),
 )
 PROTOCOL_USERS = ("interview/", "evaluate/", "service/")  # they depend on `Model`, not on the estimator
 TRAINING_MODULES = ("job_worker.py", "candidate.py")  # the modules among those that fit a model

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from eddi.evaluate.comparison import signed_rank as signed_rank
     from eddi.evaluate.comparison import wilcoxon as wilcoxon
     from eddi.evaluate.curves import Curves as Curves
+    from eddi.evaluate.series.simulate_series import simulate_series as simulate_series
     from eddi.evaluate.simulate import simulate as simulate
     from eddi.interview.interview import Interview as Interview
     from eddi.interview.next_questions import NextQuestions as NextQuestions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from eddi.interview.record import DECLINED as DECLINED
     from eddi.interview.record import UNKNOWN as UNKNOWN
     from eddi.interview.risk_control import certify as certify
+    from eddi.model.grid_imputation import impute_series as impute_series
     from eddi.model.item_bank import ItemBank as ItemBank
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
@@ -69,11 +71,13 @@ _MODULES = {
     "compare": "eddi.evaluate.comparison",
     "decision_rows": "eddi.table.series.decision_rows",
     "demo": "eddi",
+    "impute_series": "eddi.model.grid_imputation",
     "load": "eddi.partial_vae",
     "next_questions": "eddi.interview.next_questions",
     "recipes": "eddi",
     "signed_rank": "eddi.evaluate.comparison",
     "simulate": "eddi.evaluate.simulate",
+    "simulate_series": "eddi.evaluate.series.simulate_series",
     "strategy": "eddi",
     "wilcoxon": "eddi.evaluate.comparison",
 }

@@ -41,7 +41,8 @@ def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = 
         )
         table = formats.read(array)
         return table if reset else table.rename_columns(list(columns)[: len(table.column_names)])
-    X = to_decision_rows(X, estimator.schema if reset else estimator.fitted().schema)
+    schema = estimator.schema if reset else estimator.fitted().schema
+    X = to_decision_rows(X, schema, is_training=reset)
     table = open_table(X) if reset else formats.read(X)
     if reset:
         estimator.n_features_in_ = len(table.column_names)
@@ -49,15 +50,18 @@ def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = 
     return table
 
 
-def to_decision_rows(X: Any, schema: Schema | None) -> Any:
-    """The decision rows of a `Series`, or of a table of repeated measurements; another table as it is."""
+def to_decision_rows(X: Any, schema: Schema | None, *, is_training: bool) -> Any:
+    """The decision rows of a `Series`, or of a table of repeated measurements; another table as it is.
+
+    Only training sees what was measured after a decision.
+    """
     if schema is None or schema.time is None:
         if isinstance(X, Series):
             raise TableError("a Series needs a schema with a section [time]. Use Schema.with_time.")
         return X
     if not isinstance(X, Series) and has_decision_rows(open_table(X).column_names, schema.time):
         return X
-    return decision_rows(X, schema)
+    return decision_rows(X, schema, later=is_training)
 
 
 def empty_table(schema: Schema | None) -> pa.Table:

@@ -2,17 +2,21 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from eddi import Schema, Series
 from eddi.cli import app
 from eddi.cli.errors import report_errors
-from eddi.cli.fit import report_interruption, silence_other_ranks
+from eddi.cli.fit import _hold_out, _read_series, report_interruption, silence_other_ranks
+from eddi.errors import TableError
 
 
 def test_a_full_disk_is_reported_with_the_checkpoint(
@@ -109,3 +113,32 @@ def test_neither_a_table_nor_a_schema_is_an_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["fit", "-o", str(tmp_path / "m.eddi")])
     assert result.exit_code == 2
     assert "give a table, or --schema with beliefs" in result.output
+
+
+def test_all_rows_of_a_person_are_training_rows_or_test_rows() -> None:
+    rows = pa.table({"id": [1, 1, 2, 2, 3, 3, 4, 4], "x": range(8)})
+    train, test = _hold_out(rows, 0.5, 0, person="id")
+    assert test is not None
+    assert len(test) == 4
+    assert not set(train["id"].to_pylist()) & set(test["id"].to_pylist())
+    with pytest.raises(TableError, match=r"--test 0\.1 of 4 persons is nobody"):
+        _hold_out(rows, 0.1, 0, person="id")
+
+
+def test_repeated_measurements_become_decision_rows(
+    series: Callable[..., Series], series_schema: Schema, tmp_path: Path
+) -> None:
+    source = series(5, seed=0)
+    source.static.to_csv(tmp_path / "people.csv", index=False)
+    rows, person = _read_series(source.measurements, tmp_path / "people.csv", series_schema)
+    assert isinstance(rows, pa.Table)
+    assert (len(rows), person) == (5 * 3, "id")
+
+
+def test_a_static_table_needs_a_schema_with_time(tmp_path: Path) -> None:
+    for name in ("visits.csv", "people.csv"):
+        pd.DataFrame({"id": [1, 2, 3], "x": [1.5, 2.5, 3.5]}).to_csv(tmp_path / name, index=False)
+    paths = [str(tmp_path / name) for name in ("visits.csv", "people.csv")]
+    result = CliRunner().invoke(app, ["fit", *paths, "-o", str(tmp_path / "m.eddi")])
+    assert result.exit_code == 2
+    assert "section" in result.stderr

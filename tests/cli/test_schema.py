@@ -77,3 +77,17 @@ def test_a_file_that_is_not_a_codebook_is_one_line_without_a_traceback(tmp_path:
     result = CliRunner().invoke(app, ["schema", str(path), "--codebook", str(path)])
     assert result.exit_code == 1
     assert "is not a codebook that can be read" in result.stderr
+
+
+def test_repeated_measurements_have_a_section_for_time(series, tmp_path: Path) -> None:
+    series(20, seed=0).measurements.to_csv(tmp_path / "long.csv", index=False)
+    columns = ["--person", "id", "--time", "hour", "--variable", "what", "--value", "value"]
+    schema = Schema.from_toml(run(tmp_path / "long.csv", *columns).stdout)
+    assert schema.time is not None
+    assert list(schema.time.repeats) == ["pulse", "fever"]
+
+
+def test_repeated_measurements_need_person_and_time(table_file: Path) -> None:
+    result = CliRunner().invoke(app, ["schema", str(table_file), "--person", "name"])
+    assert result.exit_code == 2
+    assert "need --person and --time" in result.stderr

@@ -6,6 +6,7 @@ from eddi_benchmarks.data.dataset import Dataset
 from eddi_benchmarks.data.mnist import MNIST
 from eddi_benchmarks.data.personality import BFI
 from eddi_benchmarks.data.uci import UCI_TABLES
+from eddi_benchmarks.data.visits import PBCSEQ
 
 
 def _mimic(
@@ -65,6 +66,7 @@ DATASETS = {
     ),
     **CLASS_TABLES,
     "bfi": BFI,
+    "pbcseq": PBCSEQ,
 }
 UCI = tuple(UCI_TABLES)
 """The six regression tables of the paper's section 4.2."""

@@ -43,11 +43,19 @@ Steps = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Maximum number of training steps. Default: the recipe's."),
 ]
+Encoder = Annotated[EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")]
 OptionalTable = Annotated[
     Path | None,
     typer.Argument(
         help="A CSV, TSV, Parquet or Excel file. Empty cells are missing values. Without a table, the "
         "model follows from the beliefs of the schema.",
+        show_default=False,
+    ),
+]
+StaticTable = Annotated[
+    Path | None,
+    typer.Argument(
+        help="With repeated measurements ([time] in the schema): a table with one row per person.",
         show_default=False,
     ),
 ]
@@ -70,14 +78,13 @@ TestShare = Annotated[
 def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
     table: OptionalTable = None,
+    static: StaticTable = None,
     schema: SchemaPath = None,
     target: Targets = None,
     recipe: Annotated[
         RecipeName, typer.Option(help="Training settings: our best, or those of the paper.")
     ] = RecipeName.DEFAULT,
-    encoder: Annotated[
-        EncoderName | None, typer.Option(help="The set encoder. Default: the recipe's.")
-    ] = None,
+    encoder: Encoder = None,
     steps: Steps = None,
     test: TestShare = None,
     seed: Seed = 0,
@@ -87,6 +94,8 @@ def fit(
     """Train a model on a table with missing values.
 
     For example: eddi fit people.csv --schema people.toml --target risk -o people.eddi
+
+    Repeated measurements: eddi fit visits.parquet people.csv --schema visits.toml -o people.eddi
 
     Without a table, the model follows from the ranges, [beliefs] and [[relations]] of the schema.
 
@@ -99,7 +108,8 @@ def fit(
     with silence_other_ranks() as is_main:
         rows, row_schema = _read_table(table, schema, target)
         row_schema.target_names(target)  # rejects an unknown target before torch is imported
-        rows, test_rows = (None, None) if rows is None else _hold_out(rows, test, seed)
+        rows, person = _read_series(rows, static, row_schema)
+        rows, test_rows = (None, None) if rows is None else _hold_out(rows, test, seed, person=person)
         from eddi.partial_vae import PartialVAE
 
         if checkpoint.exists():
@@ -156,10 +166,27 @@ def _read_table(
     return rows, schema
 
 
+def _read_series(
+    rows: "pa.Table | ParquetStream | None", static: Path | None, schema: "Schema"
+) -> "tuple[pa.Table | ParquetStream | None, str | None]":
+    """Return the decision rows of repeated measurements, and the column that names the person."""
+    if schema.time is None:
+        if static is not None:
+            raise typer.BadParameter("a second table needs a --schema with a section [time].")
+        return rows, None
+    from eddi.table.series.decision_rows import Series, decision_rows
+
+    table = None if rows is None else decision_rows(Series(rows, static), schema, later=True)
+    return table, schema.time.person
+
+
 def _hold_out(
-    rows: "pa.Table | ParquetStream", share: float | None, seed: int
+    rows: "pa.Table | ParquetStream", share: float | None, seed: int, *, person: str | None = None
 ) -> "tuple[pa.Table | ParquetStream, pa.Table | None]":
-    """Return the training rows and, if a share is given, the test rows, which are drawn at random."""
+    """Return the training rows and, if a share is given, the test rows, which are drawn at random.
+
+    All rows of a ``person`` are in the same part.
+    """
     if not share:
         return rows, None
     import numpy as np
@@ -169,11 +196,17 @@ def _hold_out(
 
     if not isinstance(rows, pa.Table):
         raise TableError("--test needs a table that fits into memory. Split this file yourself.")
-    order = np.random.default_rng(seed).permutation(rows.num_rows)
-    n_test = round(share * rows.num_rows)
+    groups, n_groups = np.arange(rows.num_rows), rows.num_rows
+    if person is not None:
+        names, groups = np.unique(rows[person].to_numpy(zero_copy_only=False), return_inverse=True)
+        n_groups = len(names)
+    order = np.random.default_rng(seed).permutation(n_groups)
+    n_test = round(share * n_groups)
     if n_test == 0:
-        raise TableError(f"--test {share:g} of {rows.num_rows} rows is no row. Use a larger share.")
-    return rows.take(np.sort(order[n_test:])), rows.take(np.sort(order[:n_test]))
+        unit = "rows is no row" if person is None else "persons is nobody"
+        raise TableError(f"--test {share:g} of {n_groups} {unit}. Use a larger share.")
+    is_test = np.isin(groups, order[:n_test])
+    return rows.filter(pa.array(~is_test)), rows.filter(pa.array(is_test))
 
 
 def _write_test_rows(rows: "pa.Table", output: Path) -> None:

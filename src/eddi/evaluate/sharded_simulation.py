@@ -10,6 +10,7 @@ from eddi.errors import StopError
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.simulate import (
     OnProgress,
+    check_static,
     check_target_observed,
     resolve_target,
     simulate_evidence,
@@ -74,6 +75,7 @@ def simulate_shards(
         TargetError: there is not exactly one target, or no row of the table has a value of it.
     """
     model = load_cached(path)
+    check_static(model)
     name = resolve_target(model, target)
     if max_steps is not None and max_steps < 0:
         raise StopError(f"max_steps must be 0 or more questions, got {max_steps}.")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.errors import TargetError
+from eddi.errors import EvaluationError, TargetError
 from eddi.evaluate.curves import Curves
 from eddi.evaluate.step_metrics import StepMetrics, compute_joint_metrics, true_numbers
 from eddi.interview.risk_control import resolve_rules
@@ -54,6 +54,7 @@ def simulate(
         TargetError: there is not exactly one target, or no row of the table has a value of it.
     """
     fitted = model.fitted()
+    check_static(fitted)
     name = resolve_target(fitted, target)
     truth = read_truth(fitted, table, name, unknown=unknown)
     return simulate_evidence(
@@ -102,6 +103,15 @@ def resolve_target(model: Model, target: str | Sequence[str] | None) -> str:
             "Name one with target=."
         )
     return names[0]
+
+
+def check_static(model: Model) -> None:
+    """Raise an `EvaluationError` if the model has `[time]`: its interviews have a history."""
+    if model.schema.time is not None:
+        raise EvaluationError(
+            "this model has [time]: what is known at a decision depends on earlier measurements. Use "
+            "eddi.simulate_series with the measurements of held-out persons."
+        )
 
 
 def read_truth(model: Model, table: Any, target: str, *, unknown: Unknown = "ignore") -> Evidence:

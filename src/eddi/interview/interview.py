@@ -1,5 +1,6 @@
 """The ask/tell loop with one respondent."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -13,6 +14,7 @@ from eddi.interview.explanation import Explanation, explain
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.record import Answer, NoAnswer, Record
 from eddi.interview.risk_control import resolve_rules
+from eddi.interview.timeline import Timeline, answers_to_numbers
 from eddi.model.base import Model, ModelSource
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.base import Strategy
@@ -20,7 +22,6 @@ from eddi.strategy.exploration import uniform_number
 from eddi.strategy.names import summarize_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.evidence import Evidence
-from eddi.table.missingness.indicators import mark_answers
 from eddi.table.question import Question
 from eddi.table.text import format_html_table, format_names, format_value, suggest_name
 from eddi.table.variable import Level
@@ -101,7 +102,8 @@ class Interview(Generic[Result_co]):
         self.record = Record(names) if record is None else replace(record, answers=())
         for answer in record.answers if record is not None else ():
             given = {**answer.values, **answer.without}
-            self.tell(answer.question, given, confirm=True, propensity=answer.propensity)
+            propensity, at = answer.propensity, answer.at
+            self.tell(answer.question, given, confirm=True, propensity=propensity, at=at)
 
     def __repr__(self) -> str:
         target, n_answers = ", ".join(self.target), len(self.record.answers)
@@ -130,9 +132,42 @@ class Interview(Generic[Result_co]):
         return self.record.target
 
     def ask(self) -> Question | None:
-        """The next question, or None if the interview is over. It does not change the interview."""
-        chosen = int(self._next_steps().chosen[0])
-        return None if chosen < 0 else self.model.schema.questions[chosen]
+        """The next question, or None if the interview is over. It does not change the interview.
+
+        In a model with `[time]`, the question of the time column means: wait until `next_decision`.
+        """
+        return self._next_steps().question(0)
+
+    @property
+    def now(self) -> float:
+        """The present time of the person, in a model with `[time]`."""
+        return self.timeline.now
+
+    @property
+    def next_decision(self) -> float | None:
+        """The next decision time of the schema; None if there is none."""
+        return self.timeline.next_decision()
+
+    @property
+    def timeline(self) -> Timeline:
+        """The answers in time."""
+        return Timeline(self.model.schema, self.record.answers)
+
+    def advance(self, to: float) -> None:
+        """Let time pass. What was not measured before cannot be measured any more.
+
+        Raises:
+            AnswerError: the model has no `[time]`, or the time lies in the past.
+        """
+        time = self.model.schema.time
+        if time is None:
+            raise AnswerError("this model has no [time], so time does not pass in its interviews.")
+        moment = float(self.parse(time.column, to, confirm=True))
+        if moment < self.now:
+            raise AnswerError(
+                f"time cannot go back to {moment:g}: it is {self.now:g} {time.unit}".strip()
+            )
+        self.record = self.record.plus(Answer(time.column, {time.column: moment}))
 
     def tell(
         self,
@@ -140,6 +175,7 @@ class Interview(Generic[Result_co]):
         *values: object,
         confirm: bool = False,
         propensity: float | None = None,
+        at: float | None = None,
     ) -> None:
         """Record the answer to ``question``, asked or volunteered; a variable's name works, too.
 
@@ -153,21 +189,39 @@ class Interview(Generic[Result_co]):
             values: the answer.
             confirm: whether values outside their range are known to be correct.
             propensity: the probability with which the question was chosen, to be recorded; see `NextStep`.
+            at: the time of a measurement, in a model with `[time]`; now if None. A later time than now
+                lets time pass.
 
         Raises:
             AnswerError: the answer is not valid; nothing is recorded.
             OutOfRangeError: a value is outside its range and not confirmed; nothing is recorded.
         """
         name = question.name if isinstance(question, Question) else question
+        time, timeline = self.model.schema.time, self.timeline
+        if time is not None and name == time.column:
+            (moment,) = assign_values(name, [self.model.schema[name]], values, answered=set()).values()
+            self.advance(to=moment)  # type: ignore[arg-type]  # parsed there
+            return
+        at = self._check_time(at)
         reveals = self._revealed_variables(name)
-        answered = self.record.answered_variables()
-        if name in self.record.answered_questions() or set(reveals) <= answered:
+        answered = timeline.answered_variables(at)
+        if name in timeline.answered_questions(at) or set(reveals) <= answered:
             raise AnswerError(f"{name!r} was already answered. Undo that answer to change it.")
         variables = [self.model.schema[variable] for variable in reveals]
         given = assign_values(name, variables, values, answered=answered)
         without = {key: value for key, value in given.items() if isinstance(value, NoAnswer)}
         levels = self._parse_values({k: v for k, v in given.items() if k not in without}, confirm)
-        self.record = self.record.plus(Answer(name, levels, without, propensity))
+        self.record = self.record.plus(Answer(name, levels, without, propensity, at))
+
+    def _check_time(self, at: float | None) -> float | None:
+        """The time of a measurement; None in a model without `[time]`."""
+        if self.model.schema.time is None:
+            if at is not None:
+                raise AnswerError(f"this model has no [time], so an answer has no time; got at={at!r}.")
+            return None
+        if at is not None and not (isinstance(at, int | float) and 0 <= at < math.inf):
+            raise AnswerError(f"at must be a number from 0 up, got {at!r}.")
+        return self.now if at is None else float(at)
 
     def parse(self, variable: str, value: object, *, confirm: bool = False) -> Level:
         """The value of a variable as it is recorded.
@@ -271,7 +325,8 @@ class Interview(Generic[Result_co]):
         self, deferred: Collection[str] = (), *, evidence: Evidence | None = None
     ) -> InterviewStates:
         """The state of this interview, as a batch of one; ``evidence`` is that of its answers, if known."""
-        questions, answered = self.model.schema.questions, self.record.answered_questions()
+        questions, timeline = self.model.schema.questions, self.timeline
+        answered = timeline.closed_questions()
         declined = self.record.declined_variables()
         # A question that could only reveal declined variables is closed, too.
         closed = [q.name in answered or declined >= set(q.reveals) for q in questions]
@@ -281,10 +336,11 @@ class Interview(Generic[Result_co]):
         return InterviewStates(
             evidence=self.evidence() if evidence is None else evidence,
             closed=np.array([closed], dtype=bool),
-            n_asked=np.array([self.record.n_answered]),
-            spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
+            n_asked=np.array([timeline.n_answered]),
+            spent=np.array([timeline.spent()], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
             uniform=np.array([uniform_number(key, n_answers)]) if key else None,
+            next_decision=timeline.next_decisions(),
             withheld=np.array([is_withheld], dtype=bool) if any(is_withheld) else None,
         )
 
@@ -301,6 +357,12 @@ class Interview(Generic[Result_co]):
             names = format_names(list(by_name))
             raise AnswerError(f"there is no question {name!r}.{hint} Questions are: {names}.")
         reveals = by_name.get(name, (name,))
+        time = schema.time
+        if time is not None and set(reveals) & set(time.derived_names()):
+            raise AnswerError(
+                f"{name!r} follows from earlier measurements. Give the measurement itself with its time, "
+                "such as tell('hr', 80, at=3)."
+            )
         if set(reveals) & set(self.target):
             raise AnswerError(
                 f"{name!r} reveals the target of this interview and cannot be answered. "
@@ -310,12 +372,5 @@ class Interview(Generic[Result_co]):
 
 
 def answers_to_evidence(model: Model, interviews: Sequence[Sequence[Answer]]) -> Evidence:
-    """One row of evidence for the answers of each interview."""
-    schema = model.schema
-    numbers = np.full((len(interviews), len(schema.variables)), np.nan)
-    for row, answers in enumerate(interviews):
-        for answer in answers:
-            for name, value in answer.values.items():
-                numbers[row, schema.position(name)] = schema[name].number(value, confirm=True)
-            mark_answers(numbers[row], schema, values=answer.values, without=answer.without)
-    return model.coding.encode(numbers)
+    """One row of evidence for the answers of each interview, at its present time."""
+    return model.coding.encode(answers_to_numbers(model, interviews))

@@ -36,6 +36,7 @@ class InterviewStates:
         deferred: questions that are asked last, before the interview ends [rows, questions]; None for
             none.
         uniform: random numbers in [0, 1), which decide about exploration [rows]; None for no exploration.
+        next_decision: the next decision time, NaN if there is none [rows]; None without `[time]`.
         withheld: questions that are asked only if no other one is left [rows, questions]; see `Exposure`.
             None for none.
     """
@@ -46,6 +47,7 @@ class InterviewStates:
     spent: Numbers
     deferred: Mask | None = None
     uniform: Numbers | None = None
+    next_decision: Numbers | None = None
     withheld: Mask | None = None
 
     @classmethod
@@ -77,12 +79,14 @@ class InterviewStates:
         values = np.concatenate([state.evidence.values for state in states])
         observed = np.concatenate([state.evidence.observed for state in states])
         uniform = [state.uniform for state in states if state.uniform is not None]
+        next_decision = [state.next_decision for state in states if state.next_decision is not None]
         return cls(
             Evidence(values, observed),
             np.concatenate([state.closed for state in states]),
             np.concatenate([state.n_asked for state in states]),
             np.concatenate([state.spent for state in states]),
             uniform=np.concatenate(uniform) if len(uniform) == len(states) else None,
+            next_decision=np.concatenate(next_decision) if next_decision else None,
             withheld=_join_withheld(states),
         )
 
@@ -92,7 +96,7 @@ class NextStep:
     """The next step of one interview.
 
     Args:
-        question: the next question; None if the interview is over.
+        question: the next question; None if the interview is over. That of the time column means to wait.
         predictions: of each target.
         rewards: expected information of each open question in nats, highest first.
         ranking: the open questions by the strategy's score, best first.
@@ -101,6 +105,7 @@ class NextStep:
         propensity: probability of this question, given the answers so far; that of the end if there is
             no question. 1 without exploration.
         propensities: probability of each question that might have been asked now.
+        wait: the next decision time, if there is no question now that is worth its cost, but may be one then.
     """
 
     question: Question | None
@@ -110,6 +115,7 @@ class NextStep:
     lookahead_gains: Mapping[str, float]
     propensity: float = 1.0
     propensities: Mapping[str, float] = field(default_factory=dict)
+    wait: float | None = None
 
     def is_finite(self) -> bool:
         """Whether all numbers are finite."""
@@ -136,13 +142,17 @@ class NextSteps:
     def __getitem__(self, row: int) -> NextStep:
         questions = self.rules.model.schema.questions
         open_ = np.flatnonzero(self.open[row])
-        chosen, gains = int(self.chosen[row]), self.lookahead_gain[row]
+        gains, wait = self.lookahead_gain[row], float(self.wait[row])
         by_reward = sorted(open_, key=lambda place: -self.rewards[row, place])
         by_score = sorted(open_, key=lambda place: -self.scores[row, place])
+        question = self.question(row)
+        rewards = {questions[i].name: float(self.rewards[row, i]) for i in by_reward}
+        if question is not None:
+            rewards.setdefault(question.name, 0.0)  # waiting reveals nothing
         return NextStep(
-            question=None if chosen < 0 else questions[chosen],
+            question=question,
             predictions={name: p[row] for name, p in self.predictions.items()},
-            rewards={questions[i].name: float(self.rewards[row, i]) for i in by_reward},
+            rewards=rewards,
             ranking=tuple(questions[i].name for i in by_score),
             lookahead_gains={questions[i].name: float(gains[i]) for i in open_ if gains[i] > 0},
             propensity=float(self.propensities[row]),
@@ -150,7 +160,16 @@ class NextSteps:
                 questions[i].name: float(self.probabilities[row, i])
                 for i in np.flatnonzero(self.probabilities[row])
             },
+            wait=None if np.isnan(wait) else wait,
         )
+
+    def question(self, row: int) -> Question | None:
+        """The next question of a row; the time column's if it waits, None if its interview is over."""
+        schema, chosen = self.rules.model.schema, int(self.chosen[row])
+        if chosen >= 0:
+            return schema.questions[chosen]
+        is_waiting = schema.time is not None and not np.isnan(self.wait[row])
+        return schema.question(schema.time.column) if schema.time and is_waiting else None
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
@@ -158,6 +177,22 @@ class NextSteps:
         if self.rules.exploration is None or self.states.uniform is None:
             return self._best
         return draw_question(self.probabilities, self.states.uniform)
+
+    @cached_property
+    def wait(self) -> Numbers:
+        """The time until which each row waits [rows]; NaN if there is a question, or if it is over.
+
+        A row waits if its rule would not end it whatever a question were worth, and if its budget allows
+        another question.
+        """
+        times = self.states.next_decision
+        if times is None:
+            return np.full(len(self), np.nan)
+        best = np.full(len(self), np.inf)
+        rules = self.rules
+        is_over = rules.stop.reached(Situation(self.states.n_asked, best, lambda: self.predictions))
+        is_over |= rules.stop.budget - self.states.spent < rules.lowest_cost
+        return np.where((self.chosen >= 0) | is_over, np.nan, times)
 
     @cached_property
     def probabilities(self) -> Numbers:

@@ -26,22 +26,25 @@ class Answer:
     """The answer to one question: a value for each variable it reveals, or why there is none.
 
     ``propensity`` is the probability with which the question was chosen; None if it is not known, as for
-    an answer that was volunteered.
+    an answer that was volunteered. ``at`` is the time of a measurement, in models with `[time]`.
     """
 
     question: str
     values: Mapping[str, Level]
     without: Mapping[str, NoAnswer] = field(default_factory=dict)
     propensity: float | None = None
+    at: float | None = None
 
     def to_document(self) -> dict[str, Any]:
         """The answer as plain JSON: ``{"question": ..., "values": {...}, "without": {...}}``.
 
-        If the probability of the question is known, it is there as ``"propensity"``.
+        If the probability of the question is known, it is there as ``"propensity"``, and the time of a
+        measurement as ``"at"``.
         """
         without = {name: str(reason) for name, reason in self.without.items()}
         document = {"question": self.question, "values": dict(self.values), "without": without}
-        return document if self.propensity is None else document | {"propensity": self.propensity}
+        numbers = {"propensity": self.propensity, "at": self.at}
+        return document | {name: number for name, number in numbers.items() if number is not None}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Answer":
@@ -49,7 +52,9 @@ class Answer:
         without = {name: NoAnswer(why) for name, why in document.get("without", {}).items()}
         given = document.get("propensity")
         propensity = None if given is None else _check_propensity(float(given))
-        return cls(str(document["question"]), dict(document.get("values", {})), without, propensity)
+        at = None if document.get("at") is None else float(document["at"])
+        values = dict(document.get("values", {}))
+        return cls(str(document["question"]), values, without, propensity, at)
 
 
 def _check_propensity(value: float) -> float:

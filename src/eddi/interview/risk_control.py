@@ -66,10 +66,15 @@ def certify(
 
 
 def certify_validation_rows(model: Model) -> None:
-    """Certify a declared target with levels on the rows that `fit` held out, unless it is certified."""
+    """Certify a declared target with levels on the rows that `fit` held out, unless it is certified.
+
+    A model with `[time]` has no certificate: what is known before a decision depends on the rule itself.
+    """
     has_levels = all(model.schema[name].kind.has_levels for name in model.target)
     is_short = len(model.schema.questions) <= MAX_QUESTIONS
     if not (model.target and has_levels and is_short) or model.validation_rows is None:
+        return
+    if model.schema.time is not None:
         return
     strategy = default_strategy(model, model.target)
     is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates
@@ -122,6 +127,11 @@ class RiskResolver:
 
     def check(self, rule: Stop) -> None:
         """Raise `StopError` if no threshold can be determined for a rule."""
+        if self.model.schema.time is not None:
+            raise StopError(
+                f"Stop(risk={rule.risk:g}) is not available for a model with [time]: what is known before a "
+                "decision depends on the rule itself. Use probability_above or sd_below."
+            )
         variables = [self.model.schema[name] for name in self.target]
         quantities = [variable for variable in variables if not variable.kind.has_levels]
         if quantities and rule.within is None:

@@ -130,6 +130,11 @@ class InterviewRules:
         return np.asarray(~self._reveals[:, schema.positions(self.target)].any(1) & ~never)
 
     @cached_property
+    def lowest_cost(self) -> float:
+        """The cost of the cheapest askable question; infinite if there is none."""
+        return float(self._costs[self.askable].min(initial=np.inf)) - ROUNDING
+
+    @cached_property
     def always(self) -> Mask:
         """Questions that are asked even after the stopping rule ends an interview [questions]."""
         return np.array([question.always for question in self.model.schema.questions], dtype=bool)

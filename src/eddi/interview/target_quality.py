@@ -1,11 +1,12 @@
 """Measure how well targets are predicted: from all values of a row, and after each question."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.interview.next_step import InterviewStates
 from eddi.interview.risk_control import MAX_QUESTIONS, resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model
@@ -86,6 +87,7 @@ def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) 
     numbers = model.coding.decode(rows.values)[:, position]
     truth = numbers if variable.kind is Kind.REAL else np.rint(numbers)
     asked = {name for question in _askable_questions(model.schema, targets) for name in question.reveals}
+    asked |= _history(model.schema)
     hidden = [place for place, v in enumerate(model.schema.variables) if v.name not in asked]
     prediction = model.predict_evidence(rows.hide(hidden), (target,))[target]
     probabilities = prediction.probabilities
@@ -99,13 +101,21 @@ def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) 
 def _interview(
     model: Model, rows: Evidence, target: str, targets: Sequence[str], truth: Numbers
 ) -> Numbers:
-    """The loss of each row after each question [rows, steps + 1]."""
-    interviews = SimulatedInterviews(resolve_rules(model, tuple(targets), stop=Stop()), rows)
+    """The loss of each row after each question [rows, steps + 1]; earlier measurements are known."""
+    rules, history = resolve_rules(model, tuple(targets), stop=Stop()), _history(model.schema)
+    hidden = [place for place, name in enumerate(model.schema.names) if name not in history]
+    start = replace(InterviewStates.empty(rules, len(rows)), evidence=rows.hide(hidden))
+    interviews = SimulatedInterviews(rules, rows, start)
     losses = [
         _loss(model.predict_evidence(step.evidence, (target,))[target], truth)
         for step in interviews.run(interviews.n_steps(None))
     ]
     return np.stack(losses, axis=1)
+
+
+def _history(schema: Schema) -> set[str]:
+    """Variables that are known before the first question: none without `[time]`."""
+    return set() if schema.time is None else set(schema.time.past_names())
 
 
 def _loss(prediction: Prediction, truth: Numbers) -> Numbers:

@@ -20,6 +20,7 @@ Mask = NDArray[np.bool_]
 class RevealedVariables:
     """The variables that each question reveals, for questions that do not reveal a target.
 
+    Older measurements, which follow from earlier answers, are left out.
     Question and variable are parallel arrays, ordered by question.
     """
 
@@ -52,9 +53,12 @@ class RevealedVariables:
 
     @classmethod
     def _compute(cls, model: Model, target: set[int]) -> "RevealedVariables":
+        time = model.schema.time
+        derived = frozenset(() if time is None else time.derived_names())
         pairs = [
             (place, variable)
             for place, question in enumerate(model.schema.questions)
+            if question.name not in derived
             if target.isdisjoint(positions := model.schema.positions(question.reveals))
             for variable in positions
         ]

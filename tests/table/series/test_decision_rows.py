@@ -168,3 +168,12 @@ def test_an_indicator_says_whether_a_window_has_a_value(long_table, long_schema)
     rows = decision_rows(long_table, schema)
     assert rows["hr 1-4 h ago measured"].to_pylist() == ["yes", "no", "yes", "no"]
     assert "hr measured" not in rows.column_names
+
+
+def test_windows_after_the_decision_are_filled_for_training_only(long_table, long_schema):
+    schema = Schema.from_toml(long_schema.to_toml() + "later = [2, 6]\n")
+    rows, training = (decision_rows(long_table, schema, later=later) for later in (False, True))
+    assert training["hr 2-6 h later"].to_pylist() == [90, None, 75, None]
+    assert training["hr 0-2 h later"].to_pylist() == [None, None, None, 75]
+    assert rows["hr 2-6 h later"].null_count == 4
+    assert rows["hr"].equals(training["hr"])

@@ -234,7 +234,7 @@ class InterviewService:
 
         def add(history: History) -> Change:
             interview = history.interview()
-            if question in interview.record.answered_questions():
+            if question in interview.timeline.answered_questions():
                 raise InterviewConflictError(
                     f"{question!r} was already answered. Undo or change that answer instead."
                 )

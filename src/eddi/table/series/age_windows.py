@@ -35,7 +35,11 @@ def add_windows(
             )
     added = list(_derive_variables(time, base))
     asked = [question for question in questions if question.name not in derived]
-    never = [Question(variable.name, (variable.name,), never=True) for variable in added]
+    wait = (
+        f"Nothing is worth measuring now. What time is it at the next decision ({time.unit or 'time'})?"
+    )
+    texts = {time.column: wait}
+    never = [Question(v.name, (v.name,), text=texts.get(v.name, ""), never=True) for v in added]
     return (*base.values(), *added), (*asked, *never)
 
 
@@ -49,5 +53,7 @@ def _derive_variables(time: TimeSection, base: dict[str, Variable]) -> Iterator[
         for window in older if time.informative else ():
             measured = time.measured_name(name, window)
             yield Variable(measured, Kind.BINARY, (NOT_MEASURED, MEASURED))
+        for window in range(len(time.later)):
+            yield replace(variable, name=time.later_name(name, window), title="")
         if name in time.next_values:
             yield replace(variable, name=time.next_name(name), title="")

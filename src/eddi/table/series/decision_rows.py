@@ -65,7 +65,9 @@ class Series:
             static.check_measured(seen)
 
 
-def decision_rows(source: Any, schema: Schema, *, static: Any = None, seed: int = 0) -> pa.Table:
+def decision_rows(
+    source: Any, schema: Schema, *, static: Any = None, seed: int = 0, later: bool = False
+) -> pa.Table:
     """One row per person and decision time, with the columns of the schema and that of the person.
 
     Args:
@@ -73,6 +75,7 @@ def decision_rows(source: Any, schema: Schema, *, static: Any = None, seed: int 
         schema: with a section `[time]`.
         static: a table with one row per person, unless ``source`` is a `Series`.
         seed: of decision times that are drawn at random.
+        later: whether to fill windows after the decision, as for training.
 
     Raises:
         TableError: the tables do not fit the schema or each other.
@@ -84,7 +87,7 @@ def decision_rows(source: Any, schema: Schema, *, static: Any = None, seed: int 
     single: list[Any] = []
     for measurements in series.iter_measurements(schema):
         decisions = choose_decisions(layout, measurements, random)
-        parts.append(fill_windows(layout, measurements, decisions))
+        parts.append(fill_windows(layout, measurements, decisions, later=later))
         persons += [measurements.persons[place] for place in decisions.person]
         single += _find_single_visits(measurements)
         _check_size(layout, len(persons))

@@ -58,6 +58,12 @@ class RowLayout:
         return np.concatenate([np.full((len(columns), 1), -1), columns], axis=1)
 
     @cached_property
+    def later(self) -> NDArray[np.int64]:
+        """The column of each window after the decision [repeated variables, windows]."""
+        names, windows = self.time.later_name, range(len(self.time.later))
+        return self._positions([[names(v.name, w) for w in windows] for v in self.repeated])
+
+    @cached_property
     def next_values(self) -> NDArray[np.int64]:
         """The column of the next value [repeated variables]; -1 for none."""
         is_target = [variable.name in self.time.next_values for variable in self.repeated]
@@ -82,6 +88,5 @@ class RowLayout:
         return range(self.time.n_windows)
 
     def _positions(self, names: list[list[str]]) -> NDArray[np.int64]:
-        return np.array([self.schema.positions(row) for row in names], dtype=np.int64).reshape(
-            len(names), -1
-        )
+        columns = np.array([self.schema.positions(row) for row in names], dtype=np.int64)
+        return columns.reshape(len(names), len(names[0]) if names else 0)

@@ -49,6 +49,8 @@ class TimeSection:
         next_values: variables whose next value after the decision is a variable, too, such as
             ``next hr``.
         horizon: how much later that value may be.
+        later: upper ends of windows after the decision, in ascending order, such as ``hr 0-4 h later``. They
+            are for imputation, which also uses what was measured later; predictions never see them.
         draws: number of random decision times per person.
         informative: whether it is a variable, too, that a measurement was taken in a window.
         budget: the highest total cost of the questions of one ``period``.
@@ -66,6 +68,7 @@ class TimeSection:
     entry: str = ""
     next_values: tuple[str, ...] = ()
     horizon: float = math.inf
+    later: tuple[float, ...] = ()
     draws: int = DEFAULT_DRAWS
     informative: bool = False
     budget: float = math.inf
@@ -76,8 +79,19 @@ class TimeSection:
         if not isinstance(self.decisions, str):
             object.__setattr__(self, "decisions", tuple(map(float, self.decisions)))
         object.__setattr__(self, "next_values", tuple(self.next_values))
+        object.__setattr__(self, "later", tuple(map(float, self.later)))
+        if self.later:
+            _check_ascending("later", (0.0, *self.later))
         _check_ascending("windows", self.windows)
         self._check_decisions()
+        self._check_columns()
+        for name, number in (("horizon", self.horizon), ("budget", self.budget)):
+            if not number > 0:
+                raise SchemaError(f"time: {name} must be above 0, got {number:g}.")
+        if math.isfinite(self.budget) and not 0 < self.period < math.inf:
+            raise SchemaError("time: a budget needs a period, such as period = 24.")
+
+    def _check_columns(self) -> None:
         for name, summary in self.repeats.items():
             if summary not in get_args(Summary):
                 raise SchemaError(
@@ -93,11 +107,6 @@ class TimeSection:
                 "time: a long table has a column for the variable and one for the value. Give both "
                 'variable = "..." and value = "...", or neither for a table of visits.'
             )
-        for name, number in (("horizon", self.horizon), ("budget", self.budget)):
-            if not number > 0:
-                raise SchemaError(f"time: {name} must be above 0, got {number:g}.")
-        if math.isfinite(self.budget) and not 0 < self.period < math.inf:
-            raise SchemaError("time: a budget needs a period, such as period = 24.")
 
     def _check_decisions(self) -> None:
         if isinstance(self.decisions, str):
@@ -121,6 +130,12 @@ class TimeSection:
         low, high = self.windows[window - 1], self.windows[window]
         return " ".join(filter(None, (variable, f"{low:g}-{high:g}", self.unit, "ago")))
 
+    def later_name(self, variable: str, window: int) -> str:
+        """The name of the variable that holds the first value of a window after the decision."""
+        edges = (0.0, *self.later)
+        ages = f"{edges[window]:g}-{edges[window + 1]:g}"
+        return " ".join(filter(None, (variable, ages, self.unit, "later")))
+
     def measured_name(self, variable: str, window: int) -> str:
         """The name of the variable that says whether a measurement was taken in a window."""
         return f"{self.window_name(variable, window)} measured"
@@ -136,7 +151,16 @@ class TimeSection:
         older = range(1, self.n_windows)
         names = [self.window_name(variable, window) for window in older]
         names += [self.measured_name(variable, window) for window in older if self.informative]
+        names += [self.later_name(variable, window) for window in range(len(self.later))]
         return (*names, *([self.next_name(variable)] if variable in self.next_values else []))
+
+    def past_names(self) -> tuple[str, ...]:
+        """The names of variables that are known before the questions of a decision."""
+        older, names = range(1, self.n_windows), [self.column]
+        for variable in self.repeats:
+            names += [self.window_name(variable, window) for window in older]
+            names += [self.measured_name(variable, window) for window in older if self.informative]
+        return tuple(names)
 
     def derived_names(self) -> tuple[str, ...]:
         """The names of all variables that are not columns of a table of visits."""
@@ -208,7 +232,7 @@ def _parse_count(where: str, value: Any) -> int:
 
 _PARSERS: dict[str, Any] = {
     **dict.fromkeys(("person", "column", "unit", "variable", "value", "entry"), parse_text),
-    "windows": _parse_numbers,
+    **dict.fromkeys(("windows", "later"), _parse_numbers),
     "decisions": _parse_decisions,
     "next_values": parse_names,
     "draws": _parse_count,

@@ -30,8 +30,13 @@ class Decisions:
         return len(self.person)
 
 
-def fill_windows(layout: RowLayout, measurements: Measurements, decisions: Decisions) -> Numbers:
-    """The row of each decision, NaN = not observed [decisions, variables]."""
+def fill_windows(
+    layout: RowLayout, measurements: Measurements, decisions: Decisions, *, later: bool = False
+) -> Numbers:
+    """The row of each decision, NaN = not observed [decisions, variables].
+
+    Windows after the decision are filled only if ``later``: for training, and for imputation.
+    """
     numbers = np.full((len(decisions), len(layout.schema.variables)), np.nan)
     numbers[:, layout.time_column] = decisions.time
     numbers[:, layout.static_columns] = measurements.static[decisions.person]
@@ -40,7 +45,7 @@ def fill_windows(layout: RowLayout, measurements: Measurements, decisions: Decis
     parts = np.cumsum(n_pairs) // MAX_PAIRS
     for part in np.unique(parts):
         rows = np.flatnonzero(parts == part)
-        _fill_part(layout, measurements, decisions, numbers, rows)
+        _fill_part(layout, measurements, decisions, numbers, rows, later and bool(layout.time.later))
     if layout.time.informative:
         _add_measured(layout, numbers)
     return numbers
@@ -52,6 +57,7 @@ def _fill_part(
     decisions: Decisions,
     numbers: Numbers,
     rows: NDArray[np.int64],
+    later: bool,
 ) -> None:
     """Fill some rows. A later value replaces an earlier one of the same window."""
     row, place = _pair(measurements, decisions, rows)
@@ -68,8 +74,13 @@ def _fill_part(
         _assign_means(numbers, row[is_averaged], column, value[is_averaged])
     is_next = (age < -ROUNDING) & (-age <= layout.time.horizon + ROUNDING)
     is_next &= layout.next_values[variable] >= 0
-    later = np.flatnonzero(is_next)[::-1]  # the earliest of them remains
-    numbers[row[later], layout.next_values[variable[later]]] = value[later]
+    places = np.flatnonzero(is_next)[::-1]  # the earliest of them remains
+    numbers[row[places], layout.next_values[variable[places]]] = value[places]
+    if later:
+        window = np.searchsorted(layout.time.later, -age - ROUNDING)
+        is_later = (age < -ROUNDING) & (window < len(layout.time.later))
+        places = np.flatnonzero(is_later)[::-1]
+        numbers[row[places], layout.later[variable[places], window[places]]] = value[places]
 
 
 def _pair(

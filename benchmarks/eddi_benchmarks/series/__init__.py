@@ -1,0 +1,1 @@
+"""The suite on repeated measurements."""

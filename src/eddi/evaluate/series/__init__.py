@@ -1,0 +1,1 @@
+"""Simulated interviews over time: measurements that were recorded answer the questions."""
