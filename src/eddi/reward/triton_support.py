@@ -9,8 +9,14 @@ HOPPER = (9, 0)  # older GPUs may lack the shared memory
 COMPILERS = ("cc", "gcc", "clang")  # Triton compiles its launcher with one of these
 
 
-def can_run_kernels(device: torch.device) -> bool:
-    """Whether kernels run on a device: a recent GPU, with Triton and a compiler."""
+def can_run_kernels(device: torch.device, *, shared_memory: int = 0) -> bool:
+    """Whether kernels run on a device: a recent GPU, with Triton and a compiler.
+
+    ``shared_memory`` is what a block of the kernels needs, in bytes.
+    """
     if device.type != "cuda" or torch.cuda.get_device_capability(device) < HOPPER:
+        return False
+    properties = torch.cuda.get_device_properties(device)
+    if getattr(properties, "shared_memory_per_block_optin", shared_memory) < shared_memory:
         return False
     return importlib.util.find_spec("triton") is not None and any(map(which, COMPILERS))
