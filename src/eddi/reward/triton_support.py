@@ -2,6 +2,7 @@
 
 import importlib.util
 from shutil import which
+from typing import Any
 
 import torch
 
@@ -16,7 +17,7 @@ def can_run_kernels(device: torch.device, *, shared_memory: int = 0) -> bool:
     """
     if device.type != "cuda" or torch.cuda.get_device_capability(device) < HOPPER:
         return False
-    properties = torch.cuda.get_device_properties(device)
-    if getattr(properties, "shared_memory_per_block_optin", shared_memory) < shared_memory:
+    properties: Any = torch.cuda.get_device_properties(device)  # its type lacks some of its fields
+    if properties.shared_memory_per_block_optin < shared_memory:
         return False
     return importlib.util.find_spec("triton") is not None and any(map(which, COMPILERS))
