@@ -79,8 +79,8 @@ def _rewards(
     model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor:
     captured = _find_captured(model, target, settings)
-    if captured is not None and len(evidence):
-        return captured(model, evidence)
+    if captured is not None and len(evidence) and (rewards := captured(model, evidence)) is not None:
+        return rewards
     with torch.inference_mode():
         return RewardContext.from_evidence(model, evidence, target).rewards(settings)
 

@@ -76,8 +76,9 @@ class TermTable:
 
 def _count_below(knots: Tensor, inputs: Tensor) -> Tensor:
     """The number of rising knots [n, knots] below each input [..., n]; 0 for NaN."""
-    if knots.numel() == 0:
-        return torch.zeros_like(inputs, dtype=torch.long)
+    if not inputs.is_cuda or knots.numel() == 0:
+        return (inputs[..., None] > knots).sum(-1)
+    # A bisection writes no comparison to memory. ONNX, whose export takes place on a CPU, has none.
     numbers = torch.where(inputs.isnan(), -torch.inf, inputs)
     counts = torch.searchsorted(knots, numbers.reshape(-1, len(knots)).T.contiguous())
     return counts.T.contiguous().view(inputs.shape)

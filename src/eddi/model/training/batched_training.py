@@ -22,7 +22,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
-from eddi.model.training.captured_step import StepQueue, capture
+from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate

@@ -21,7 +21,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
-from eddi.model.training.captured_step import CapturedStep
+from eddi.model.training.captured.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows

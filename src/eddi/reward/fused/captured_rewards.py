@@ -5,6 +5,7 @@ computing them. The number of rows of a graph is a power of two, and smaller bat
 without open questions.
 """
 
+import logging
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -15,9 +16,11 @@ from eddi.model.base import NetworkModel
 from eddi.model.inference.device_copy import copy_to
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards
-from eddi.reward.fused.packed_tail import PackedTail
+from eddi.reward.fused.packed_tail import SHARED_MEMORY, PackedTail
 from eddi.reward.triton_support import can_run_kernels
 from eddi.table.evidence import Evidence
+
+logger = logging.getLogger(__name__)
 
 MIN_ROWS = 16  # of a graph
 MAX_ANSWERS = 2**19  # of a graph, candidates or not: 1 GB of memory
@@ -66,7 +69,7 @@ class CapturedRewards:
 
     compute: DenseRewards
     n_variables: int
-    _runs: dict[int, _CapturedRun] = field(default_factory=dict)
+    _runs: dict[int, _CapturedRun | None] = field(default_factory=dict)  # None if it failed
     _lock: Lock = field(default_factory=Lock)  # threads share the tensors of a graph
 
     @classmethod
@@ -76,7 +79,11 @@ class CapturedRewards:
         """The rewards of a model; None if its sizes or the machine are not supported."""
         predictor, device = model.marginal_predictor, model.frozen.device
         revealed = RevealedVariables.from_model(model, target)
-        if predictor is None or not revealed.is_single or not can_run_kernels(device):
+        if (
+            predictor is None
+            or not revealed.is_single
+            or not can_run_kernels(device, shared_memory=SHARED_MEMORY)
+        ):
             return None
         tail = PackedTail.from_network(model.frozen, predictor.target_head(target))
         if tail is None:
@@ -91,13 +98,14 @@ class CapturedRewards:
         )
         return cls(compute, len(model.schema.variables))
 
-    def __call__(self, model: NetworkModel, evidence: Evidence) -> Tensor:
-        """The rewards [rows, questions] of evidence."""
+    def __call__(self, model: NetworkModel, evidence: Evidence) -> Tensor | None:
+        """The rewards [rows, questions] of evidence; None if they cannot be captured."""
         max_rows = self._max_rows
         tensors = (*model.inputs(evidence), copy_to(evidence.observed, self.compute.frozen.device))
         parts = zip(*(torch.split(tensor, max_rows) for tensor in tensors), strict=True)
         with self._lock, torch.inference_mode():
-            return torch.cat([self._run(len(part[0]))(*part) for part in parts])
+            rewards = [run(*part) for part in parts if (run := self._run(len(part[0]))) is not None]
+        return torch.cat(rewards) if sum(map(len, rewards)) == len(evidence) else None
 
     @property
     def _max_rows(self) -> int:
@@ -105,8 +113,17 @@ class CapturedRewards:
         affordable = MAX_ANSWERS // max(1, len(self.compute.columns.place))
         return max(MIN_ROWS, 1 << (affordable.bit_length() - 1) if affordable else 1)
 
-    def _run(self, n_rows: int) -> _CapturedRun:
+    def _run(self, n_rows: int) -> _CapturedRun | None:
         n_rows = max(MIN_ROWS, 1 << (n_rows - 1).bit_length())
         if n_rows not in self._runs:
-            self._runs[n_rows] = _CapturedRun.capture(self.compute, n_rows, self.n_variables)
+            self._runs[n_rows] = self._capture(n_rows)
         return self._runs[n_rows]
+
+    def _capture(self, n_rows: int) -> _CapturedRun | None:
+        try:
+            return _CapturedRun.capture(self.compute, n_rows, self.n_variables)
+        except RuntimeError as error:
+            logger.warning(
+                "rewards are computed in plain PyTorch, since no graph is possible: %s", error
+            )
+            return None

@@ -22,6 +22,7 @@ MAX_OUTPUTS = 64  # of the target; a layer with more outputs is a matrix product
 BLOCK_ANSWERS = 128  # answers that a program takes through the tail
 LAUNCH_OPTIONS = {"num_warps": 8}
 N_STAGES = 2  # buffers of weights on their way from memory
+SHARED_MEMORY = 200_000  # bytes that these buffers need
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from torch import Tensor
 import eddi
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training import captured_step, preparation
+from eddi.model.training import preparation
 from eddi.model.training.batches import BatchSampler
-from eddi.model.training.captured_step import CapturedStep, StepQueue
+from eddi.model.training.captured import captured_step
+from eddi.model.training.captured.captured_step import CapturedStep, StepQueue
 from eddi.model.training.flat_weights import FlatWeights
 from eddi.model.training.loop import learning_rate
 from eddi.model.training.objective import loss
