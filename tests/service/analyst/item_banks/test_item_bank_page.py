@@ -39,6 +39,7 @@ def test_information_and_reliability_are_shown(site, key):
     assert page.count('<polyline class="curve of-training"') == 3
     assert '<th scope="row">I felt hopeless</th>' in page
     assert "Reliability" in page
+    assert 'name="name" value="items"' in page
 
 
 def test_another_scale_is_shown(site, key):

@@ -94,7 +94,7 @@ class ItemBankPages:
             "table": {"key": table.key, "title": table.title},
             "traits": traits,
             "fields": {name: form.get(name, text) for name, text in DEFAULTS.items()},
-            "name": form.get("name") or make_valid_name(table.title),
+            "questionnaire_name": form.get("name") or make_valid_name(table.title),
             "error": "" if error is None else capitalize(str(error)),
         }
         return self.layout.page(request, "item_bank.html", context, status=422 if error else 200)
