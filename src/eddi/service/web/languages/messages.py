@@ -6,7 +6,6 @@ the values that it found. A message without a template stays English.
 """
 
 import re
-from functools import cache
 
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import current_language
@@ -23,7 +22,7 @@ def translate_message(text: str, language: Language | None = None) -> str:
     language = language or current_language()
     if language == ENGLISH or len(text) > MAX_CHARS:
         return text
-    for template, pattern in _compile_all():
+    for template, pattern in PATTERNS:
         if found := pattern.fullmatch(text):
             values = {
                 name: translate_message(value, language) if len(value) >= MIN_INNER_CHARS else value
@@ -38,13 +37,6 @@ def describe_error(error: Exception) -> str:
     return capitalize(translate_message(str(error)))
 
 
-@cache
-def _compile_all() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """All templates with a pattern; those with more text come first, since they are more specific."""
-    by_length = sorted(TEMPLATES, key=lambda template: -len(PLACEHOLDER.sub("", template)))
-    return tuple((template, _compile(template)) for template in by_length)
-
-
 def _compile(template: str) -> re.Pattern[str]:
     parts = PLACEHOLDER.split(template)  # texts at even positions, names at odd ones
     pattern = "".join(
@@ -52,3 +44,10 @@ def _compile(template: str) -> re.Pattern[str]:
         for place, part in enumerate(parts)
     )
     return re.compile(pattern, re.DOTALL)
+
+
+# Templates with more text come first, since they are more specific.
+PATTERNS = tuple(
+    (template, _compile(template))
+    for template in sorted(TEMPLATES, key=lambda template: -len(PLACEHOLDER.sub("", template)))
+)
