@@ -120,16 +120,16 @@ def test_rows_of_data_take_over(believed):
 
 
 @pytest.mark.slow
-def test_from_thirty_rows_on_only_data_are_held_out():
-    table = make_table(30)
+def test_from_ten_rows_on_only_data_are_held_out():
+    table = make_table(10)
     model = make_model(prior_rows=5, max_steps=1).fit(table).fitted()
     held_out = np.concatenate([model.coding.decode(rows.values) for _, rows in model.folds])
     assert np.sort(held_out[:, 0]) == pytest.approx(np.sort(table["age"]), rel=1e-4)
 
 
 def test_fewer_rows_are_trained_on_but_not_held_out():
-    model = make_model(prior_rows=5, max_steps=1).fit(make_table(10)).fitted()
-    assert model.training.n_rows == 10
+    model = make_model(prior_rows=5, max_steps=1).fit(make_table(9)).fitted()
+    assert model.training.n_rows == 9
     assert (model.validation_rows, model.folds) == (None, [])
 
 

@@ -1,7 +1,7 @@
 """What scikit-learn passes to an estimator: a table ``X`` and perhaps a target ``y``."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +10,13 @@ from sklearn.utils.validation import validate_data
 
 from eddi.errors import TableError, TrainingError
 from eddi.table import formats
+from eddi.table.columns import table_to_numbers
+from eddi.table.missingness.indicators import add_indicators, find_incomplete
 from eddi.table.schema import Schema
 from eddi.table.series.decision_rows import Series, decision_rows, has_decision_rows
 from eddi.table.streaming import open_table
+
+Missingness = Literal["ignore", "model"]
 
 DEFAULT_PRIOR_ROWS = 20  # a few rows: beliefs should matter only until there are data
 
@@ -78,6 +82,27 @@ def count_prior_rows(prior_rows: int | None, schema: Schema, *, has_table: bool)
     if prior_rows < 0:
         raise TrainingError(f"prior_rows must be 0 or more rows, got {prior_rows}.")
     return int(prior_rows) if has_table else max(1, int(prior_rows))
+
+
+def model_missingness(
+    schema: Schema, table: Any, missingness: Missingness, *, targets: Sequence[str]
+) -> Schema:
+    """The schema, with indicators of incomplete variables if missing values are modelled.
+
+    Raises:
+        TrainingError: the option is unknown, or the table is on disk.
+    """
+    if missingness not in get_args(Missingness):
+        names = ", ".join(map(repr, get_args(Missingness)))
+        raise TrainingError(f"missingness must be one of {names}, got {missingness!r}.")
+    if missingness == "ignore":
+        return schema
+    if not isinstance(table, pa.Table):
+        raise TrainingError(
+            'missingness="model" needs a table in memory. For a table on disk, add indicators to the schema.'
+        )
+    numbers = table_to_numbers(table, schema)
+    return add_indicators(schema, find_incomplete(schema, numbers, targets=targets or schema.targets))
 
 
 def join_target(table: Any, y: Any, target: str | Sequence[str] | None) -> Any:

@@ -16,7 +16,14 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from eddi.errors import EddiWarning, TableError, TrainingDataWarning, TrainingError
-from eddi.estimator_input import count_prior_rows, empty_table, join_target, read_table
+from eddi.estimator_input import (
+    Missingness,
+    count_prior_rows,
+    empty_table,
+    join_target,
+    model_missingness,
+    read_table,
+)
 from eddi.interview.risk_control import certify_validation_rows
 from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
@@ -31,6 +38,7 @@ from eddi.model.training import preparation
 from eddi.model.training.batches import draw_visible
 from eddi.model.training.distributed import local_device
 from eddi.model.training.loop import OnProgress
+from eddi.model.training.question_weights import QuestionWeights
 from eddi.strategy.exploration import Exploration
 from eddi.strategy.stopping import Stop
 from eddi.table import fill, formats
@@ -60,6 +68,9 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         max_steps: number of training steps; the recipe's own number if None.
         prior_rows: how many rows of data the beliefs of the schema count as; 0 to ignore them. None means
             20 if the schema states any, else 0. Quantities without a belief need a range.
+        missingness: "ignore" treats missing values as missing at random, given what is observed. "model"
+            adds an indicator for each incomplete variable, which tells whether it has a value, so that
+            predictions use the reason why a value is missing. See `eddi.table.missingness`.
         warm_start: whether `fit` starts from the weights of the previous fit, or of the loaded model, which
             takes a tenth of the steps. The coding and the size of the network stay, so fit anew once the
             table has grown a lot. Rows are then held out by their content, so that earlier fits with
@@ -85,6 +96,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         set_encoder: str | None = None,
         max_steps: int | None = None,
         prior_rows: int | None = None,
+        missingness: Missingness = "ignore",
         warm_start: bool = False,
         random_state: Any = None,
         device: str = "auto",
@@ -98,6 +110,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         self.set_encoder = set_encoder
         self.max_steps = max_steps
         self.prior_rows = prior_rows
+        self.missingness = missingness
         self.warm_start = warm_start
         self.random_state = random_state
         self.device = device
@@ -107,7 +120,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
 
     model_: FittedModel
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, question_weights: QuestionWeights | None = None) -> Self:
         """Learn from a table in which NaN means not observed.
 
         Args:
@@ -116,6 +129,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
                 the beliefs of the schema alone.
             y: the target, if one is declared and is not a column of the table. Otherwise it is not used,
                 with a warning; see `PartialVAEClassifier` and `PartialVAERegressor`.
+            question_weights: of rows that are interviews, whose questions were chosen with known
+                probabilities; see `eddi.evaluate.off_policy.question_weights`.
 
         Warns:
             TrainingDataWarning: the table has few rows, rare classes of the target, repeated rows, or
@@ -125,7 +140,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         joined = None if y is None else join_target(table, y, self.target)
         if y is not None and joined is None:
             warnings.warn(Y_NOT_USED, EddiWarning, stacklevel=2)
-        return self._fit(X, table if joined is None else joined)
+        return self._fit(X, table if joined is None else joined, question_weights)
 
     @overload
     def fit_transform(self, X: str | PathLike[str], y: Any = None) -> Any: ...
@@ -141,9 +156,10 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         joined = None if y is None else join_target(read_table(self, X, reset=True), y, self.target)
         return self.fit(X, None if joined is None else y).transform(X)
 
-    def _fit(self, X: Any, table: Any) -> Self:
+    def _fit(self, X: Any, table: Any, question_weights: QuestionWeights | None) -> Self:
         recipe = recipes.resolve(self.recipe)
         schema = self.schema or Schema.infer(table, targets=_as_names(self.target))
+        schema = model_missingness(schema, table, self.missingness, targets=_as_names(self.target))
         Stop.from_document(schema.stop)  # raises before training if a condition is not valid
         Exploration.from_document(schema.exploration)
         settings = FitSettings(
@@ -158,6 +174,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
             on_progress=self.on_progress,
             is_warm_start=self.warm_start,
             start=self._start(schema) if self.warm_start else None,
+            question_weights=question_weights,
         )
         model = fit_model(table, schema, settings, on_warnings=_warn)
         summary = replace(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eddi.errors import EvaluationError
-from eddi.evaluate.sensitivity import _tilt, analyse_sensitivity
+from eddi.evaluate.sensitivity import _tilt, analyse_sensitivity, find_variables
 from eddi.partial_vae import PartialVAE
 
 
@@ -46,3 +46,20 @@ def test_levels_without_an_order_are_refused(model: PartialVAE, people: Any) -> 
 def test_the_target_itself_is_refused(model: PartialVAE, people: Any) -> None:
     with pytest.raises(EvaluationError, match="'age' is the target"):
         analyse_sensitivity(model, people(10, seed=5), "age", target="age")
+
+
+def test_variables_with_missing_values_and_an_order_are_found(model: PartialVAE, people: Any) -> None:
+    table = people(40, seed=5, missing=0.3)
+    table["weight"] = table["weight"].fillna(70.0)
+    found = find_variables(model, table, target="age")
+    assert "pain" in found
+    assert not {"age", "colour", "weight"} & set(found)
+
+
+def test_the_result_is_summarized_in_words(model: PartialVAE, people: Any) -> None:
+    table = people(40, seed=5, missing=0.3)
+    result = analyse_sensitivity(model, table, "pain", target="age", deltas=(0, 2), n_draws=4)
+    n_missing = table["pain"].isna().sum()
+    assert f"pain: {n_missing} rows have no value. Their mean prediction of age is" in result.summarize()
+    assert "differ by up to 2 standard deviations" in result.summarize()
+    assert result.to_document()["n_rows"] == n_missing

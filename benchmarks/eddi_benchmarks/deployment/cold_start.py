@@ -14,7 +14,7 @@ The approaches:
 The schema states kinds, levels and ranges. It has no beliefs about relations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ class Deployment:
             self.schema,
             self.target,
             prior_rows=int(self.settings["prior_rows"]),
-            max_steps=int(self.settings["max_steps"]) or None,
+            max_steps=count_steps(self.settings["steps"], 0 if table is None else len(table)),
             random_state=int(self.settings["seed"]),
             device="cpu",
         ).fit(table)
@@ -133,6 +133,11 @@ class Deployment:
         place = self.schema.position(self.target)
         true = fitted.coding.decode(truth.values)[:, place]
         return last.evidence.observed, squared_errors(prediction, true)
+
+
+def count_steps(steps: Sequence[Sequence[int]], n_rows: int) -> int:
+    """The number of training steps for a table: of the last entry (rows, steps) with at most its rows."""
+    return next(n_steps for least, n_steps in reversed(steps) if n_rows >= least)
 
 
 def squared_errors(prediction: eddi.Prediction, truth: Numbers) -> Numbers:

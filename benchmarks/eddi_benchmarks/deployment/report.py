@@ -28,7 +28,9 @@ APPROACHES = {
     "greedy": "learning without exploration",
     "oracle": "trained on the full table",
 }
-N_COSTS = 40  # points of the grid of cumulative costs
+N_COSTS = 41  # points of the grid of cumulative costs
+N_SHARES = 8  # of them in a table
+MAX_EXCESS = 0.1  # of our error over that of the full table
 PARAGRAPHS = (
     "Respondents arrive in random order at a questionnaire without data. The schema states kinds, levels and "
     "ranges, and no relations. An interview asks a few questions; exploring ones ask more. The target of "
@@ -128,12 +130,41 @@ def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]
         return []
     deployments = Deployments.from_results(results)
     tables = (
+        _criteria_table(deployments),
         _final_table(deployments),
         _comparison_table(deployments),
+        _cost_table(deployments),
         _cumulative_table(deployments),
     )
     figure = _plot(deployments, folder)
     return [Section("Deployments without data", PARAGRAPHS, tables, (figure,))]
+
+
+def _criteria_table(deployments: Deployments) -> ReportTable:
+    """Whether our approach is close to the full table, and better than the others at every cost."""
+    others = [name for name in deployments.approaches if name not in (OURS, ORACLE)]
+    rows = []
+    for dataset in deployments.datasets:
+        excess = [
+            own.final_error / other.final_error for own, other in deployments.pairs(dataset, ORACLE)
+        ]
+        cells = [_answer(bool(excess) and float(np.mean(excess)) <= 1 + MAX_EXCESS)]
+        for other in others:
+            means = np.log(deployments.ratios(dataset, other)).mean(0)[1:]  # without the start at cost 0
+            share = float((means <= 0).mean())
+            cells.append(_answer(share == 1) if share == 1 else f"at {share:.0%} of costs")
+        rows.append((dataset, *cells))
+    columns = (
+        "",
+        f"within {MAX_EXCESS:.0%} of the full table",
+        *(f"no worse than: {APPROACHES[o]}" for o in others),
+    )
+    note = "Means over seeds; the other tables have the figures. At cost 0 all approaches are the same."
+    return ReportTable("What holds", columns, tuple(rows), note)
+
+
+def _answer(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _final_table(deployments: Deployments) -> ReportTable:
@@ -184,6 +215,28 @@ def _compare(ratios: Numbers) -> tuple[str, str, str, str]:
         format_p(paired_t_test(means)),
         format_p(signed_rank_test(means)),
     )
+
+
+def _cost_table(deployments: Deployments) -> ReportTable:
+    """The ratio of errors at some of the cumulative costs, over all tables and seeds."""
+    places = np.linspace(0, N_COSTS - 1, N_SHARES + 1).round().astype(int)[1:]
+    rows = []
+    for other in deployments.approaches:
+        if other in (OURS, ORACLE):
+            continue
+        ratios = [deployments.ratios(dataset, other) for dataset in deployments.datasets]
+        logs = np.log(np.concatenate(ratios))
+        cells = [
+            f"{np.exp(logs[:, place].mean()):.2f} ({format_p(signed_rank_test(logs[:, place]))})"
+            for place in places
+        ]
+        rows.append((APPROACHES[other], *cells))
+    columns = ("compared with", *(f"{share:.0%}" for share in places / (N_COSTS - 1)))
+    note = (
+        "Our error divided by the other one's, when this share of the common cost was spent: geometric mean "
+        "over tables and seeds, and the p-value of a signed-rank test in parentheses."
+    )
+    return ReportTable("Error at each cumulative cost", columns, tuple(rows), note)
 
 
 def _cumulative_table(deployments: Deployments) -> ReportTable:

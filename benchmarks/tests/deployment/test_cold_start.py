@@ -6,7 +6,7 @@ import pytest
 
 import eddi
 from eddi.strategy import Explore, Information
-from eddi_benchmarks.deployment.cold_start import Approach, squared_errors, with_ranges
+from eddi_benchmarks.deployment.cold_start import Approach, count_steps, squared_errors, with_ranges
 from eddi_benchmarks.harness.experiment import ExperimentError, find_experiment
 from eddi_benchmarks.harness.suite import Suite
 
@@ -44,6 +44,15 @@ def test_errors_are_squared_errors_or_brier_scores():
     real = eddi.Variable("x", "real")
     quantity = eddi.Prediction(real, np.array([2.0]), np.array([1.0]), np.array([[0.0, 4.0]]), None)
     assert squared_errors(quantity, np.array([5.0])) == pytest.approx([9.0])
+
+
+def test_more_rows_have_more_training_steps():
+    assert [count_steps([(0, 200), (50, 500)], n_rows) for n_rows in (0, 49, 50, 900)] == [
+        200,
+        200,
+        500,
+        500,
+    ]
 
 
 def test_ranges_are_those_of_the_table():

@@ -40,7 +40,7 @@ def test_the_error_at_a_cost_is_that_of_the_model_in_use():
 
 def test_ratios_are_paired_by_seed_and_end_at_the_smaller_total_cost():
     ratios = Deployments.from_results(RESULTS).ratios("wine_red", "greedy")
-    assert ratios.shape == (2, 40)
+    assert ratios.shape == (2, 41)
     assert ratios[0, 0] == 1
     assert ratios[1, -1] == pytest.approx(0.6 / 1.0)  # at cost 40
 
@@ -48,8 +48,21 @@ def test_ratios_are_paired_by_seed_and_end_at_the_smaller_total_cost():
 def test_the_report_compares_with_the_full_table(tmp_path):
     pytest.importorskip("matplotlib")
     (section,) = report_sections(RESULTS, tmp_path)
-    assert section.tables[0].rows[0][-1] == "+0.0%"
+    assert section.tables[1].rows[0][-1] == "+0.0%"
     assert section.figures[0].path.exists()
+
+
+def test_the_report_says_what_holds(tmp_path):
+    pytest.importorskip("matplotlib")
+    table = report_sections(RESULTS, tmp_path)[0].tables[0]
+    assert table.rows == (("wine_red", "yes", "at 50% of costs"),)  # first models at costs 40 and 20
+
+
+def test_the_report_compares_at_each_cost(tmp_path):
+    pytest.importorskip("matplotlib")
+    table = report_sections(RESULTS, tmp_path)[0].tables[3]
+    assert table.columns[-1] == "100%"
+    assert table.rows[0][-1].startswith("0.63 (")
 
 
 def test_without_results_there_is_no_report(tmp_path):

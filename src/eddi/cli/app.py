@@ -25,6 +25,7 @@ from eddi.cli.item_bank import item_bank
 from eddi.cli.learn import learn
 from eddi.cli.mcp import mcp
 from eddi.cli.schema import schema
+from eddi.cli.sensitivity import sensitivity
 from eddi.cli.serve import serve
 from eddi.cli.simulate import simulate
 
@@ -64,7 +65,7 @@ def _set_global_options(
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(schema, fit, describe, impute),
-    *(interview, ask, simulate, certify),
+    *(interview, ask, simulate, certify, sensitivity),
     *(export, item_bank, serve, learn, mcp, demo),
 )
 for command in COMMANDS:

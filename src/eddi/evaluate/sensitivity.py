@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eddi.errors import EvaluationError
 from eddi.model.base import Model, ModelSource
 from eddi.table.evidence import Evidence
-from eddi.table.variable import Kind
+from eddi.table.variable import Kind, Variable
 
 Numbers = NDArray[np.float64]
 
@@ -56,6 +56,46 @@ class Sensitivity:
         """The largest change of a prediction compared with ``delta = 0`` [deltas]."""
         at_random = self.predictions[np.abs(self.deltas).argmin()]
         return np.asarray(np.abs(self.predictions - at_random).max(1))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows without a value."""
+        return int(self.predictions.shape[1])
+
+    def summarize(self) -> str:
+        """The range of predictions in a sentence."""
+        means = self.mean_predictions
+        at_random = means[np.abs(self.deltas).argmin()]
+        return (
+            f"{self.variable}: {self.n_rows:,} rows have no value. Their mean prediction of {self.target} is "
+            f"{at_random:.4g}. It is {means.min():.4g} to {means.max():.4g} if their values differ by up to "
+            f"{np.abs(self.deltas).max():g} standard deviations. A single prediction changes by at most "
+            f"{self.max_changes.max():.4g}."
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The result as plain JSON, without the single predictions."""
+        return {
+            "variable": self.variable,
+            "target": self.target,
+            "n_rows": self.n_rows,
+            "deltas": self.deltas.tolist(),
+            "values": self.values.tolist(),
+            "mean_predictions": self.mean_predictions.tolist(),
+            "max_changes": self.max_changes.tolist(),
+        }
+
+
+def find_variables(model: ModelSource, table: Any, *, target: str) -> list[str]:
+    """The variables that can be analysed: some values are missing, and the values have an order."""
+    fitted = model.fitted()
+    evidence = fitted.evidence(table, optional=(target,))
+    is_missing = np.asarray(~evidence.observed.all(0))
+    return [
+        variable.name
+        for place, variable in enumerate(fitted.schema.variables)
+        if is_missing[place] and variable.name != target and _has_order(variable)
+    ]
 
 
 def analyse_sensitivity(
@@ -107,11 +147,14 @@ def _check_variables(model: Model, variable: str, target: str) -> None:
     if variable == target:
         raise EvaluationError(f"{variable!r} is the target. Name another variable.")
     for name in (variable, target):
-        described = model.schema[name]
-        if described.kind is Kind.CATEGORY and described.n_levels > 2:
+        if not _has_order(model.schema[name]):
             raise EvaluationError(
                 f"the levels of {name!r} have no order, so that none of them is high. Name another variable."
             )
+
+
+def _has_order(variable: Variable) -> bool:
+    return variable.kind is not Kind.CATEGORY or variable.n_levels == 2
 
 
 def _predict_draws(

@@ -20,6 +20,7 @@ from eddi.model.training.checkpoint import Checkpoint, Progress
 from eddi.model.training.cross_validation import Fold, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
+from eddi.model.training.question_weights import QuestionWeights
 from eddi.model.training.streaming import StreamedEvidence
 from eddi.model.training.summary import TrainingSummary
 from eddi.model.training.validation import split_by_content, split_validation
@@ -48,6 +49,7 @@ class FitSettings:
         is_warm_start: whether rows are held out by their content, so that later fits can start from the
             weights of this one.
         start: the model whose weights training starts from; None for new weights.
+        question_weights: of rows that are interviews; None if there are none.
     """
 
     target: tuple[str, ...]
@@ -61,6 +63,7 @@ class FitSettings:
     on_progress: OnProgress | None = None
     is_warm_start: bool = False
     start: FittedModel | None = None
+    question_weights: QuestionWeights | None = None
 
 
 def fit_model(
@@ -79,6 +82,7 @@ def fit_model(
         targets=settings.target,
         prior_rows=settings.prior_rows,
         coding=settings.start.coding if settings.start else None,
+        question_weights=settings.question_weights,
     )
     if prepared.warnings and on_warnings:
         on_warnings(prepared.warnings)
@@ -189,4 +193,6 @@ def _find_checkpoint(
     if settings.checkpoint is None:
         return None
     run = f"{prepared.fingerprint} {recipe} {settings.set_encoder} {settings.target} {settings.seed}"
+    if settings.question_weights is not None:
+        run += f" {settings.question_weights.digest()}"
     return Checkpoint(settings.checkpoint, hashlib.sha256(run.encode()).hexdigest())

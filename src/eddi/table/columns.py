@@ -112,7 +112,8 @@ def table_to_numbers(
 
     Args:
         table: as `formats.read` returns it.
-        schema: the variables to read; other columns are ignored.
+        schema: the variables to read; other columns are ignored. An indicator without a column of its own
+            tells whether the cell of its variable has a value.
         optional: variables whose column may be absent from the table; their values are then missing.
         hidden: variables that are not read; their values are missing, whatever the table contains.
         mismatches: counts what does not fit, which is then missing, too; None if it is an error.
@@ -123,7 +124,11 @@ def table_to_numbers(
     """
     indices = {name: index for index, name in enumerate(table.column_names)}
     expected = [variable for variable in schema.variables if variable.name not in hidden]
-    absent = [v.column for v in expected if v.column not in indices and v.name not in optional]
+    absent = [
+        v.column
+        for v in expected
+        if v.column not in indices and v.name not in optional and not v.indicates
+    ]
     if mismatches is not None and any(variable.column in indices for variable in expected):
         mismatches.absent.update(absent)
     elif absent:
@@ -136,6 +141,8 @@ def table_to_numbers(
     for row, variable in zip(numbers, schema.variables, strict=True):
         if variable.column in indices and variable.name not in hidden:
             row[:] = column_to_numbers(table.column(indices[variable.column]), variable, mismatches)
+        elif variable.indicates in indices and not {variable.name, variable.indicates} & set(hidden):
+            row[:] = ~find_missing(table.column(indices[variable.indicates]), schema[variable.indicates])
     return np.ascontiguousarray(numbers.T)  # [rows, variables]
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
-from eddi.table.cells.missing import has_code
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
+from eddi.table.missingness.checks import check_indicators
 from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.series.age_windows import add_windows
 from eddi.table.series.time_section import TimeSection
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable
+from eddi.table.variable import Level, Variable, add_codes
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Schema:
         for item in fields(self):
             if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
-        variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
+        variables = tuple(add_codes(v, self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
@@ -109,6 +109,7 @@ class Schema:
                     check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
+        check_indicators(self.variables)
         check_languages("the schema", (self.language,) if self.language else ())
         check_statements(self.beliefs, self.relations, self.__getitem__)
         object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
@@ -220,7 +221,11 @@ class Schema:
     def questions(self) -> tuple[Question, ...]:
         """All questions: the explicit ones, then one for each variable that none of them reveals."""
         revealed = {name for question in self.explicit_questions for name in question.reveals}
-        implicit = (Question(name, (name,)) for name in self.names if name not in revealed)
+        implicit = (
+            Question(variable.name, (variable.name,), never=bool(variable.indicates))
+            for variable in self.variables
+            if variable.name not in revealed
+        )
         return (*self.explicit_questions, *implicit)
 
     @cached_property
@@ -233,9 +238,15 @@ class Schema:
         """Which question reveals which variable, as a read-only mask [questions, variables]."""
         mask = np.zeros((len(self.questions), len(self.variables)), dtype=np.bool_)
         for row, question in zip(mask, self.questions, strict=True):
-            row[self.positions(question.reveals)] = True
+            known = (self.indicators[name] for name in question.reveals if name in self.indicators)
+            row[self.positions((*question.reveals, *known))] = True
         mask.setflags(write=False)
         return mask
+
+    @cached_property
+    def indicators(self) -> dict[str, str]:
+        """The names of the indicators, by the variable whose presence they tell."""
+        return {v.indicates: v.name for v in self.variables if v.indicates}
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -334,6 +345,7 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        names = (*names, *(self.indicators[name] for name in names if name in self.indicators))
         if self.time is not None:
             names = (*names, *(derived for name in names for derived in self.time.family(name)))
         questions = tuple(
@@ -376,18 +388,3 @@ class Schema:
                 )
         hint = suggest_name(name, self.names)
         return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
-
-
-def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
-    """Return the variable with its own codes, then those of the whole table."""
-    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
-    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
-    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
-    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
-    if not (missing or declined):
-        return variable
-    return replace(
-        variable,
-        missing=(*own_missing, *table_missing),
-        declined=(*own_declined, *table_declined),
-    )

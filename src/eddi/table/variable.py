@@ -57,6 +57,7 @@ class Variable:
         labels: how respondents read its levels, in the same order, such as "Male" for 1.
         help: a text below its field.
         translations: its texts in other languages, by code, such as "de".
+        indicates: the variable of which it tells whether it has a value; empty for other variables.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Variable:
     labels: tuple[str, ...] = ()
     help: str = ""
     translations: Mapping[str, VariableTexts] = field(default_factory=dict, hash=False)
+    indicates: str = ""
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -92,6 +94,7 @@ class Variable:
             labels: Sequence[str] = (),
             help: str = "",
             translations: Mapping[str, VariableTexts] = ...,
+            indicates: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -254,3 +257,18 @@ def _parse_kind(name: str, kind: str) -> Kind:
         return Kind(kind)
     except ValueError:
         raise SchemaError(f"{name!r} has kind {kind!r}; it must be one of {', '.join(Kind)}.") from None
+
+
+def add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
+    """Return the variable with its own codes, then those of the whole table."""
+    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
+    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
+    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+    if not (missing or declined):
+        return variable
+    return replace(
+        variable,
+        missing=(*own_missing, *table_missing),
+        declined=(*own_declined, *table_declined),
+    )

@@ -6,7 +6,14 @@ import torch
 
 from eddi.model.recipe import DEFAULT
 from eddi.model.training.batches import BatchSampler
-from eddi.model.training.extra_rows import MAX_JOINED_ROWS, ExtraRows, join_rows, repeat_rows
+from eddi.model.training.extra_rows import (
+    MAX_JOINED_ROWS,
+    MAX_WEIGHED_ROWS,
+    ExtraRows,
+    join_rows,
+    repeat_rows,
+    weigh_rows,
+)
 from eddi.table.evidence import Evidence
 
 TABLE = Evidence.of(np.zeros((10, 3)))
@@ -20,6 +27,23 @@ def test_without_extra_rows_nothing_changes():
 @pytest.mark.parametrize(("weight", "share"), [(0.25, 0.5), (0.05, 1 / 6), (1.0, 0.8), (2.0, 8 / 9)])
 def test_joined_rows_count_as_much_as_their_weight(weight, share):
     assert join_rows(TABLE, ExtraRows(EXTRA, weight)).values.mean() == pytest.approx(share, abs=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.25, 4.0])
+def test_rows_of_data_count_as_one_row_each(weight):
+    rows, weights = weigh_rows(TABLE, ExtraRows(EXTRA, weight))
+    assert len(rows) == 50
+    assert weights is not None
+    assert weights.max() == 1.0
+    assert weights[-1] / weights[0] == weight
+
+
+def test_some_rows_of_beliefs_stand_for_all_of_them():
+    extra = ExtraRows(Evidence.of(np.ones((1_000, 3))), 0.02)
+    rows, weights = weigh_rows(TABLE, extra)
+    assert len(rows) == 10 + MAX_WEIGHED_ROWS
+    assert weights is not None
+    assert weights[10:].sum() == pytest.approx(20)
 
 
 def test_a_large_table_is_not_repeated():

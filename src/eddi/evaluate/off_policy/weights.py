@@ -61,7 +61,7 @@ def weigh_sets(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
 def _weigh_sets(
     logged: LoggedInterviews, policy: InterviewRules, size: int, asked: NDArray[np.int64]
 ) -> Numbers:
-    mass = _path_mass(logged, policy, size)  # [rows, subsets]
+    mass = path_mass(logged, policy, size)  # [rows, subsets]
     n_rows, n_steps = asked.shape
     rows = np.arange(n_rows)
     subset = np.zeros(n_rows, dtype=np.int64)
@@ -77,7 +77,7 @@ def _weigh_sets(
     return weights
 
 
-def _path_mass(logged: LoggedInterviews, policy: InterviewRules, size: int) -> Numbers:
+def path_mass(logged: LoggedInterviews, policy: InterviewRules, size: int) -> Numbers:
     """The probability of reaching the set of all answers from each of its subsets [rows, subsets].
 
     Bit k of a subset stands for the k-th question that was asked.

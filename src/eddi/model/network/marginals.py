@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eddi.model.network.atoms import Atoms
@@ -64,7 +66,9 @@ class Marginals(Heads):
             quantities = self.quantities.cpu().numpy()
             self.atoms.init_from_data(evidence.values[:, quantities], evidence.observed[:, quantities])
 
-    def init_from_factors(self, factors: Factors, evidence: Evidence) -> None:
+    def init_from_factors(
+        self, factors: Factors, evidence: Evidence, weights: NDArray[np.float32]
+    ) -> None:
         """Start from the linear-Gaussian prediction of each variable given the factors.
 
         The network then learns the remainder. The mean of a quantity is mean_d + w_d z. The logit of a
@@ -83,7 +87,8 @@ class Marginals(Heads):
                     weight[rows[0], -n_factors:] = loadings[variable, 0]
                     bias[rows[0]] = factors.mean[variable] / factors.unit[variable]
                     continue
-                contrasts, log_shares = factors.level_contrasts(variable, self.specs[variable], evidence)
+                spec = self.specs[variable]
+                contrasts, log_shares = factors.level_contrasts(variable, spec, evidence, weights)
                 weight[rows] = 0.0
                 weight[rows, -n_factors:] = contrasts @ loadings[variable]
                 bias[rows] = log_shares

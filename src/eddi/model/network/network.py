@@ -6,8 +6,10 @@ x_O --set encoder--> code --tail--> features --> q(z | x_O) --draw--> z --decode
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.network.features import Features
@@ -25,7 +27,7 @@ from eddi.model.network.mlp import MLP
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.residual import ResidualTail
 from eddi.model.network.set_encoder import SetEncoder
-from eddi.model.network.splines import subsample_rows
+from eddi.model.network.splines import subsampling_step
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -77,23 +79,27 @@ class Network(Heads):
 
     def init_from_data(self, evidence: Evidence) -> None:
         """Place spline knots and atoms at the values of a table."""
-        rows = subsample_rows(evidence)
+        rows = evidence[:: subsampling_step(len(evidence))]
         self.set_encoder.init_from_data(rows)
         if self.marginals is not None:
             self.marginals.init_from_data(rows)
 
-    def fit_factors(self, evidence: Evidence) -> None:
+    def fit_factors(self, evidence: Evidence, weights: NDArray[np.float32] | None = None) -> None:
         """Fit the precision-weighted factors, if there are any, to training rows.
+
+        ``weights`` [rows] say how many rows each row counts as; 1 if None.
 
         Unlike knots and atoms they depend on the targets, so validation rows must not be included.
         """
         factors = self.set_encoder.factors
         if factors is None:
             return
-        rows = subsample_rows(evidence)
-        factors.init_from_data(rows, self.specs)
+        step = subsampling_step(len(evidence))
+        rows = evidence[::step]
+        row_weights = np.ones(len(rows), dtype=np.float32) if weights is None else weights[::step]
+        factors.init_from_data(rows, self.specs, row_weights)
         if self.marginals is not None:
-            self.marginals.init_from_factors(factors, rows)
+            self.marginals.init_from_factors(factors, rows, row_weights)
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""

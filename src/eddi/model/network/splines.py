@@ -12,8 +12,6 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from eddi.table.evidence import Evidence
-
 KNOT_DISTANCE = 10.0  # between surplus knots, which lie beyond all values
 MAX_KNOTS = 4_096  # over all variables: more would dominate the cost of a training step
 MIN_KNOTS = 4  # fewer are not worth having
@@ -77,6 +75,6 @@ def _place_knots(values: NDArray[np.float32], n: int) -> NDArray[np.float32]:
     return np.concatenate([knots, surplus]).astype(np.float32)
 
 
-def subsample_rows(evidence: Evidence) -> Evidence:
-    """Evenly spaced rows of a table, enough for quantiles."""
-    return evidence[:: max(1, len(evidence) // MAX_ROWS)]
+def subsampling_step(n_rows: int) -> int:
+    """The distance of evenly spaced rows of a table that are enough for quantiles."""
+    return max(1, n_rows // MAX_ROWS)

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from eddi.model.recipe import Recipe
 from eddi.model.training.extra_rows import ExtraRows
-from eddi.model.training.missingness import inverse_propensity_weights
+from eddi.model.training.missingness import weigh_entries
 from eddi.model.training.objective import Batch
+from eddi.model.training.question_weights import SubsetLookup
 from eddi.model.training.streaming import StreamedEvidence
 from eddi.table.evidence import Evidence
 
@@ -46,7 +47,11 @@ class BatchSampler:
 
     def _set_rows(self, evidence: Evidence) -> None:
         is_weighted = self.recipe.weigh
-        weights = inverse_propensity_weights(evidence) if is_weighted else evidence.observed
+        weights = weigh_entries(evidence) if is_weighted else evidence.observed
+        n_extra = 0 if self.extra is None else len(self.extra.rows)
+        self.lookup = (
+            SubsetLookup.from_evidence(evidence, self.device, n_extra=n_extra) if is_weighted else None
+        )
         values, rates = [evidence.values], [evidence.group_weights()]
         self.is_uniform = self.extra is None and evidence.groups is None
         entry_weights = [weights.astype(np.float32)]
@@ -87,6 +92,9 @@ class BatchSampler:
         noise_shape = (n_steps, self.recipe.draws, n_rows, self.n_latent)
         noise = torch.randn(noise_shape, generator=random).to(self.device)
         observed = (weights > 0) * visible
+        if self.lookup is not None:
+            by_question = self.lookup.weights(rows, observed.view(len(rows), -1))
+            weights = weights * by_question.view(shape)
         for step in zip(values, weights, observed, noise, strict=True):
             yield Batch(*step, self.loss_weights)
 

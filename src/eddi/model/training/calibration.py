@@ -53,7 +53,7 @@ class CalibrationData:
     outputs: Tensor  # [masked rows, outputs] of the marginal heads, not calibrated
     factor_outputs: Tensor | None  # [masked rows, outputs] by the factor model alone
     values: Tensor  # [masked rows, variables] the true values
-    hidden: Tensor  # [masked rows, variables] 1 where the true value was not visible
+    hidden: Tensor  # [masked rows, variables] weight where the true value was not visible, else 0
     n_rows: Tensor  # [variables] number of different rows with a value
 
     @classmethod
@@ -65,8 +65,7 @@ class CalibrationData:
             outputs = network.marginals(features.inputs)
             factor_outputs = network.factor_outputs(features)
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
-        hidden = batch.weights - batch.observed
-        return cls(outputs, factor_outputs, batch.values, hidden, n_observed_rows)
+        return cls(outputs, factor_outputs, batch.values, batch.hidden_weights, n_observed_rows)
 
     @classmethod
     def concatenate(cls, parts: "Sequence[CalibrationData]") -> "CalibrationData":

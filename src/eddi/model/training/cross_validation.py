@@ -25,7 +25,7 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler, mix_seed
 from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
-from eddi.model.training.extra_rows import ExtraRows, join_rows
+from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation
@@ -66,7 +66,7 @@ def train_cross_validated(
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
     for own_network, rows in zip(networks, training_rows, strict=True):
-        own_network.fit_factors(join_rows(rows, extra))
+        own_network.fit_factors(*weigh_rows(rows, extra))
     make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
     samplers = [
         make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)

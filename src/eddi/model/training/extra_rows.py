@@ -14,6 +14,7 @@ from eddi.table.evidence import Evidence
 
 Number = TypeVar("Number", bound=np.generic)
 
+MAX_WEIGHED_ROWS = 200  # of beliefs; they count as few rows of data, so more change little
 MAX_JOINED_ROWS = 100_000  # more tell no more about the scale of values, knots and factors
 
 
@@ -36,6 +37,24 @@ def join_rows(evidence: Evidence, extra: ExtraRows | None) -> Evidence:
         return evidence
     values = repeat_rows(evidence.values, extra.rows.values, extra.weight)
     return Evidence(values, repeat_rows(evidence.observed, extra.rows.observed, extra.weight))
+
+
+def weigh_rows(
+    evidence: Evidence, extra: ExtraRows | None
+) -> tuple[Evidence, NDArray[np.float32] | None]:
+    """The rows of a table and the extra ones, with the weight of each row; None if all are 1.
+
+    The rows with the larger weight, which are those of the data, count as one row each.
+    """
+    if extra is None:
+        return evidence, None
+    if extra.weight < 1 and len(extra.rows) > MAX_WEIGHED_ROWS:  # rows of beliefs
+        weight = extra.weight * len(extra.rows) / MAX_WEIGHED_ROWS
+        return weigh_rows(evidence, ExtraRows(extra.rows[:MAX_WEIGHED_ROWS], weight))
+    values = np.concatenate([evidence.values, extra.rows.values])
+    observed = np.concatenate([evidence.observed, extra.rows.observed])
+    weights = np.repeat([1.0, extra.weight], [len(evidence), len(extra.rows)]) / max(1.0, extra.weight)
+    return Evidence(values, observed), weights.astype(np.float32)
 
 
 def repeat_rows(rows: NDArray[Number], extra: NDArray[Number], weight: float) -> NDArray[Number]:

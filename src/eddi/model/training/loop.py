@@ -23,7 +23,7 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
-from eddi.model.training.extra_rows import ExtraRows, join_rows
+from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.objective import loss
 from eddi.model.training.streaming import StreamedEvidence, first_window
@@ -64,7 +64,7 @@ def train(
     if held_out is None:
         training_rows, validation_rows = split_validation(evidence, recipe, seed)
     if network.n_factors and not is_warm:
-        network.fit_factors(join_rows(first_window(training_rows), extra))
+        network.fit_factors(*weigh_rows(first_window(training_rows), extra))
     network.to(device)
     weights = FlatWeights(network, recipe)
     make_validation = partial(Validation, recipe=recipe, seed=seed, device=device, targets=targets)

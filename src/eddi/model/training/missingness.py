@@ -4,7 +4,8 @@ A blood test is ordered for people who look ill, so the observed results are not
 prediction from little evidence must not treat them as such. Each observed entry is therefore weighted by
 the inverse of its propensity, the probability that it was observed given the rest of its row (Horvitz and
 Thompson 1952; Robins, Rotnitzky and Zhao 1994). This corrects values missing at random. Values missing
-not at random, for reasons in the hidden value itself, cannot be corrected from the table alone.
+not at random, for reasons in the hidden value itself, cannot be corrected from the table alone. The
+propensities of interviews are known, see `question_weights`.
 """
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.training.flat_weights import adam_step
+from eddi.model.training.question_weights import InterviewEvidence
 from eddi.table.evidence import Evidence
 
 MIN_MISSING_SHARE = 0.02  # of a column; with less there is nothing to correct
@@ -23,6 +25,16 @@ N_ITERATIONS = 200
 LEARNING_RATE = 0.05
 PENALTY = 1.0  # on the squared weights of a logistic regression, against the likelihood of all rows
 MAX_WEIGHT = 5.0  # weights are clipped to [1 / MAX_WEIGHT, MAX_WEIGHT]
+
+
+def weigh_entries(evidence: Evidence) -> NDArray[np.float32]:
+    """The weight of each entry [rows, variables]; those of interviews, whose questions are known, are 1."""
+    if not isinstance(evidence, InterviewEvidence):
+        return inverse_propensity_weights(evidence)
+    weights = evidence.observed.astype(np.float32)
+    rows = np.flatnonzero(~evidence.question_weights.is_known)
+    weights[rows] = inverse_propensity_weights(Evidence(evidence.values[rows], evidence.observed[rows]))
+    return weights
 
 
 def inverse_propensity_weights(evidence: Evidence) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, check_set_encoder
 from eddi.model.training.extra_rows import ExtraRows, join_rows, repeat_rows
+from eddi.model.training.question_weights import QuestionWeights, attach_weights
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
@@ -28,7 +29,7 @@ from eddi.table.text import format_list
 from eddi.table.variable import Kind, Variable
 
 N_PRIOR_ROWS = 1_000  # rows drawn from beliefs; they count as fewer rows of data
-MIN_TABLE_ROWS = 30  # fewer rows of data cannot be held out: only rows drawn from beliefs are
+MIN_TABLE_ROWS = 10  # fewer rows of data cannot be held out: only rows drawn from beliefs are
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,13 @@ def prepare(
     targets: Sequence[str] = (),
     prior_rows: int = 0,
     coding: Coding | None = None,
+    question_weights: QuestionWeights | None = None,
 ) -> PreparedTable:
     """Check and code a training table; a table on disk is read once and never held in memory.
 
     The beliefs of the schema count as ``prior_rows`` rows. A table on disk is so large that they do not.
-    An earlier ``coding`` is kept; it is learned from the table if it is None.
+    An earlier ``coding`` is kept; it is learned from the table if it is None. ``question_weights`` are those
+    of its rows; they are ignored for a table on disk.
     """
     if isinstance(table, ParquetStream):
         return _prepare_stream(table, schema, recipe, seed)
@@ -83,10 +86,11 @@ def prepare(
         joined = repeat_rows(numbers, prior, weight)
         learned = coding.widen(joined) if coding else Coding.fit(schema, joined, recipe.scaling)
         beliefs = ExtraRows(learned.encode(prior), weight)
-        return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets)
+        return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets, question_weights)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
     evidence = replace(coding.encode(numbers), groups=find_groups(table, schema))
+    evidence = attach_weights(evidence, question_weights)
     warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
 
@@ -109,6 +113,7 @@ def _prepare_with_beliefs(
     schema: Schema,
     coding: Coding,
     targets: Sequence[str],
+    question_weights: QuestionWeights | None,
 ) -> PreparedTable:
     """Join a table, which may be empty, and rows drawn from the beliefs of the schema."""
     table = coding.encode(numbers)
@@ -117,7 +122,7 @@ def _prepare_with_beliefs(
         rows, extra = beliefs.rows, ExtraRows(table, 1 / beliefs.weight) if len(numbers) else None
         warnings: tuple[str, ...] = ()
     else:
-        rows, extra = table, beliefs
+        rows, extra = attach_weights(table, question_weights), beliefs
         warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     digest = fingerprint(schema, join_rows(rows, extra))
     return PreparedTable(coding, rows, len(numbers), digest, warnings, extra, is_prior)

@@ -14,6 +14,7 @@ from eddi.model.recipe import Recipe, is_cross_validated
 from eddi.model.training.batches import draw_visible, mix_seed
 from eddi.model.training.calibration import CalibrationData
 from eddi.model.training.objective import Batch
+from eddi.model.training.question_weights import SubsetLookup
 from eddi.model.training.streaming import StreamedEvidence
 from eddi.table.evidence import Evidence
 
@@ -22,6 +23,7 @@ SMALL_SHARE = 0.2  # of rows that are held out by their content, at least
 MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
 CALIBRATION_ROWS = 4_000  # held-out rows, repeated with many different masks
 CALIBRATION_CELLS = 250_000  # limit of these rows: every cell is evaluated a hundred times
+CPU = torch.device("cpu")
 N_DRAWS = 128  # fewer understate a prediction that is wide in z and narrow in x
 
 
@@ -111,8 +113,12 @@ class Validation:
             visible[:, self._targets] = 0  # a declared target is never observed in use
             loss_weights = torch.zeros_like(loss_weights)
             loss_weights[self._targets] = 1
-        values = torch.from_numpy(self._evidence.values).repeat(n_masks, 1)
-        tensors = (values, weights, weights * visible, noise, loss_weights)
+        values, visible = torch.from_numpy(self._evidence.values).repeat(n_masks, 1), weights * visible
+        lookup = SubsetLookup.from_evidence(self._evidence, CPU) if self._recipe.weigh else None
+        if lookup is not None:
+            rows = torch.arange(len(self._evidence)).repeat(n_masks)
+            weights = weights * lookup.weights(rows, visible)
+        tensors = (values, weights, visible, noise, loss_weights)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
     def calibration_data(self, network: Network, *, share: float = 1.0) -> CalibrationData:
@@ -127,7 +133,7 @@ class Validation:
     @torch.no_grad()
     def score(self, network: Network) -> float | None:
         """The mean score of hidden entries; None if nothing is hidden."""
-        hidden = (self.batch.weights - self.batch.observed) * self.batch.loss_weights
+        hidden = self.batch.hidden_weights * self.batch.loss_weights
         if not hidden.any():  # possible with few rows
             return None
         return float((entry_scores(network, self.batch) * hidden).sum() / hidden.sum())

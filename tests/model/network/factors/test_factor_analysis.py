@@ -34,3 +34,17 @@ def test_the_mean_is_that_of_all_rows_if_values_are_missing_at_random():
     all_rows = centred.mean(0)  # of all rows; that of the observed ones is 0
     assert all_rows[1] < -0.5
     assert torch.allclose(found.mean, all_rows, atol=0.06)
+
+
+def test_a_row_with_a_weight_counts_as_that_many_rows():
+    x = torch.from_numpy(np.random.default_rng(0).normal(size=(40, 5)))
+    observed = (x > -1).double()
+    weights = torch.tensor([3.0, 1.0]).repeat_interleave(20).double()
+    found = fit_factors(x, observed, n_factors=2, weights=weights)
+    repeats = weights.long()
+    repeated = fit_factors(
+        x.repeat_interleave(repeats, 0), observed.repeat_interleave(repeats, 0), n_factors=2
+    )
+    torch.testing.assert_close(found.loadings.abs(), repeated.loadings.abs())
+    torch.testing.assert_close(found.noise, repeated.noise)
+    torch.testing.assert_close(found.mean, repeated.mean)

@@ -134,3 +134,13 @@ def test_the_inverse_of_a_positive_definite_matrix(invert):
     roots = torch.randn((3, 6, 6), generator=random, dtype=torch.float64)
     matrices = roots @ roots.mT + 0.1 * torch.eye(6, dtype=torch.float64)
     torch.testing.assert_close(invert(matrices), torch.linalg.inv(matrices))
+
+
+def test_factors_of_weighted_rows_are_those_of_repeated_rows():
+    rows, weights = mixed_rows(200, seed=4), np.repeat([2.0, 1.0], 100).astype(np.float32)
+    weighted, repeated = Factors(MIXED, n_factors=3), Factors(MIXED, n_factors=3)
+    weighted.init_from_data(rows, MIXED, weights)
+    repeated.init_from_data(rows[np.repeat(np.arange(200), weights.astype(int))], MIXED)
+    torch.testing.assert_close(weighted.mean.data, repeated.mean.data)
+    torch.testing.assert_close(weighted.level_inputs, repeated.level_inputs)
+    torch.testing.assert_close(weighted.log_precision.data, repeated.log_precision.data)

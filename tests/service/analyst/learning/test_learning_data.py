@@ -96,3 +96,15 @@ def test_a_candidate_is_published_with_the_rules_of_the_current_version(opened: 
     assert published.current.number == item.current.number + 1
     assert published.current.rules == item.current.rules
     assert published.current.strategy == item.current.strategy
+
+
+def test_interviews_have_known_probabilities_and_rows_of_tables_do_not(
+    opened: Any, people: Any, people_schema: Any
+) -> None:
+    table = pa.Table.from_pandas(people(20, seed=3))
+    data = prepare_data(people_schema, opened[2], [table])
+    weights = data.question_weights
+    assert not weights.is_known[:20].any()
+    assert weights.is_known[20:].sum() == data.n_interviews
+    assert ((weights.bits[20:] > 0).sum(1) == 2).all()  # two answers; nobody asks for the outcome
+    assert weights.by_subset[20:].std() > 0

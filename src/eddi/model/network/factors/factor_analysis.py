@@ -20,7 +20,9 @@ class FactorAnalysis:
     mean: Tensor  # [inputs]
 
 
-def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> FactorAnalysis:
+def fit_factors(
+    inputs: Tensor, observed: Tensor, n_factors: int, *, weights: Tensor | None = None
+) -> FactorAnalysis:
     """Factor analysis by EM with missing values (Rubin and Thayer 1982).
 
     The noise variances are shrunk towards a small positive value, so that few rows do not lead to a
@@ -31,11 +33,13 @@ def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> FactorAnaly
         inputs: values minus the mean of the observed ones [rows, inputs]; anything where unobserved.
         observed: 1 where observed [rows, inputs].
         n_factors: K.
+        weights: how many rows each row counts as [rows]; 1 if None.
     """
     inputs = inputs * observed
-    count = observed.sum(0).clamp(min=1)
-    variance = (inputs.square().sum(0) / count).clamp(min=MIN_VARIANCE)
-    loadings = _principal_loadings(inputs, observed, n_factors)
+    weighted = observed if weights is None else observed * weights[:, None]
+    count = weighted.sum(0).clamp(min=1)
+    variance = ((inputs.square() * weighted).sum(0) / count).clamp(min=MIN_VARIANCE)
+    loadings = _principal_loadings(inputs, observed, weighted, n_factors)
     noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
     identity = torch.eye(n_factors, dtype=inputs.dtype)
     shift, uncentred = torch.zeros_like(variance), inputs
@@ -46,20 +50,20 @@ def fit_factors(inputs: Tensor, observed: Tensor, n_factors: int) -> FactorAnaly
         covariance = torch.linalg.inv(matrix)
         mean = (covariance @ ((precision * inputs) @ loadings)[..., None])[..., 0]
         second = covariance + mean[:, :, None] * mean[:, None, :]
-        left = torch.einsum("ns,nkl->skl", observed, second) + identity
-        loadings = torch.linalg.solve(left, (inputs.T @ mean)[..., None])[..., 0]
-        residual = ((inputs - mean @ loadings.T) * observed).square().sum(0)
-        spread = torch.einsum("ns,nkl->skl", observed, covariance)
+        left = torch.einsum("ns,nkl->skl", weighted, second) + identity
+        loadings = torch.linalg.solve(left, ((inputs * weighted).T @ mean)[..., None])[..., 0]
+        residual = ((inputs - mean @ loadings.T).square() * weighted).sum(0)
+        spread = torch.einsum("ns,nkl->skl", weighted, covariance)
         residual = residual + torch.einsum("sk,skl,sl->s", loadings, spread, loadings)
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
-        shift = ((uncentred - mean @ loadings.T) * observed).sum(0) / count
+        shift = ((uncentred - mean @ loadings.T) * weighted).sum(0) / count
     return FactorAnalysis(loadings, noise, shift)
 
 
-def _principal_loadings(inputs: Tensor, observed: Tensor, n_factors: int) -> Tensor:
+def _principal_loadings(inputs: Tensor, observed: Tensor, weighted: Tensor, n_factors: int) -> Tensor:
     """Principal components of the pairwise covariance, as initial loadings [inputs, K]."""
-    covariance = (inputs.T @ inputs) / (observed.T @ observed).clamp(min=1)
+    covariance = ((inputs * weighted).T @ inputs) / (weighted.T @ observed).clamp(min=1)
     values, vectors = torch.linalg.eigh(covariance)
     top = vectors[:, -n_factors:] * values[-n_factors:].clamp(min=1e-4).sqrt()
     random = torch.Generator().manual_seed(0)

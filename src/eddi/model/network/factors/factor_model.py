@@ -27,10 +27,13 @@ the factors alone.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eddi.model.network.factors.factor_analysis import fit_factors
+from eddi.model.network.factors.level_contrasts import find_contrasts, standardise
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -111,17 +114,25 @@ class Factors(nn.Module):
         by_level = self.level_inputs[variables.expand(level.shape), level]
         return torch.where(is_category[..., None], by_level, single)
 
-    def init_from_data(self, evidence: Evidence, specs: Sequence[VariableSpec]) -> None:
-        """Fit the factor model to the rows of a table."""
+    def init_from_data(
+        self,
+        evidence: Evidence,
+        specs: Sequence[VariableSpec],
+        weights: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Fit the factor model to rows; ``weights`` [rows] say how many rows each one counts as."""
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
-        count = observed.sum(0).clamp(min=1)
-        mean = (values * self.unit * observed).sum(0) / count
+        row_weights = torch.ones(len(values)) if weights is None else torch.from_numpy(weights)
+        weighted = observed * row_weights[:, None]
+        count = weighted.sum(0).clamp(min=1)
+        mean = (values * self.unit * weighted).sum(0) / count
         self.mean.data = torch.where(self.is_category, 0.0, mean)
-        self._init_level_inputs(values, observed, specs)
+        self._init_level_inputs(values, weighted, specs)
         with torch.no_grad():
             inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
         mask = (observed[..., None] & self.is_input).flatten(1)
-        fitted = fit_factors(inputs.double(), mask.double(), self.n_factors)
+        own_weights = row_weights.double()
+        fitted = fit_factors(inputs.double(), mask.double(), self.n_factors, weights=own_weights)
         self.flat_loadings.data = fitted.loadings.float().flatten()
         self.log_precision.data = -fitted.noise.log().float()
         shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
@@ -135,7 +146,11 @@ class Factors(nn.Module):
         return self.inputs(levels[:, None], variables)[:, 0]
 
     def level_contrasts(
-        self, variable: int, spec: VariableSpec, evidence: Evidence
+        self,
+        variable: int,
+        spec: VariableSpec,
+        evidence: Evidence,
+        weights: NDArray[np.float32],
     ) -> tuple[Tensor, Tensor]:
         """Standardised input [outputs, inputs] and log share [outputs] of each level of a variable.
 
@@ -143,7 +158,8 @@ class Factors(nn.Module):
         """
         observed = evidence.observed[:, variable]
         levels = torch.from_numpy(evidence.values[observed, variable]).long()
-        counts = torch.bincount(levels, minlength=spec.n_levels).float() + 0.5
+        own_weights = torch.from_numpy(weights[observed])
+        counts = torch.bincount(levels, own_weights, minlength=spec.n_levels).float() + 0.5
         share = counts / counts.sum()
         inputs = self.level_inputs_of(variable, spec.n_levels)
         variance = (share[:, None] * inputs.square()).sum(0).clamp(min=1e-3)
@@ -153,18 +169,22 @@ class Factors(nn.Module):
         return contrasts, log_shares
 
     def _init_level_inputs(
-        self, values: Tensor, observed: Tensor, specs: Sequence[VariableSpec]
+        self, values: Tensor, weighted: Tensor, specs: Sequence[VariableSpec]
     ) -> None:
-        """Give each level the contrasts that vary most with the other variables."""
+        """Give each level the contrasts that vary most with the other variables.
+
+        ``weighted`` is 0 where a value is missing, else the weight of its row [rows, variables].
+        """
         if not self.is_category.any():
             return
-        columns = [_standardise(values[:, d], observed[:, d], spec) for d, spec in enumerate(specs)]
+        columns = [standardise(values[:, d], weighted[:, d], spec) for d, spec in enumerate(specs)]
         for place, spec in enumerate(specs):
             if spec.kind is Kind.CATEGORY:
                 others = torch.cat([c for d, c in enumerate(columns) if d != place], dim=1)
-                rows = observed[:, place]
-                levels = values[rows, place].long()
-                contrasts = _level_contrasts(levels, others[rows], spec.n_levels, self.n_inputs)
+                rows = weighted[:, place] > 0
+                one_hot = torch.nn.functional.one_hot(values[rows, place].long(), spec.n_levels)
+                one_hot = one_hot * weighted[rows, place, None].double()
+                contrasts = find_contrasts(one_hot, others[rows], self.n_inputs)
                 self.level_inputs[place, : spec.n_levels] = contrasts
 
 
@@ -354,36 +374,3 @@ def soft_clip(x: Tensor) -> Tensor:
 
 def _count_inputs(spec: VariableSpec) -> int:
     return min(spec.n_levels - 1, MAX_CATEGORY_INPUTS) if spec.kind is Kind.CATEGORY else 1
-
-
-def _standardise(values: Tensor, observed: Tensor, spec: VariableSpec) -> Tensor:
-    """A variable as standardised columns [rows, n], one-hot for a category; 0 where unobserved."""
-    if spec.kind is Kind.CATEGORY:
-        columns = torch.nn.functional.one_hot(values.long(), spec.n_levels).double()
-    else:
-        columns = values[:, None].double()
-    mask = observed[:, None].double()
-    count = mask.sum().clamp(min=1)
-    centred = (columns - (columns * mask).sum(0) / count) * mask
-    return centred / (centred.square().sum(0) / count).sqrt().clamp(min=1e-3)
-
-
-def _level_contrasts(levels: Tensor, others: Tensor, n_levels: int, n_inputs: int) -> Tensor:
-    """Contrasts of levels with mean 0 and variance 1 [levels, inputs], padded with zeros.
-
-    They are the leading left singular vectors of the other variables' means by level, as in
-    correspondence analysis.
-    """
-    one_hot = torch.nn.functional.one_hot(levels, n_levels).double()
-    counts = one_hot.sum(0) + 1.0
-    share = counts / counts.sum()
-    means = (one_hot.T @ others) / counts[:, None]
-    root = share.sqrt()
-    weighted = root[:, None] * (means - share @ means)
-    weighted = (
-        weighted + 1e-6 * (torch.eye(n_levels, max(n_levels, weighted.shape[1]))[:, : weighted.shape[1]])
-    )
-    weighted = weighted - root[:, None] * (root @ weighted)
-    vectors = torch.linalg.svd(weighted, full_matrices=False)[0]
-    contrasts = vectors[:, : min(n_inputs, n_levels - 1)] / root[:, None]
-    return torch.nn.functional.pad(contrasts, (0, n_inputs - contrasts.shape[1])).float()

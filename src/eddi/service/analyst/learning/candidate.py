@@ -57,7 +57,7 @@ def fit_candidate(
         random_state=seed,
         checkpoint=checkpoint,
         on_progress=on_progress,
-    ).fit(data.rows)
+    ).fit(data.rows, question_weights=data.question_weights)
 
 
 def measure_candidate(model: PartialVAE, held_out: pa.Table, *, within: float | None) -> None:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from eddi.errors import TableError
 from eddi.evaluate.off_policy.estimates import OffPolicyComparison, compare_rules
 from eddi.evaluate.off_policy.logged_interviews import LoggedInterviews
+from eddi.evaluate.off_policy.question_weights import compute_question_weights
 from eddi.interview.risk_control import resolve_rules
 from eddi.interview.rules import InterviewRules
 from eddi.model.fitted import FittedModel
+from eddi.model.training.question_weights import QuestionWeights
 from eddi.service.analyst.learning.stored_interviews import StoredInterview
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
@@ -31,11 +33,13 @@ class LearningData:
     Args:
         rows: given tables, then one row per interview: its answers and, if known, its outcome.
         n_interviews: interviews among the rows.
+        question_weights: of the rows, from the probabilities of their questions.
         logged: interviews that no model has learned from.
     """
 
     rows: pa.Table
     n_interviews: int
+    question_weights: QuestionWeights
     logged: LoggedInterviews
 
 
@@ -50,15 +54,18 @@ def prepare_data(
     training = [interview for interview in interviews if not interview.is_held_out]
     held_out = [interview for interview in interviews if interview.is_held_out]
     answered = [interview for interview in training if interview.record.answered_variables()]
+    training_log = log_interviews(schema, answered)
     numbers = [columns.table_to_numbers(table, schema) for table in tables]
-    numbers.append(log_interviews(schema, answered).numbers)
-    rows = np.concatenate(numbers)
+    n_table_rows = sum(map(len, numbers))
+    rows = np.concatenate([*numbers, training_log.numbers])
     if len(rows) < MIN_ROWS:
         raise TableError(
             f"there are {len(rows)} rows to learn from; at least {MIN_ROWS} are needed. Collect more "
             "interviews, or give a table."
         )
-    return LearningData(to_table(schema, rows), len(answered), log_interviews(schema, held_out))
+    unknown = QuestionWeights.unknown(n_table_rows, len(schema.variables))
+    weights = QuestionWeights.concatenate([unknown, compute_question_weights(training_log)])
+    return LearningData(to_table(schema, rows), len(answered), weights, log_interviews(schema, held_out))
 
 
 def log_interviews(schema: Schema, interviews: Sequence[StoredInterview]) -> LoggedInterviews:
@@ -93,11 +100,12 @@ def compare_with_current(
     if len(target) != 1 or not has_outcome.any():
         return None
     strategy = make_strategy(current.strategy_name, candidate, target)
-    return compare_rules(
-        resolve_rules(candidate, target, strategy=strategy, stop=current.stop),
-        resolve_rules(current.model, target, strategy=current.strategy, stop=current.stop),
-        logged,
+    new = replace(current, model=candidate, strategy=strategy)
+    rules, current_rules = (
+        resolve_rules(item.model, target, strategy=item.constrained_strategy, stop=item.stop)
+        for item in (new, current)
     )
+    return compare_rules(rules, current_rules, logged)
 
 
 def publish_candidate(

@@ -7,12 +7,15 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
+from eddi.model.item_bank.item_file import has_item_columns
 from eddi.service.analyst.accounts import access_page, account_page, activity_page
 from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.dashboard import dashboard_page
+from eddi.service.analyst.data import section_page
 from eddi.service.analyst.data.data_warnings import find_warnings, translate_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
+from eddi.service.analyst.item_banks import item_bank_page
 from eddi.service.analyst.learning import learning_page
 from eddi.service.analyst.pages import (
     evaluation_pages,
@@ -36,6 +39,7 @@ from eddi.service.analyst.questionnaires import (
     outcomes_page,
     person_page,
     questionnaire_page,
+    selection_page,
     settings_page,
     translation_page,
 )
@@ -80,6 +84,9 @@ def router(
     learning_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
+    selection_page.add(routes, layout, workshop)
+    section_page.add(routes, layout, workshop)
+    item_bank_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     dashboard_page.add(routes, layout, workshop, service)
     person_page.add(routes, layout, workshop, service)
@@ -148,6 +155,7 @@ class WorkshopPages:
             "columns": schema_page.column_items(table),
             "rows": preview_rows(rows),
             "n_warnings": len(find_warnings(table, rows)),
+            "is_item_bank": has_item_columns(table.columns),
         }
         return self.layout.page(request, "table.html", context)
 

@@ -46,8 +46,8 @@ def _compile(template: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)
 
 
-# Templates with more text come first, since they are more specific.
 PATTERNS = tuple(
     (template, _compile(template))
     for template in sorted(TEMPLATES, key=lambda template: -len(PLACEHOLDER.sub("", template)))
 )
+"""All templates with a pattern; those with more text come first, since they are more specific."""

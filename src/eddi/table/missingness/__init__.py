@@ -1,0 +1,1 @@
+"""Values that are missing for a reason: indicators of whether a variable has a value."""
