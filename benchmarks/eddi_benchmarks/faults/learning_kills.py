@@ -175,6 +175,7 @@ def _learn(client: _Client, name: str, killer: _Killer | None, result: LearningK
     spec = {"kind": "learn", "questionnaire": name}
     key = client.request("POST", "/jobs", json=spec)["id"]
     result.jobs.append(key)
+    n_before = 0  # reports of progress before the last kill
     end = time.monotonic() + SECONDS_TO_LEARN
     while time.monotonic() < end:
         job = client.request("GET", f"/jobs/{key}")
@@ -182,8 +183,9 @@ def _learn(client: _Client, name: str, killer: _Killer | None, result: LearningK
             return str(job["model"])
         if job["state"] == "failed":  # it was killed too often before its first checkpoint
             client.request("POST", f"/jobs/{key}/resume", json={})
-        if killer is not None:
-            result.n_learning_kills += killer.kill_if_due()
+        has_progress = len(job["history"]) > n_before  # otherwise the run would give up
+        if killer is not None and has_progress and killer.kill_if_due():
+            result.n_learning_kills, n_before = result.n_learning_kills + 1, len(job["history"])
         time.sleep(0.2)
     return f"not finished: {job}"
 
