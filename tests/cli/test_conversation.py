@@ -180,6 +180,15 @@ def test_a_level_takes_precedence_over_a_command_with_the_same_letter():
     assert parse_command("ba", TOWN) is None
 
 
+def test_labels_are_shown_and_can_be_typed():
+    coded = Variable("sad", "ordinal", (1, 2), labels=("Never", "Often"))
+    assert str(format_choices(coded)) == "1 Never   2 Often"
+    assert (match_level(coded, "often"), match_level(coded, "n"), match_level(coded, "x")) == (2, 1, "x")
+    named = Variable("sad", "ordinal", ("lo", "hi"), labels=("Never", "Often"))
+    assert str(format_choices(named)) == "1 Never   2 Often"
+    assert match_level(named, "Often") == "hi"
+
+
 def test_levels_are_numbered_unless_they_are_numbers():
     assert format_choices(TOWN).plain == "1 Aber   2 Bala   3 Brecon"
     assert format_choices(SIZES).plain == "1   2   3"

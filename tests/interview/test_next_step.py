@@ -11,7 +11,7 @@ from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps, best_question
 from eddi.interview.rules import InterviewRules
 from eddi.model.prediction import Prediction
-from eddi.strategy import FixedOrder, Information, Lasso
+from eddi.strategy import FixedOrder, Information, Lasso, Randomesque
 from eddi.strategy.stopping import ConfidenceThreshold
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Variable
@@ -326,3 +326,41 @@ def test_an_interview_and_a_simulation_ask_the_same_questions(always_model, peop
             interview.tell(question, table[question.name].iloc[row])
         simulated = [curves.questions[place] for place in curves.order[row] if place >= 0]
         assert simulated == asked
+
+
+@pytest.fixture
+def withhold(model):
+    """States of one interview without answers, with some questions withheld."""
+
+    def make(rules, *names):
+        questions = model.schema_.questions
+        mask = np.array([[question.name in names for question in questions]])
+        return replace(InterviewStates.empty(rules, 1), withheld=mask)
+
+    return make
+
+
+def test_a_question_that_is_withheld_is_asked_only_if_no_other_one_is_left(model, withhold):
+    rules = build_rules(model, strategy=FixedOrder(ORDER))
+    names = [question.name for question in model.schema_.questions]
+    assert names[NextSteps(rules, withhold(rules, "age", "visits")).chosen[0]] == "smoker"
+    assert names[NextSteps(rules, withhold(rules, *names)).chosen[0]] == "age"
+
+
+def test_a_question_that_is_always_asked_is_never_withheld(always_model, withhold):
+    rules = build_rules(always_model, strategy=FixedOrder(("town",)))
+    states = withhold(rules, *(question.name for question in always_model.schema_.questions))
+    assert always_model.schema_.questions[NextSteps(rules, states).chosen[0]].name == "town"
+
+
+def test_a_question_that_is_withheld_is_not_asked_at_random(model, withhold):
+    rules = build_rules(model, strategy=Randomesque(FixedOrder(ORDER), k=2))
+    states = replace(withhold(rules, "age"), uniform=np.array([0.3]))
+    assert NextSteps(rules, states)[0].propensities == {"visits": 0.5, "smoker": 0.5}
+
+
+def test_a_batch_may_contain_interviews_with_and_without_withheld_questions(model, withhold):
+    rules = build_rules(model, strategy=FixedOrder(ORDER))
+    states = [InterviewStates.empty(rules, 1), withhold(rules, "age")]
+    steps = NextSteps(rules, InterviewStates.concatenate(states))
+    assert [steps[row].question.name for row in range(2)] == ["age", "visits"]

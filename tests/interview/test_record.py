@@ -1,6 +1,7 @@
 """The record of an interview, and its JSON document."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,12 @@ RECORD = Record(
 
 def test_a_record_is_unchanged_by_a_round_trip_through_json():
     assert Record.from_document(json.loads(json.dumps(RECORD.to_document()))) == RECORD
+
+
+def test_questions_that_are_withheld_survive_a_round_trip_through_json():
+    record = replace(RECORD, withheld=("weight",))
+    assert Record.from_document(json.loads(json.dumps(record.to_document()))) == record
+    assert "withheld" not in RECORD.to_document()
 
 
 def test_the_document_of_an_answer_has_question_values_and_reasons_for_missing_values():

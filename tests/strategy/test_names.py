@@ -7,10 +7,20 @@ import pytest
 
 from eddi import Interview, Stop, simulate
 from eddi.errors import StrategyError
-from eddi.strategy import FixedOrder, Information, Lasso, PerCost, Priced
+from eddi.strategy import (
+    Balance,
+    Explore,
+    FixedOrder,
+    Information,
+    Lasso,
+    PerCost,
+    Priced,
+    Randomesque,
+)
 from eddi.strategy.names import (
     DESCRIPTIONS,
     StrategyName,
+    constrain,
     default_strategy,
     make_strategy,
     name_strategy,
@@ -90,3 +100,13 @@ def test_an_order_is_learned_without_a_table(fitted, monkeypatch):
 def test_only_a_strategy_with_a_seed_is_reseeded():
     assert reseed(Random(), 3) == Random(3)
     assert reseed(Information(), 3) == Information()
+
+
+def test_constraints_wrap_a_strategy():
+    constrained = constrain(Information(), n_best=3, shares={"mood": 0.5})
+    assert constrained == Balance(Randomesque(Information(), k=3), {"mood": 0.5})
+    assert constrain(Information()) == Information()
+
+
+def test_drawing_from_the_best_questions_replaces_other_exploration():
+    assert constrain(Explore(Information()), n_best=2) == Randomesque(Information(), k=2)

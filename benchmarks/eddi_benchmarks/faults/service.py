@@ -18,12 +18,23 @@ import httpx
 from eddi.errors import EddiError
 from eddi.store.factory import open_store
 from eddi.store.upgrade import upgrade
-from eddi_benchmarks.faults import disk_full, http_fuzz, kills, overload, workshop_kills
+from eddi_benchmarks.faults import (
+    disk_full,
+    http_fuzz,
+    kills,
+    learning_kills,
+    overload,
+    workshop_kills,
+)
 from eddi_benchmarks.faults.kills import KillResult
+from eddi_benchmarks.faults.learning_kills import LearningKillResult
 from eddi_benchmarks.faults.workshop_kills import WorkshopKillResult
 from eddi_benchmarks.service.server import ServerProcess, run_server
 
-NAMES = ("kills", "kills-postgresql", "workshop-kills", "overload", "http-fuzz", "disk-full")
+NAMES = (
+    *("kills", "kills-postgresql", "workshop-kills", "learning-kills"),
+    *("overload", "http-fuzz", "disk-full"),
+)
 N_PEOPLE = 12
 KILL_PERIOD_S = 4.0  # a worker takes seconds to start again
 WORKSHOP_KILL_PERIOD_S = 2.0
@@ -92,6 +103,24 @@ def run_workshop_kills(model: Path, *, count: int, seed: int) -> WorkshopKillRes
         )
         store = open_store(url)
         check(store)
+        store.close()
+        return result
+
+
+def run_learning_kills(model: Path, *, count: int, seed: int) -> LearningKillResult:
+    """Kill the server at random while outcomes are imported and while a questionnaire learns.
+
+    The target of the model must be a quantity.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url = f"sqlite:///{folder}/answers.db"
+        restarted = RestartedServer(model, store=url, options=[], stack=stack)
+        result, check = learning_kills.run(
+            restarted.port, restarted.kill, n_kills=count, target=TARGET_VALUE, seed=seed
+        )
+        store = open_store(url)
+        check(store, Path(folder) / "workshop" / "shelf")
         store.close()
         return result
 
@@ -182,6 +211,9 @@ def run(name: str, model: Path, *, count: int | None, seed: int, max_files: int)
         case "workshop-kills":
             changed = run_workshop_kills(model, count=count or 20, seed=seed)
             return changed.is_handled, "\n".join([str(changed), *changed.lost])
+        case "learning-kills":
+            learned = run_learning_kills(model, count=count or 5, seed=seed)
+            return learned.is_handled, "\n".join([str(learned), *learned.lost])
         case "overload":
             loaded = run_overload(model, count=count or 900, max_files=max_files)
             return loaded.is_handled, str(loaded)

@@ -23,7 +23,6 @@ from eddi.strategy import (
     FixedOrder,
     Information,
     Random,
-    Randomesque,
     Strategy,
 )
 from eddi.table.evidence import Evidence
@@ -123,19 +122,19 @@ def make_methods(
     order = FixedOrder.learn(model, train[: int(settings["n_order_rows"])], TARGETS)
     limit = Exposure(float(settings["max_rate"]))
 
-    def constrain(strategy: Strategy) -> Strategy:
-        return Balance(Randomesque(strategy, k=int(settings["k"]), seed=seed), shares)
-
+    balanced = Balance(Information(), shares)
     return {
         "ours": (model, Information(), None),
-        "ours, balanced": (model, Balance(Information(), shares), None),
-        "ours, exposure limited": (model, constrain(Information()), limit),
+        "ours, balanced": (model, balanced, None),
+        "ours, exposure limited": (model, balanced, limit),
         "short form": (model, order, None),
         "short form, balanced": (model, Balance(order, shares), None),
         "random": (model, Random(seed), None),
+        "random, balanced": (model, Balance(Random(seed), shares), None),
         "item bank, information": (bank, Information(), None),
         "item bank, Fisher": (bank, FisherInformation(), None),
-        "item bank, exposure limited": (bank, constrain(Information()), limit),
+        "item bank, balanced": (bank, balanced, None),
+        "item bank, exposure limited": (bank, balanced, limit),
     }
 
 
@@ -146,8 +145,8 @@ def measure(
     rules = InterviewRules(model, TARGETS, strategy, eddi.Stop())
     truth = model.evidence(test.drop(columns=list(TARGETS)), optional=TARGETS)
     n_steps, length = int(settings["n_steps"]), int(settings["length"])
-    if isinstance(strategy, Balance):  # a constraint that the last questions cannot meet
-        n_steps = min(n_steps, int(settings["n_constrained_steps"])) if exposure else n_steps
+    if exposure is not None:  # a limit belongs to a test of a certain length
+        n_steps = length
     paths = simulate_paths(rules, truth, n_steps=n_steps, exposure=exposure, seed=int(settings["seed"]))
     scores = test[list(TARGETS)].to_numpy()
     return {

@@ -20,8 +20,9 @@ PARAGRAPHS = (
     "form asks everybody the same items in the order that is best on training people, and predicts with "
     "the same model; so does random. The item bank has a graded response model for each scale, calibrated "
     "on the same people; `Information` and `FisherInformation` (the rule of catsim) choose its items.",
-    "With constraints, items are drawn from the best ones of the section that is furthest below its share "
-    "(`Balance`, `Randomesque`), and `Exposure` withholds items that were asked too often.",
+    "With balance, the best item of the section that is furthest below its share is asked (`Balance`). With "
+    "limited exposure, `Exposure` also withholds items that earlier people were asked too often. Such a "
+    "limit belongs to a test of a certain length, so these interviews end there.",
 )
 
 

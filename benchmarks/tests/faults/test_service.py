@@ -76,3 +76,11 @@ def test_a_server_that_is_killed_loses_no_change_of_an_analyst(model_file):
     assert result.is_handled, (str(result), result.lost)
     assert result.n_kills == 3
     assert set(result.acknowledged) == {"published", "edited", "deleted", "imported", "forgotten"}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_learns_the_same_and_loses_no_outcome(model_file):
+    result = service.run_learning_kills(model_file, count=2, seed=1)
+    assert result.is_handled, (str(result), result.lost)
+    assert (result.n_import_kills, len(result.outcomes)) == (2, 60)
+    assert result.n_learning_kills > 0

@@ -278,9 +278,10 @@ def format_choices(variable: Variable) -> Text:
     """Return what a respondent may type: numbered levels, or a range and its unit."""
     if not variable.kind.has_levels:
         return Text(describe_expected(variable), "dim")
+    has_numbers = _has_level_numbers(variable)
     levels = [
-        f"{number} {level}" if _has_level_numbers(variable) else f"{level}"
-        for number, level in enumerate(variable.levels, start=1)
+        f"{number} {label}" if has_numbers else f"{level} {label}" if variable.labels else f"{level}"
+        for number, (level, label) in enumerate(_label_levels(variable), start=1)
     ]
     clashes = [command for command in Command if level_position(variable.levels, command) is not None]
     escapes = [f"type :{command} for {MEANINGS[command]}" for command in clashes]
@@ -320,14 +321,26 @@ def select_options(line: str, choice: Variable) -> set[Level] | None:
 
 
 def match_level(variable: Variable, line: str) -> object:
-    """Return the level with this number or unique prefix; otherwise return ``line`` unchanged."""
+    """Return the level with this number, label or unique prefix; otherwise return ``line`` unchanged."""
     if not line or not variable.levels or level_position(variable.levels, line) is not None:
         return line
     is_number = line.isdecimal() and _has_level_numbers(variable)
     if is_number and 1 <= int(line) <= variable.n_levels:
         return variable.levels[int(line) - 1]
-    matches = [level for level in variable.levels if str(level).lower().startswith(line.lower())]
+    labels, start = _label_levels(variable), line.lower()
+    exact = [level for level, label in labels if label.lower() == start]
+    similar = [
+        level
+        for level, label in labels
+        if str(level).lower().startswith(start) or label.lower().startswith(start)
+    ]
+    matches = exact or similar
     return matches[0] if len(matches) == 1 else line
+
+
+def _label_levels(variable: Variable) -> list[tuple[Level, str]]:
+    """Return the levels, each with what respondents read."""
+    return list(zip(variable.levels, variable.labels or map(str, variable.levels), strict=True))
 
 
 def _has_level_numbers(variable: Variable) -> bool:

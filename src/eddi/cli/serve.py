@@ -36,7 +36,8 @@ def serve(
         int | None, typer.Option(metavar="N", min=0, max=65_535, help="0 selects a free port.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes that serve requests.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Processes that serve requests; up to one per core."),
     ] = None,
 ) -> None:
     """Serve a questionnaire: web pages for respondents and an HTTP API for programs.
@@ -113,6 +114,7 @@ def _run(settings: "Settings") -> None:
         server = web_server.WebServer(
             _build_app(settings), settings, limits=web_server.connection_limits(settings)
         )
+        web_server.limit_garbage_collection()
         listener.listen(web_server.BACKLOG)  # accept connections before the address is printed
         _print_addresses(settings, listener.getsockname()[1])
         return server.run(sockets=[listener])
@@ -139,6 +141,7 @@ def _run_workers(settings: "Settings", listener: socket.socket) -> None:
     from eddi.service.server.supervisor import Supervisor
 
     port = listener.getsockname()[1]
+    terminal.print_message(f"starting {settings.workers} workers")
     Supervisor(settings, listener).run(lambda: _print_addresses(settings, port))
     raise KeyboardInterrupt  # a signal stopped it, as it stops a single process
 

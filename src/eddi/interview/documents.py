@@ -21,7 +21,7 @@ SHAPE = (
     "or the record of an interview."
 )
 
-DOCUMENT_KEYS = {"key", "target", "answers", "confirm"}
+DOCUMENT_KEYS = {"key", "target", "answers", "confirm", "withheld"}
 
 
 def resume(

@@ -267,21 +267,25 @@ class Interview(Generic[Result_co]):
     def _next_steps(self, deferred: Collection[str] = ()) -> NextSteps:
         return NextSteps(self.rules, self.state(deferred))
 
-    def state(self, deferred: Collection[str] = ()) -> InterviewStates:
-        """The state of this interview, as a batch of one."""
+    def state(
+        self, deferred: Collection[str] = (), *, evidence: Evidence | None = None
+    ) -> InterviewStates:
+        """The state of this interview, as a batch of one; ``evidence`` is that of its answers, if known."""
         questions, answered = self.model.schema.questions, self.record.answered_questions()
         declined = self.record.declined_variables()
         # A question that could only reveal declined variables is closed, too.
         closed = [q.name in answered or declined >= set(q.reveals) for q in questions]
         is_deferred = [q.name in deferred for q in questions]
+        is_withheld = [q.name in self.record.withheld for q in questions]
         key, n_answers = self.record.key, len(self.record.answers)
         return InterviewStates(
-            evidence=self.evidence(),
+            evidence=self.evidence() if evidence is None else evidence,
             closed=np.array([closed], dtype=bool),
             n_asked=np.array([self.record.n_answered]),
             spent=np.array([sum(q.cost for q in questions if q.name in answered)], dtype=np.float64),
             deferred=np.array([is_deferred], dtype=bool) if any(is_deferred) else None,
             uniform=np.array([uniform_number(key, n_answers)]) if key else None,
+            withheld=np.array([is_withheld], dtype=bool) if any(is_withheld) else None,
         )
 
     def evidence(self) -> Evidence:

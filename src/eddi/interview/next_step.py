@@ -36,6 +36,8 @@ class InterviewStates:
         deferred: questions that are asked last, before the interview ends [rows, questions]; None for
             none.
         uniform: random numbers in [0, 1), which decide about exploration [rows]; None for no exploration.
+        withheld: questions that are asked only if no other one is left [rows, questions]; see `Exposure`.
+            None for none.
     """
 
     evidence: Evidence
@@ -44,6 +46,7 @@ class InterviewStates:
     spent: Numbers
     deferred: Mask | None = None
     uniform: Numbers | None = None
+    withheld: Mask | None = None
 
     @classmethod
     def empty(cls, rules: InterviewRules, n_rows: int) -> "InterviewStates":
@@ -59,7 +62,11 @@ class InterviewStates:
     def __getitem__(self, rows: NDArray[np.generic]) -> "InterviewStates":
         """Some of the interviews, without deferred questions."""
         return InterviewStates(
-            self.evidence[rows], self.closed[rows], self.n_asked[rows], self.spent[rows]
+            self.evidence[rows],
+            self.closed[rows],
+            self.n_asked[rows],
+            self.spent[rows],
+            withheld=None if self.withheld is None else self.withheld[rows],
         )
 
     @classmethod
@@ -76,6 +83,7 @@ class InterviewStates:
             np.concatenate([state.n_asked for state in states]),
             np.concatenate([state.spent for state in states]),
             uniform=np.concatenate(uniform) if len(uniform) == len(states) else None,
+            withheld=_join_withheld(states),
         )
 
 
@@ -262,14 +270,29 @@ class NextSteps:
         """
         rules, sections = self.rules, self.rules.section_rules
         if sections.is_empty:
-            return askable, askable & rules.always
+            return self._leave_out_withheld(askable), askable & rules.always
         asked = rules.find_asked(self.states.evidence)
         required = askable & (rules.always | sections.required(askable, asked))
         n_required = sections.n_required(askable, asked)
         n_left = rules.max_questions - self.states.n_asked
         is_urgent = (n_required > 0) & (n_left <= n_required)
-        allowed = np.where(is_urgent[:, None], required, sections.balance(askable, asked))
+        eligible, required = self._leave_out_withheld(askable), self._leave_out_withheld(required)
+        allowed = np.where(is_urgent[:, None], required, sections.balance(eligible, asked))
         return allowed, required
+
+    def _leave_out_withheld(self, askable: Mask) -> Mask:
+        """The questions that are not withheld, or all of them if no other one is left."""
+        if self.states.withheld is None:
+            return askable
+        eligible = askable & (self.rules.always | ~self.states.withheld)
+        return np.where(eligible.any(1, keepdims=True), eligible, askable)
+
+
+def _join_withheld(states: Sequence[InterviewStates]) -> Mask | None:
+    if all(state.withheld is None for state in states):
+        return None
+    masks = [np.zeros_like(s.closed) if s.withheld is None else s.withheld for s in states]
+    return np.concatenate(masks)
 
 
 def best_question(scores: NDArray[np.floating], askable: Mask) -> NDArray[np.int64]:

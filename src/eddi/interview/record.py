@@ -60,11 +60,15 @@ def _check_propensity(value: float) -> float:
 
 @dataclass(frozen=True)
 class Record:
-    """One interview: its target, its answers in order, and its key."""
+    """One interview: its target, its answers in order, its key, and the questions withheld from it.
+
+    A question that is withheld is asked only if no other one is left; see `eddi.strategy.Exposure`.
+    """
 
     target: tuple[str, ...]
     answers: tuple[Answer, ...] = ()
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    withheld: tuple[str, ...] = ()
 
     def plus(self, answer: Answer) -> "Record":
         """This record with one more answer."""
@@ -99,7 +103,8 @@ class Record:
     def to_document(self) -> dict[str, Any]:
         """The record as plain JSON."""
         answers = [answer.to_document() for answer in self.answers]
-        return {"key": self.key, "target": list(self.target), "answers": answers}
+        document = {"key": self.key, "target": list(self.target), "answers": answers}
+        return document | {"withheld": list(self.withheld)} if self.withheld else document
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Record":
@@ -112,7 +117,8 @@ class Record:
             answers = tuple(map(Answer.from_document, document["answers"]))
             target = document["target"]
             names = (target,) if isinstance(target, str) else tuple(map(str, target))
-            return cls(names, answers, str(document["key"]))
+            withheld = tuple(map(str, document.get("withheld", ())))
+            return cls(names, answers, str(document["key"]), withheld)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise AnswerError(
                 f"this is not the record of an interview ({type(error).__name__}: {error}). "

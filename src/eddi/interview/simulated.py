@@ -55,7 +55,9 @@ class SimulatedInterviews:
             spent = start.spent + asked @ self.rules.model.schema.costs
             n_asked, uniform = start.n_asked + asked.sum(1), self._draw_uniform(number)
             # Rows that have stopped are scored, too: a strategy may identify a row by its position.
-            states = InterviewStates(evidence, closed, n_asked, spent, uniform=uniform)
+            states = InterviewStates(
+                evidence, closed, n_asked, spent, uniform=uniform, withheld=start.withheld
+            )
             chosen = np.where(is_active, NextSteps(self.rules, states).chosen, -1)
             is_active = chosen >= 0
             if not is_active.any():

@@ -86,6 +86,7 @@ def assemble(
     install_middleware(app, settings, service.metrics)
     problem_details.install_error_handlers(app)
     keys = Keys(service.store) if settings.needs_keys else None
+    app.include_router(api.change_router(service, keys))
     app.include_router(api.router(service, keys))
     app.include_router(analyst_api.router(workshop, keys))
     app.include_router(fhir_routes.router(service, keys, is_stored=settings.fhir_store))

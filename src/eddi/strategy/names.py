@@ -1,6 +1,6 @@
 """Strategies by name, for the command line and the service, and the default strategy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -79,6 +79,23 @@ def _make_named(name: str, model: Model, target: Sequence[str], seed: int) -> St
             f"there is no strategy {name!r}. Choose one of: {', '.join(get_args(StrategyName))}."
         )
     return _informative_strategy(model, target)
+
+
+def constrain(
+    strategy: Strategy, *, n_best: int = 0, shares: Mapping[str, float] | None = None
+) -> Strategy:
+    """The strategy with constraints of adaptive tests.
+
+    Args:
+        strategy: chooses the questions.
+        n_best: ask one of this many best questions at random, in place of other exploration; see
+            `Randomesque`. 0 leaves the strategy as it is.
+        shares: of sections, by name; see `Balance`. Empty for those of the schema.
+    """
+    if n_best:
+        inner = strategy.inner if isinstance(strategy, Explore | Randomesque) else strategy
+        strategy = Randomesque(inner, k=n_best)
+    return Balance(strategy, shares) if shares else strategy
 
 
 def reseed(strategy: Strategy, seed: int) -> Strategy:

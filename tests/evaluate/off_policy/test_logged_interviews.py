@@ -1,5 +1,6 @@
 """Logged interviews have the states of the interviews they were."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ def interview(rules: InterviewRules) -> Interview:
 
 def log(schema: Any, record: Record, chances: Any, **outcome: Any) -> LoggedInterviews:
     return LoggedInterviews.from_records(schema, [record], [outcome], [chances])
+
+
+def test_questions_that_were_withheld_are_withheld_from_other_rules(
+    interview: Interview, people_schema: Any
+) -> None:
+    interview.record = replace(interview.record, withheld=("colour",))
+    logged = log(people_schema, interview.record, [None, 0.5, 1.0, 0.25], age=44)
+    state = logged[np.array([0])].states(interview.model, logged.asked)
+    np.testing.assert_array_equal(state.withheld, interview.state().withheld)
 
 
 def test_the_state_after_all_questions_is_that_of_the_interview(

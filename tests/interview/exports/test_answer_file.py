@@ -26,3 +26,11 @@ def test_no_cell_is_a_formula_but_negative_codes_stay(people):
     record = Record((), (Answer("x", {"x": "=1+1"}), Answer("y", {"y": -9})))
     person = type(people[0])("p", record)
     assert write_answers([person], schema, AnswerFormat.REDCAP).splitlines()[1] == "p,'=1+1,-9"
+
+
+def test_no_name_of_a_column_is_a_formula(people):
+    schema = Schema((Variable("=1+1", "real"), Variable("y", "real")))
+    person = type(people[0])("p", Record((), (Answer("=1+1", {"=1+1": 2.0}),)))
+    header = write_answers([person], schema, AnswerFormat.XLSFORM).splitlines()[0].split(",")
+    assert "'=1+1" in header
+    assert write_answers([person], schema, AnswerFormat.REDCAP).startswith("record_id,x__1_1")

@@ -32,6 +32,13 @@ def test_invalid_parameters_of_a_job_are_refused(workshop, table, parameters, me
     assert workshop.jobs.all() == []
 
 
+def test_a_tolerance_is_for_quantities(workshop, table):
+    assert "within" not in workshop.fit(table.key, within=2.5).spec  # the target has levels
+    assert workshop.fit(table.key, target=["age"], within=2.5).spec["within"] == 2.5
+    with pytest.raises(JobSpecError, match="must be above 0, got -1"):
+        workshop.fit(table.key, target=["age"], within=-1)
+
+
 def test_a_model_without_held_out_rows_cannot_be_evaluated(workshop, table):
     job = workshop.jobs.start(workshop.fit(table.key, held_out=0), {"step": 0})
     workshop.jobs.finish(job, {"model": "0" * 64, "held_out": "1" * 64})

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eddi import UNKNOWN, Stop
+from eddi import UNKNOWN, Interview, Stop
 from eddi.service.interviews import batcher as batcher_module
 from eddi.service.interviews.batcher import Batcher, BusyError, _Request, compute_next_steps
 from eddi.strategy.exploration import Explore
@@ -65,6 +65,17 @@ def assert_same_as_alone(step, interview):
             assert step.predictions[name].probabilities == pytest.approx(
                 prediction.probabilities, abs=1e-5
             )
+
+
+def test_interviews_of_several_models_are_encoded_as_if_alone(questionnaire, body_model):
+    others = [Interview(body_model, questionnaire.target), Interview(body_model, questionnaire.target)]
+    others[0].tell("body", 30, 70)
+    several = make_interviews(questionnaire, 3)
+    interviews = [several[0], others[0], several[1], several[2], others[1]]
+    requests = _Request.from_interviews(interviews)
+    assert [request.interview for request in requests] == interviews
+    alone = [_Request.from_interview(interview) for interview in interviews]
+    assert [request.cache_key for request in requests] == [request.cache_key for request in alone]
 
 
 def test_a_row_has_the_same_result_in_any_batch(questionnaire):

@@ -131,3 +131,25 @@ def test_the_schema_in_a_language_comes_before_the_settings_in_another():
     assert german.questions == {"age": "Wie alt sind Sie?"}
     assert (german.help, german.labels) == ({}, {})
     assert settings.in_language("en", BILINGUAL) == settings
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"n_best": 101}, "between 0 and 100"),
+        ({"n_best": True}, "must be of the type int"),
+        ({"max_exposure": 1.1}, "must be between 0 and 1"),
+        ({"max_exposure": float("nan")}, "must be between 0 and 1"),
+        ({"section_shares": {"a": 0.6, "b": 0.6}}, "add up to at most 1"),
+        ({"section_shares": {"a": "much"}}, "must be numbers"),
+    ],
+)
+def test_constraints_on_the_choice_of_questions_are_checked(setting, message):
+    with pytest.raises(QuestionnaireSettingsError, match=message):
+        QuestionnaireSettings(**setting)
+
+
+def test_constraints_on_the_choice_of_questions_survive_a_round_trip():
+    settings = QuestionnaireSettings(n_best=3, max_exposure=1, section_shares={"a": 0.5})
+    assert QuestionnaireSettings.from_document(settings.to_document()) == settings
+    assert settings.selection == {"n_best": 3, "shares": {"a": 0.5}}

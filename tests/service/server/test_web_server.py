@@ -1,13 +1,19 @@
 """The number of connections stays below the number of files that a process may open."""
 
 import errno
+import gc
 import logging
 
 import pytest
 
 from eddi.service.server import web_server
 from eddi.service.server.connections import ConnectionLimits
-from eddi.service.server.web_server import WebServer, connection_limits
+from eddi.service.server.web_server import (
+    GARBAGE_THRESHOLDS,
+    WebServer,
+    connection_limits,
+    limit_garbage_collection,
+)
 from eddi.service.settings import Settings
 
 resource = pytest.importorskip("resource")  # not on Windows
@@ -56,3 +62,18 @@ def test_connections_that_cannot_be_accepted_are_logged_once_per_minute(caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "connections cannot be accepted: too many open files"
     ]
+
+
+@pytest.fixture
+def garbage_collector():
+    thresholds = gc.get_threshold()
+    yield gc
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+
+
+def test_garbage_collection_leaves_out_what_exists_when_the_server_starts(garbage_collector):
+    limit_garbage_collection()
+    assert garbage_collector.get_freeze_count() > 10_000
+    assert len(garbage_collector.get_objects()) < 1000
+    assert garbage_collector.get_threshold() == GARBAGE_THRESHOLDS

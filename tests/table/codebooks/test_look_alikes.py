@@ -151,10 +151,10 @@ XLSFORMS = {
             {"type": "select_one yn", "name": "birth", "label": "Births?",
              "relevant": "${sex}='female' and ${age}>=15 and ${age}<=49"},
             {"type": "end_group"},
-            {"type": "begin_repeat", "name": "child", "repeat_count": "${age}"},
-            {"type": "integer", "name": "child_age"},
+            {"type": "begin_repeat", "name": "child", "label": "Child", "repeat_count": "${age}"},
+            {"type": "integer", "name": "child_age", "label": "Age of the child"},
             {"type": "end_repeat"},
-            {"type": "geopoint", "name": "gps"},
+            {"type": "geopoint", "name": "gps", "label": "Where?"},
         ],
         "choices": [*YES_NO, {"list_name": "sex", "name": "female", "label": "Female"},
                     {"list_name": "sex", "name": "male", "label": "Male"}],
@@ -163,7 +163,7 @@ XLSFORMS = {
         "survey": [
             {"type": "select one from yn", "name": "trees", "label:English": "Are there trees?"},
             {"type": "int", "name": "cbh", "label:English": "G", "relevance": "${trees} = \u2018yes\u2019"},
-            {"type": "decimal", "name": "h", "label:English": "Height (m)", "bind:relevant": "${cbh} >= 200"},
+            {"type": "decimal", "name": "h", "label:English": "Height (m)", "relevance": "${cbh} >= 200"},
         ],
         "choices": [{"list name": row["list_name"], "name": row["name"], "label:English": row["label"]}
                     for row in YES_NO],
@@ -184,11 +184,14 @@ XLSFORMS = {
     "cascading selects": {
         "survey": [
             {"type": "select_one state", "name": "state", "label": "State"},
-            {"type": "select_one yn or_other", "name": "town", "label": "Town", "choice_filter": "s=${a}"},
+            {"type": "select_one town", "name": "town", "label": "Town", "choice_filter": "state=${state}"},
+            {"type": "select_one yn or_other", "name": "o", "label": "O", "bind:relevant": "${state} != ''"},
             {"type": "calculate", "name": "c", "calculation": "${state}"},
             {"type": "note", "name": "n", "label": "You chose ${state}"},
         ],
-        "choices": [*YES_NO, *({"list_name": "state", "name": f"{n}_NW", "label": f"Z{n}"} for n in "123")],
+        "choices": [*YES_NO, *({"list_name": "state", "name": f"{n}_NW", "label": f"Z{n}"} for n in "123"),
+                    *({"list_name": "town", "name": f"t{n}", "label": f"T{n}", "state": f"{n}_NW"}
+                      for n in "123")],
     },
 }  # fmt: skip
 
@@ -253,6 +256,15 @@ def look_alike(request, write_redcap, write_workbook, write_json):
     if name in XLSFORMS:
         return write_workbook(**XLSFORMS[name])
     return write_json({"resourceType": "Questionnaire", "item": FHIR[name]})
+
+
+@pytest.mark.parametrize("name", XLSFORMS)
+def test_the_forms_are_valid_for_the_converter_of_odk(write_workbook, name):
+    xls2xform = pytest.importorskip("pyxform.xls2xform")
+    path = write_workbook(**XLSFORMS[name])
+    names = [entry.name for entry in read_codebook(path).entries]
+    converted = xls2xform.convert(path, form_name="form").xform
+    assert all(f'/{name}"' in converted for name in names)
 
 
 def test_nothing_that_a_schema_can_represent_is_lost(look_alike, tmp_path):

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from eddi.interview.rules import InterviewRules
+from eddi.interview.next_step import InterviewStates
+from eddi.interview.rules import InterviewRules, Mask
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.strategy.exposure import Exposure, ExposureCounts
 from eddi.strategy.names import reseed
@@ -64,23 +65,25 @@ def _run_blocks(
     rules: InterviewRules, truth: Evidence, n_steps: int, exposure: Exposure, seed: int
 ) -> Iterator[tuple[list[Evidence], NDArray[np.int64]]]:
     reveals = rules.model.schema.reveals_mask  # [questions, variables]
+    sections = np.array([question.section for question in rules.model.schema.questions])
     counts, random = ExposureCounts.empty(len(reveals)), np.random.default_rng(seed)
     for number, start in enumerate(range(0, len(truth), BLOCK_ROWS)):
         block = truth[start : start + BLOCK_ROWS]
-        withheld = exposure.draw_withheld(counts, random.random((len(block), len(reveals))))
-        withheld &= rules.askable & ~rules.always
+        uniform = random.random((len(block), 1 + 2 * len(reveals)))
+        withheld = exposure.draw_withheld(counts, sections, uniform=uniform)
         own = replace(rules, strategy=reseed(rules.strategy, seed * 100_003 + number))
-        evidence, order = _run(own, block.hide(withheld @ reveals > 0), n_steps)
+        evidence, order = _run(own, block, n_steps, withheld)
         yield evidence, order
         asked = (order[:, :, None] == np.arange(len(reveals))).any(1)
         counts = counts.plus(~withheld, asked)
 
 
 def _run(
-    rules: InterviewRules, truth: Evidence, n_steps: int
+    rules: InterviewRules, truth: Evidence, n_steps: int, withheld: Mask | None = None
 ) -> tuple[list[Evidence], NDArray[np.int64]]:
     """Evidence at each step [steps + 1], and the questions asked [rows, steps]."""
-    steps = list(SimulatedInterviews(rules, truth).run(n_steps))
+    start = replace(InterviewStates.empty(rules, len(truth)), withheld=withheld)
+    steps = list(SimulatedInterviews(rules, truth, start).run(n_steps))
     evidence = [step.evidence for step in steps]
     evidence += [evidence[-1]] * (n_steps + 1 - len(evidence))
     order = np.full((len(truth), n_steps), -1, dtype=np.int64)

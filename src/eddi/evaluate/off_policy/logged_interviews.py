@@ -38,6 +38,8 @@ class LoggedInterviews:
         policies: the rules that led the interviews, with exploration; empty if only the probabilities above
             are known.
         policy_of_row: position in ``policies`` for each interview; empty if there are none.
+        withheld: questions that were withheld to limit their exposure; None if there were none. Other
+            rules are evaluated with the same questions withheld.
     """
 
     schema: Schema
@@ -48,6 +50,7 @@ class LoggedInterviews:
     declined: Mask  # [rows, variables]
     policies: tuple[InterviewRules, ...] = ()
     policy_of_row: NDArray[np.int64] | None = None  # [rows]
+    withheld: Mask | None = None  # [rows, questions]
 
     def __post_init__(self) -> None:
         known = self.propensities[self.order != NO_QUESTION]
@@ -83,6 +86,7 @@ class LoggedInterviews:
             np.full(shape, np.nan),
             np.zeros(cells, dtype=bool),
             np.zeros(cells, dtype=bool),
+            withheld=_find_withheld(schema, records),
         )
         for row, record in enumerate(records):
             logged._fill_row(row, record, propensities[row])
@@ -123,6 +127,7 @@ class LoggedInterviews:
             volunteered=self.volunteered[rows],
             declined=self.declined[rows],
             policy_of_row=None if self.policy_of_row is None else self.policy_of_row[rows],
+            withheld=None if self.withheld is None else self.withheld[rows],
         )
 
     @cached_property
@@ -174,4 +179,11 @@ class LoggedInterviews:
             closed=closed,
             n_asked=(given & has_value).sum(1),
             spent=given @ self.schema.costs,
+            withheld=self.withheld,
         )
+
+
+def _find_withheld(schema: Schema, records: Sequence[Record]) -> Mask | None:
+    names = [question.name for question in schema.questions]
+    withheld = [[name in record.withheld for name in names] for record in records]
+    return np.array(withheld, dtype=bool) if np.any(withheld) else None

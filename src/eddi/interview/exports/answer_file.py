@@ -42,7 +42,7 @@ def _to_csv(table: pa.Table) -> str:
     """Return a table of texts as CSV that no spreadsheet evaluates."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
+    writer.writerow([neutralize(name) for name in table.column_names])
     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
         writer.writerow([neutralize(cell) for cell in row])
     return text.getvalue()

@@ -7,6 +7,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import pyarrow as pa
+
 from eddi.errors import TableError
 from eddi.model.item_bank.item import MAX_ITEMS, Item
 from eddi.model.item_bank.item_bank import ItemBank
@@ -55,7 +57,16 @@ def read(path: str | PathLike[str], *, trait: Trait | None = None) -> ItemBank:
         TableError: a column is missing, or a value is not valid.
         SchemaError: the parameters of an item are not valid.
     """
-    table = formats.read(path)
+    return build_item_bank(formats.read(path), trait)
+
+
+def build_item_bank(table: pa.Table, trait: Trait | None = None) -> ItemBank:
+    """The item bank of a table with these columns; see `read`.
+
+    Raises:
+        TableError: a column is missing, or a value is not valid.
+        SchemaError: the parameters of an item are not valid.
+    """
     if not 1 <= table.num_rows <= MAX_ITEMS:
         raise TableError(
             f"the table has {table.num_rows:,} rows; an item bank has 1 to {MAX_ITEMS:,} items."
@@ -66,6 +77,14 @@ def read(path: str | PathLike[str], *, trait: Trait | None = None) -> ItemBank:
         _ItemRow(number, cells, columns, thresholds) for number, cells in enumerate(table.to_pylist(), 1)
     ]
     return _build(rows, trait or Trait())
+
+
+def has_item_columns(names: Sequence[str]) -> bool:
+    """Whether a table has the columns of an item bank."""
+    try:
+        return bool(_find_columns(names) and _find_thresholds(names))
+    except TableError:
+        return False
 
 
 def _build(rows: Sequence["_ItemRow"], default: Trait) -> ItemBank:

@@ -16,13 +16,15 @@ from eddi.service.analyst.accounts.activity import MAX_PAGES, PAGE_SIZE
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.models.trained_model import ModelNotFoundError, read_evaluation
+from eddi.service.analyst.questionnaires.exchange_api import add_answers, add_codebook
 from eddi.service.analyst.questionnaires.outcome_records import OutcomeRecords
 from eddi.service.analyst.questionnaires.outcomes_api import add_import, add_outcomes
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web import problem_details
-from eddi.service.web.api import ANALYSTS, IfMatch, JsonRoute, parse_if_match, require_role
+from eddi.service.web.api import ANALYSTS, IfMatch, parse_if_match, require_role
 from eddi.service.web.api_keys import PUBLISHERS, Keys, get_author
+from eddi.service.web.requests.strict_json import JsonRoute
 from eddi.table.schema import Schema
 
 UPLOAD_BODY = {
@@ -68,6 +70,8 @@ def router(workshop: Workshop, keys: Keys | None) -> APIRouter:
     uploads = APIRouter()  # their body is not JSON
     _add_uploads(uploads, workshop, write=write)
     add_import(uploads, records, write={**write, "openapi_extra": UPLOAD_BODY})
+    add_codebook(uploads, workshop, write={**write, "openapi_extra": UPLOAD_BODY})
+    add_answers(uploads, workshop, read=read)
     uploads.include_router(routes)
     return uploads
 

@@ -42,6 +42,12 @@ class FitIn(_In):
     held_out: float = Field(
         default=0.2, ge=0, le=MAX_HELD_OUT, description="Share of rows held out for the evaluation."
     )
+    within: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1e12,
+        description="Largest error of a quantity that counts as correct, for a guaranteed error rate.",
+    )
 
 
 class EvaluateIn(_In):

@@ -25,10 +25,12 @@ from eddi.service.interviews.limits.invitations import Invitations
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import NO_KEY
 from eddi.store.base import Store
+from eddi.table.variable import Variable
 
 MAX_STEPS = 100_000
 MAX_HELD_OUT = 0.5
 MAX_MODEL_NAME = 80
+MAX_TOLERANCE = 1e12
 RECIPES = ("default", "paper")
 
 
@@ -98,9 +100,12 @@ class Workshop:
         steps: int | None = None,
         seed: int = 0,
         held_out: float = 0.2,
+        within: float | None = None,
         by: str = NO_KEY,
     ) -> Job:
         """Submit a job that trains a model. It is then evaluated on the held-out rows.
+
+        With the tolerance ``within``, a model about a quantity is certified on them, too.
 
         Raises:
             TableNotFoundError: there is no such table.
@@ -122,6 +127,7 @@ class Workshop:
             "seed": seed,
             "held_out": _check_held_out(held_out),
             "evaluate": held_out > 0,
+            **_check_tolerance(within, uploaded.schema[names[0]]),
         }
         return self._submit(JobKind.FIT, spec, by=by)
 
@@ -365,3 +371,11 @@ def _check_held_out(share: float) -> float:
             f"the share of held-out rows must be between 0 and {MAX_HELD_OUT}, got {share:g}."
         )
     return share
+
+
+def _check_tolerance(within: float | None, target: Variable) -> dict[str, float]:
+    if within is None or target.kind.has_levels:
+        return {}
+    if not 0 < within < MAX_TOLERANCE:
+        raise JobSpecError(f"the largest error that counts as correct must be above 0, got {within:g}.")
+    return {"within": within}

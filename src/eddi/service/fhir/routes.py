@@ -21,9 +21,10 @@ from eddi.service.fhir.operation_outcome import ISSUE_KEY, MalformedResourceErro
 from eddi.service.fhir.schemas import NextQuestionIn, ParametersIn
 from eddi.service.fhir.vocabulary import MEDIA_TYPE, PATH
 from eddi.service.interviews.interview_service import InterviewService
-from eddi.service.web.api import INTERVIEWERS, READERS, JsonRoute, require_role
+from eddi.service.web.api import INTERVIEWERS, READERS, require_role
 from eddi.service.web.api_keys import Keys
 from eddi.service.web.problem_details import explain_validation_error
+from eddi.service.web.requests.strict_json import JsonRoute
 
 MAX_PATH = 20  # parts of the FHIRPath of an error
 MAX_PAGE = 100  # questionnaires on a page of search results

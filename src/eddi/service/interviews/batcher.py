@@ -23,7 +23,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from eddi.interview.interview import Interview
+from eddi.interview.interview import Interview, answers_to_evidence
 from eddi.interview.next_step import InterviewStates, NextStep, NextSteps
 from eddi.interview.rules import InterviewRules
 from eddi.service.errors import N_, RespondentError
@@ -52,6 +52,21 @@ class _Request:
     def from_interview(cls, interview: Interview) -> "_Request":
         return cls(interview, interview.state())
 
+    @classmethod
+    def from_interviews(cls, interviews: Sequence[Interview]) -> list["_Request"]:
+        """Return a request for each interview. The answers to the same model are encoded at once."""
+        by_model: dict[int, list[int]] = {}
+        for place, interview in enumerate(interviews):
+            by_model.setdefault(id(interview.model), []).append(place)
+        found: dict[int, _Request] = {}
+        for places in by_model.values():
+            answers = [interviews[place].record.answers for place in places]
+            evidence = answers_to_evidence(interviews[places[0]].model, answers)
+            for row, place in enumerate(places):
+                state = interviews[place].state(evidence=evidence[row : row + 1])
+                found[place] = cls(interviews[place], state)
+        return [found[place] for place in range(len(interviews))]
+
     @property
     def rules(self) -> InterviewRules:
         return self.interview.rules
@@ -65,6 +80,8 @@ class _Request:
         arrays: tuple[NDArray[Any], ...] = (state.evidence.values, state.evidence.observed, state.closed)
         if self.rules.exploration is not None and state.uniform is not None:
             arrays = (*arrays, state.uniform)
+        if state.withheld is not None:
+            arrays = (*arrays, state.withheld)
         content = repr(numbers).encode() + b"".join(array.tobytes() for array in arrays)
         return hashlib.blake2b(content, digest_size=16).digest()
 
@@ -109,7 +126,7 @@ class Batcher:
 
     def next_steps(self, interviews: Sequence[Interview]) -> list[NextStep | Exception]:
         """The next steps of several interviews, or why there is none, computed on the calling thread."""
-        requests = [_Request.from_interview(interview) for interview in interviews]
+        requests = _Request.from_interviews(interviews)
         steps: list[NextStep | Exception | None] = [self._cache.get(request) for request in requests]
         missing = [request for request, step in zip(requests, steps, strict=True) if step is None]
         for group in _group_by_rules(missing):

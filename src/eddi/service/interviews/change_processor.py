@@ -4,21 +4,26 @@ The next step is computed before an event is stored, so an answer that breaks th
 append that fails because another server was first is tried again with the interview's new history.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from eddi.interview.interview import Interview
 from eddi.interview.next_step import NextStep
+from eddi.service import logs
 from eddi.service.errors import InterviewConflictError, InterviewMovedError
 from eddi.service.interviews.batcher import Batcher
 from eddi.service.interviews.change_queue import Change, PendingChange
 from eddi.service.interviews.history import Histories, History, interview_stream
 from eddi.service.interviews.interview_view import InterviewView
+from eddi.service.interviews.limits.exposure_counts import CountedAnswer, ExposureTracker
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.outcomes.outcome import without_outcomes
 from eddi.service.interviews.recent_interviews import RecentInterview, RecentInterviews
-from eddi.store.base import Event, PendingAppend, Store, StoreConflict
+from eddi.store.base import Event, PendingAppend, Store, StoreConflict, StoreError
+
+_log = logging.getLogger(__name__)
 
 KEY_REUSED = "this Idempotency-Key was already used for another request. Use a new key for each request."
 MAX_ATTEMPTS = 8  # to append an event while other requests change the same interview
@@ -54,12 +59,20 @@ class ChangeProcessor:
         histories: reads them.
         batcher: computes the next steps.
         metrics: counts interviews and answers.
+        exposure: counts how often questions are asked, where that is limited.
     """
 
     def __init__(
-        self, store: Store, histories: Histories, *, batcher: Batcher, metrics: Metrics
+        self,
+        store: Store,
+        histories: Histories,
+        *,
+        batcher: Batcher,
+        metrics: Metrics,
+        exposure: ExposureTracker,
     ) -> None:
         self.store, self.histories, self.batcher, self.metrics = store, histories, batcher, metrics
+        self.exposure = exposure
         self.recent = RecentInterviews()
 
     def apply(self, changes: Sequence[PendingChange]) -> None:
@@ -76,6 +89,7 @@ class ChangeProcessor:
             self._prepare(attempt)
         self._compute_steps([attempt for attempt in attempts if attempt.error is None])
         self._append([attempt for attempt in attempts if attempt.error is None])
+        self._count_exposure([attempt for attempt in attempts if attempt.error is None])
         return [attempt.pending for attempt in attempts if not self._finish(attempt)]
 
     def _load(self, changes: Sequence[PendingChange]) -> list[_Attempt]:
@@ -163,6 +177,20 @@ class ChangeProcessor:
         for attempt in attempts:
             if attempt.appends:
                 attempt.error = attempt.appends[0].error
+
+    def _count_exposure(self, attempts: Sequence[_Attempt]) -> None:
+        """Count the questions that were answered. An answer that is stored stays valid if this fails."""
+        answers = [
+            CountedAnswer.find(
+                attempt.history.questionnaire, attempt.history.events, attempt.change.facts["question"]
+            )
+            for attempt in attempts
+            if attempt.change is not None and attempt.change.kind == "told"
+        ]
+        try:
+            self.exposure.count(answer for answer in answers if answer is not None)
+        except StoreError as error:
+            _log.error("exposure", extra={logs.FIELDS: {"error": logs.describe_error(error)}})
 
     def _finish(self, attempt: _Attempt) -> bool:
         """Set the result of a change; return False if it has to be tried again."""

@@ -115,6 +115,7 @@ class Histories:
         if "rules" in start:
             questionnaire = questionnaire.with_stop(start["rules"])
         questionnaire = questionnaire.with_strategy(start.get("strategy", "information"))
+        questionnaire = questionnaire.with_selection(start.get("selection", {}))
         return History(key, tuple(events), questionnaire, replay(key, events))
 
 
@@ -144,7 +145,8 @@ def _check_events(events: list[Event]) -> list[Event]:
 
 def replay(key: str, events: Sequence[Event]) -> Record:
     """Return the record that results from the events of an interview."""
-    record = Record(tuple(events[0].facts["target"]), (), key)
+    start = events[0].facts
+    record = Record(tuple(start["target"]), (), key, tuple(start.get("withheld", ())))
     for event in events[1:]:
         if event.kind == "told":
             record = record.plus(Answer.from_document(event.facts))

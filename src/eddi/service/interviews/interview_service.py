@@ -24,6 +24,7 @@ from eddi.service.interviews.history import Histories, History, interview_stream
 from eddi.service.interviews.idempotency import Claim, claim_interview_key
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.limits.admission import Admission
+from eddi.service.interviews.limits.exposure_counts import ExposureTracker
 from eddi.service.interviews.metrics import Metrics
 from eddi.service.interviews.questionnaire import Catalogue, Questionnaire, stop_to_document
 from eddi.store.base import Store, StoreConflict
@@ -50,11 +51,16 @@ class InterviewService:
         self.store = store
         self.catalogue = catalogue
         self.admission = Admission(store)
+        self.exposure = ExposureTracker(store)
         self.metrics = metrics or Metrics()
         self.batcher = batcher or Batcher(on_batch=self.metrics.batch_size.observe)
         self.histories = Histories(store, catalogue)
         self.processor = ChangeProcessor(
-            store, self.histories, batcher=self.batcher, metrics=self.metrics
+            store,
+            self.histories,
+            batcher=self.batcher,
+            metrics=self.metrics,
+            exposure=self.exposure,
         )
         self.changes = ChangeQueue(self.processor.apply)
 
@@ -111,7 +117,9 @@ class InterviewService:
         request = claim.stream if claim else secrets.token_hex(16)
         self.admission.admit(current, invitation=invitation, request=request)
         key = claim.interview_key if claim else secrets.token_hex(16)
-        history = History(key, (), current, Record(target_names, (), key))
+        withheld = self.exposure.draw_withheld(current, key)
+        history = History(key, (), current, Record(target_names, (), key, withheld))
+        settings = current.settings
         facts = {
             "questionnaire": current.name,
             "version": current.version,
@@ -121,6 +129,8 @@ class InterviewService:
             "strategy": current.strategy_name,
             **({"key": current.key} if current.key not in ("", current.name) else {}),
             **({"opening": claim.stream} if claim else {}),
+            **({"selection": settings.selection} if settings.selection else {}),
+            **({"withheld": list(withheld)} if settings.max_exposure else {}),
         }
         change = PendingChange(
             key,
@@ -131,9 +141,9 @@ class InterviewService:
         return self.changes.submit(change)
 
     def is_limited(self, questionnaire: str | None = None) -> bool:
-        """Whether starting an interview reads the store, to count respondents or check an invitation."""
+        """Whether starting an interview reads the store: respondents, invitations or exposure."""
         settings = self.catalogue.current(questionnaire).settings
-        return bool(settings.max_respondents or settings.needs_invitation)
+        return bool(settings.max_respondents or settings.needs_invitation or settings.max_exposure)
 
     def _resolve_start(
         self, target: str | Sequence[str] | None, questionnaire: str | None
@@ -162,7 +172,7 @@ class InterviewService:
             current.model,
             document,
             None if has_target else current.target,
-            strategy=current.strategy,
+            strategy=current.constrained_strategy,
             stop=current.stop,
         )
         return self.next_step(current, interview)

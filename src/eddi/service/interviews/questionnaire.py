@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, get_args
+from typing import Any, Protocol, get_args
 
 from eddi.errors import TargetError
 from eddi.interview.interview import Interview
@@ -15,7 +15,7 @@ from eddi.service.errors import N_, RespondentError
 from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.strategy.base import Strategy
 from eddi.strategy.information import Information
-from eddi.strategy.names import StrategyName, make_strategy, name_strategy
+from eddi.strategy.names import StrategyName, constrain, make_strategy, name_strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.variable import Variable
 
@@ -61,6 +61,8 @@ class Questionnaire:
         key: identifies it when it is renamed; the name if empty.
         owner: the name of the API key of who owns it; empty if nobody does.
         published_at: when this version was published (ISO 8601); empty if it is not known.
+        selection: constraints on the choice of questions, of an interview that has begun; those of the
+            settings if None.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Questionnaire:
     key: str = ""
     owner: str = ""
     published_at: str = ""
+    selection: Mapping[str, Any] | None = None
 
     @classmethod
     def load(
@@ -111,6 +114,22 @@ class Questionnaire:
         )
 
     @property
+    def stream_key(self) -> str:
+        """The key that names its streams."""
+        return self.key or self.name
+
+    @property
+    def constrained_strategy(self) -> Strategy:
+        """The strategy with the constraints on the choice of questions.
+
+        Shares of sections that the model does not have are left out.
+        """
+        document = self.settings.selection if self.selection is None else self.selection
+        known = {question.section for question in self.model.schema.questions}
+        shares = {name: share for name, share in document.get("shares", {}).items() if name in known}
+        return constrain(self.strategy, n_best=document.get("n_best", 0), shares=shares)
+
+    @property
     def strategy_name(self) -> str:
         """The name of the strategy."""
         return name_strategy(self.strategy)
@@ -127,6 +146,11 @@ class Questionnaire:
             return self
         return replace(self, stop=Stop.from_document(document))
 
+    def with_selection(self, document: Mapping[str, Any]) -> "Questionnaire":
+        """Return a copy with other constraints on the choice of questions."""
+        current = self.settings.selection if self.selection is None else self.selection
+        return self if document == current else replace(self, selection=document)
+
     def with_version(self, name: str, version: int) -> "Questionnaire":
         """Return a copy with another name and version."""
         return replace(self, name=name, version=version)
@@ -141,7 +165,11 @@ class Questionnaire:
         """Return a new interview, or the one that continues ``record``."""
         interview_target = self.target if target is None and record is None else target
         return Interview(
-            self.model, interview_target, strategy=self.strategy, stop=self.stop, record=record
+            self.model,
+            interview_target,
+            strategy=self.constrained_strategy,
+            stop=self.stop,
+            record=record,
         )
 
     @property

@@ -17,12 +17,14 @@ from eddi.errors import EddiError
 from eddi.service.errors import N_
 from eddi.table.languages.schema_texts import texts_in_language
 from eddi.table.schema import Schema
+from eddi.table.section import MAX_TOTAL_SHARE
 
 MAX_LINE = 200  # characters of a title, a name or a label
 MAX_TEXT = 5_000  # characters of a paragraph
 MAX_ENTRIES = 20_000  # texts by variable, level or question
 MAX_SITES = 20  # that may embed the pages
 MAX_RESPONDENTS = 10**9
+MAX_BEST = 100  # questions of which one is asked at random
 MIN_CONTRAST = 4.5  # of white text on the colour, WCAG 2.2 success criterion 1.4.3
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -74,6 +76,9 @@ class QuestionnaireSettings:
         embed_on: sites whose pages may contain the questionnaire, such as "https://example.org".
         languages: codes of the languages that respondents can choose. The texts are in the first one.
         translations: the texts in the other languages: the settings of `TRANSLATED`, by code.
+        n_best: ask one of this many best questions at random; 0 for the strategy's own choice.
+        max_exposure: maximum share of respondents who are asked the same question; 0 for no limit.
+        section_shares: of the questions of an interview, by section; empty for those of the schema.
     """
 
     title: str = ""
@@ -99,6 +104,9 @@ class QuestionnaireSettings:
     embed_on: tuple[str, ...] = ()
     languages: tuple[str, ...] = ("en",)
     translations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    n_best: int = 0
+    max_exposure: float = 0.0
+    section_shares: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("embed_on", "languages"):
@@ -121,6 +129,7 @@ class QuestionnaireSettings:
         if self.redirect:
             check_https_url("the page to go to at the end", self.redirect)
         _check_sites(self.embed_on)
+        _check_selection(self)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "QuestionnaireSettings":
@@ -160,6 +169,12 @@ class QuestionnaireSettings:
         others = tuple(other for other in self.languages if other != code)
         return replace(self, languages=(code, *others), **merged)
 
+    @property
+    def selection(self) -> dict[str, Any]:
+        """The constraints on the choice of questions that an interview keeps; empty without any."""
+        constraints = {"n_best": self.n_best, "shares": dict(self.section_shares)}
+        return {name: value for name, value in constraints.items() if value}
+
     def to_document(self) -> dict[str, Any]:
         """Return the settings that differ from the defaults, as plain JSON."""
         default = QuestionnaireSettings()
@@ -194,8 +209,9 @@ def _check_types(settings: QuestionnaireSettings) -> None:
     for name, item in defaults.items():
         value = getattr(settings, name)
         expected = dict if item.default_factory is dict else type(item.default)
-        is_valid = isinstance(value, Mapping if expected is dict else expected)
-        if not is_valid or (expected is int and isinstance(value, bool)):
+        accepted = Mapping if expected is dict else int | float if expected is float else expected
+        is_valid = isinstance(value, accepted)
+        if not is_valid or (expected in (int, float) and isinstance(value, bool)):
             raise QuestionnaireSettingsError(
                 f"the setting {name!r} must be of the type {expected.__name__}, got {value!r:.80}."
             )
@@ -223,6 +239,28 @@ def _check_max_respondents(number: int) -> None:
     if not 0 <= number <= MAX_RESPONDENTS:
         raise QuestionnaireSettingsError(
             f"the maximum number of respondents must be between 0 and {MAX_RESPONDENTS:,}, got {number:,}."
+        )
+
+
+def _check_selection(settings: QuestionnaireSettings) -> None:
+    if not 0 <= settings.n_best <= MAX_BEST:
+        raise QuestionnaireSettingsError(
+            f"the number of best questions must be between 0 and {MAX_BEST}, got {settings.n_best:,}."
+        )
+    if not 0 <= settings.max_exposure <= 1:
+        raise QuestionnaireSettingsError(
+            "the maximum share of respondents who are asked the same question must be between 0 and 1, "
+            f"got {settings.max_exposure:g}."
+        )
+    shares = settings.section_shares
+    is_valid = all(
+        isinstance(name, str) and type(share) in (int, float) and 0 < share <= 1
+        for name, share in shares.items()
+    )
+    if len(shares) > MAX_ENTRIES or not is_valid or sum(shares.values()) > MAX_TOTAL_SHARE:
+        raise QuestionnaireSettingsError(
+            "the shares of the sections must be numbers above 0 by name, and add up to at most 1, got "
+            f"{dict(shares)!r:.80}."
         )
 
 

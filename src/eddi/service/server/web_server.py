@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import functools
+import gc
 import logging
 import socket
 import sys
@@ -22,6 +23,9 @@ SHUTDOWN_S = 10  # how long open requests may take to finish when the server sto
 BACKLOG = 1024  # connections that may wait to be accepted
 ACCEPTS_AT_ONCE = 32  # connections accepted before others are served
 RESERVED_FILES = 192  # for the store, models and connections that are accepted before others are closed
+# New objects before the garbage collector looks at the youngest, and its runs before it looks at older ones.
+# Python's defaults are for small programs: thousands of interviews in memory are examined again and again.
+GARBAGE_THRESHOLDS = (50_000, 20, 50)
 CHECK_INTERVAL_S = 0.5  # between searches for connections that waited too long
 MIN_REPORT_INTERVAL_S = 60.0  # between log lines about connections that cannot be accepted
 OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -50,6 +54,13 @@ def _raise_file_limit(wanted: int) -> int:
     limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     return limit
+
+
+def limit_garbage_collection() -> None:
+    """Let the garbage collector run rarely, and leave out what exists already: modules and models."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 class WebServer(uvicorn.Server):

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from eddi.errors import EddiError
 from eddi.service import app, logs
 from eddi.service.interviews.metrics import Metrics
-from eddi.service.server.web_server import WebServer, connection_limits
+from eddi.service.server.web_server import WebServer, connection_limits, limit_garbage_collection
 from eddi.service.server.worker_metrics import WorkerMetrics
 from eddi.service.settings import Settings
 
@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     server = WorkerServer(
         application, settings, metrics=shared, ready=options.ready, lifeline=options.lifeline
     )
+    limit_garbage_collection()
     try:
         server.run(sockets=[socket.socket(fileno=options.listener)])
     except KeyboardInterrupt:  # the server raises the signals that it handled again

@@ -1,15 +1,12 @@
 """The HTTP API for respondents' programs: interviews, single steps, questionnaires and operation."""
 
 import asyncio
-import json
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Annotated, Any, ClassVar, NoReturn
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from eddi.service.interviews.change_queue import PendingChange
@@ -20,6 +17,8 @@ from eddi.service.interviews.readiness import Readiness
 from eddi.service.web import schemas
 from eddi.service.web.api_keys import PUBLISHERS, SCOPE_KEY, Keys, Role
 from eddi.service.web.problem_details import openapi_responses
+from eddi.service.web.requests.direct_route import DirectRoute
+from eddi.service.web.requests.strict_json import JsonRoute
 
 INTERVIEWERS = PUBLISHERS | {Role.RESPONDENT}
 READERS = frozenset(Role)
@@ -54,50 +53,18 @@ StartIdempotencyKey = Annotated[
 bearer = HTTPBearer(auto_error=False, description="An API key, if the server requires one.")
 
 
-class StrictRequest(Request):
-    """A request whose JSON has only finite numbers and valid text; anything else would fail later."""
-
-    async def json(self) -> Any:
-        try:
-            document = json.loads(
-                await self.body(), parse_constant=_reject_constant, parse_int=_parse_int
-            )
-            json.dumps(document, allow_nan=False, ensure_ascii=False).encode()
-        except json.JSONDecodeError:
-            raise
-        except (ValueError, OverflowError, RecursionError):
-            raise HTTPException(
-                422,
-                "the body is not plain JSON: numbers must be finite, text valid, and nesting shallow.",
-            ) from None
-        return document
-
-
-class JsonRoute(APIRoute):
-    """A route that accepts only strict JSON."""
-
-    media_types: ClassVar[tuple[str, ...]] = ("application/json",)
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def handle_strictly(request: Request) -> Response:
-            request = StrictRequest(request.scope, request.receive)
-            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            is_accepted = media_type in self.media_types
-            if not is_accepted and request.method == "POST" and await request.body():
-                given, expected = media_type[:100] or "no Content-Type", self.media_types[0]
-                raise HTTPException(415, f"the body must be {expected}, got {given!r}.")
-            return await handle(request)
-
-        return handle_strictly
+def change_router(service: InterviewService, keys: Keys | None) -> APIRouter:
+    """Return the routes that change interviews, most frequent first; with ``keys``, requests need one."""
+    routes = APIRouter(route_class=DirectRoute)
+    _add_answer_routes(routes, service, keys)
+    _add_start_route(routes, service, keys)
+    return routes
 
 
 def router(service: InterviewService, keys: Keys | None) -> APIRouter:
-    """Return all routes of the API; with ``keys``, requests need one."""
+    """Return all other routes of the API; with ``keys``, requests need one."""
     routes = APIRouter(route_class=JsonRoute)
     _add_interview_routes(routes, service, keys)
-    _add_answer_routes(routes, service, keys)
     _add_questionnaire_routes(routes, service, keys)
     _add_operation_routes(routes, service, keys)
     return routes
@@ -112,15 +79,13 @@ def _interview_options(keys: Keys | None) -> dict[str, Any]:
     }
 
 
-def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
-    common = _interview_options(keys)
-
+def _add_start_route(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
     @routes.post(
         "/interviews",
         status_code=201,
         summary="Start an interview",
         response_model=schemas.StartedOut,
-        **common,
+        **_interview_options(keys),
     )
     async def begin(
         request: Request,
@@ -139,6 +104,10 @@ def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Ke
             )
         headers = {"Location": f"/interviews/{view.key}", "ETag": _etag(view)}
         return JSONResponse(schemas.describe_start(view), 201, headers)
+
+
+def _add_interview_routes(routes: APIRouter, service: InterviewService, keys: Keys | None) -> None:
+    common = _interview_options(keys)
 
     @routes.get("/interviews/{key}", summary="Read an interview", **common)
     def read(key: str, response: Response) -> schemas.InterviewOut:
@@ -283,14 +252,3 @@ def _etag(view: InterviewView) -> str:
 def _scope_to_api_key(idempotency_key: str | None, request: Request) -> str | None:
     """Return the idempotency key with the API key, so that clients cannot use each other's."""
     return idempotency_key and f"{request.headers.get('authorization', '')} {idempotency_key}"
-
-
-def _reject_constant(constant: str) -> NoReturn:
-    raise ValueError(constant)  # NaN or Infinity
-
-
-def _parse_int(digits: str) -> int:
-    """Return a whole number; one that is too large for a float is an OverflowError."""
-    number = int(digits)
-    float(number)
-    return number

@@ -7,7 +7,9 @@ import pytest
 from eddi.service.analyst.data import schema_drafts
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.schema_drafts import DraftError
+from eddi.table.beliefs.statements import Belief
 from eddi.table.languages.translations import QuestionTexts, VariableTexts
+from eddi.table.section import Section
 
 
 @pytest.fixture
@@ -33,6 +35,26 @@ def errors(correct, **fields):
     with pytest.raises(DraftError) as error:
         correct(**fields)
     return {field: message for (_, field), message in error.value.errors.items()}
+
+
+def test_what_the_form_does_not_show_stays(table, rows):
+    schema = table.schema.with_question("age", section="person").with_question("weight", section="body")
+    schema = replace(
+        schema,
+        sections=(Section("person", minimum=1), Section("body", share=0.5)),
+        exclusive=(("visits", "weight"), ("smoker", "pain", "town")),
+        exploration={"share": 0.2},
+        beliefs=(Belief("age", typical=50, spread=10),),
+    )
+    changed = replace(table, schema=schema)
+    draft = schema_drafts.make_draft(changed)
+    assert schema_drafts.parse_draft(changed, draft, rows) == schema
+    number = next(row.number for row in draft if row.name == "weight")
+    without_weight = schema_drafts.apply_form(draft, {f"role-{number}": "out"})
+    parsed = schema_drafts.parse_draft(changed, without_weight, rows)
+    assert parsed.sections == (Section("person", minimum=1),)
+    assert parsed.exclusive == (("smoker", "pain", "town"),)
+    assert (parsed.exploration, parsed.beliefs) == (schema.exploration, schema.beliefs)
 
 
 def test_an_unchanged_draft_gives_the_same_schema(table, rows):

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from eddi.model.files.archive import load
 from eddi.service.analyst.jobs import job_worker
 from eddi.service.analyst.learning import learning_job
 
@@ -32,7 +34,11 @@ def test_a_job_learns_and_compares(copied_workshop: Any, tmp_path: Path) -> None
     again = tmp_path / "again"
     again.mkdir()
     (again / learning_job.SNAPSHOT).write_bytes((folder / learning_job.SNAPSHOT).read_bytes())
-    assert job_worker.learn(again, spec)["model"] == result["model"]
+    repeated = job_worker.learn(again, spec)
+    assert repeated["comparison"] == result["comparison"]
+    first, second = (load(copied_workshop.blobs.path(item["model"])) for item in (result, repeated))
+    for name, weights in first.network.state_dict().items():
+        assert torch.equal(weights, second.network.state_dict()[name])
 
 
 def test_the_held_out_rows_of_a_table_stay_held_out(workshop: Any, table: Any, tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def test_a_link_changes_the_language_and_a_cookie_keeps_it(client):
 def test_an_error_has_a_title_in_the_language(client):
     page = client.get("/analyst/tables/none", headers=GERMAN)
     assert page.status_code == 404
-    assert "Diese Tabelle gibt es nicht" in read_text(page.text)
+    text = read_text(page.text)
+    assert "Diese Tabelle gibt es nicht" in text
+    assert "Die Werkstatt listet alle Tabellen." in text
 
 
 def test_charts_and_numbers_are_in_the_language(client, gallery):

@@ -201,6 +201,7 @@ def test_a_wide_table_has_several_schema_pages(site, send, shop):
             "“Maximum number of steps” must be a whole number from 1 to 100,000, and not “many”.",
         ),
         ({"steps": "0"}, "“Maximum number of steps” must be a whole number from 1"),
+        ({"within": "much"}, "The largest error must be a number, and not “much”."),
         ({"seed": "-1"}, "“Seed” must be a whole number from 0"),
         ({"recipe": "cake"}, "Recipe must be one of default, paper, got 'cake'."),
     ],

@@ -19,7 +19,7 @@ def make_certificate(target, within):
 def test_a_quantity_without_a_certificate_says_why_no_error_rate_is_offered():
     text = describe_certificates(AGE, [])
     assert "No error rate is offered, because the target is a quantity" in text
-    assert "eddi certify --within LIMIT" in text
+    assert "with a largest error that counts as correct" in text
 
 
 def test_a_quantity_with_a_certificate_names_the_largest_error():

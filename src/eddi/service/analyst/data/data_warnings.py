@@ -1,11 +1,13 @@
 """Warnings about a table before a model is trained on it: target leaks, missing values, identifiers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from eddi.service.analyst.data.column_profile import describe_column
 from eddi.service.analyst.data.tables import UploadedTable
+from eddi.service.web.languages.messages import translate_message
 from eddi.table.checks.training_table import MAX_ROWS, DataWarning, find_training_warnings
 from eddi.table.columns import table_to_numbers
 
@@ -22,6 +24,11 @@ def find_warnings(table: UploadedTable, rows: pa.Table) -> list[DataWarning]:
         *_column_warnings(table),
     ]
     return sorted(warnings, key=lambda warning: not warning.is_serious)
+
+
+def translate_warnings(warnings: Sequence[DataWarning]) -> list[DataWarning]:
+    """The warnings in the language of the present request."""
+    return [replace(warning, message=translate_message(warning.message)) for warning in warnings]
 
 
 def group_by_column(warnings: Sequence[DataWarning]) -> dict[str, list[DataWarning]]:

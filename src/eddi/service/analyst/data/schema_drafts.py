@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -124,6 +124,8 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
             declined=table.schema.declined,
             stop=table.schema.stop,
             language=table.schema.language,
+            exploration=table.schema.exploration,
+            **_keep_rules(table.schema, parsed, questions),
         )
     except SchemaError as error:
         raise DraftError({(0, ""): f"{error}"}) from None
@@ -256,6 +258,7 @@ class _DraftParser:
                 never="never" in roles,
                 help=texts.help,
                 translations=texts.translations,
+                section=texts.section,
             )
         except SchemaError as error:
             self._add_error(group[0], "cost" if "cost" in str(error) else "question", str(error))
@@ -355,6 +358,25 @@ def _keep_translations(
             unit=texts.unit if previous.unit == unit else "",
         )
         for code, texts in previous.translations.items()
+    }
+
+
+def _keep_rules(
+    schema: Schema, variables: Sequence[Variable | None], questions: Sequence[Question]
+) -> dict[str, Any]:
+    """What the form does not show, as far as its questions and variables are still there."""
+    modelled = [variable for variable in variables if variable is not None]
+    kept = {variable.name for variable in modelled if variable in schema.variables}
+    revealed = {name for question in questions for name in question.reveals}
+    names = {variable.name for variable in modelled} - revealed
+    names |= {question.name for question in questions}
+    used = {question.section for question in questions}
+    groups = (tuple(name for name in group if name in names) for group in schema.exclusive)
+    return {
+        "sections": tuple(section for section in schema.sections if section.name in used),
+        "exclusive": tuple(group for group in groups if len(group) > 1),
+        "beliefs": tuple(belief for belief in schema.beliefs if belief.variable in kept),
+        "relations": tuple(r for r in schema.relations if {r.of, r.to} <= kept),
     }
 
 

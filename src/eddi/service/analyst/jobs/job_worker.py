@@ -74,7 +74,7 @@ def fit(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     ).fit(rows.take(training_rows))
     if len(held_out):
         model.measure_quality(rows.take(held_out))  # `save` would measure it on fewer rows
-        certify_held_out(model.fitted(), rows.take(held_out))
+        certify_held_out(model.fitted(), rows.take(held_out), within=spec.get("within"))
     model.save(folder / "model.eddi")
     last = model.history_[-1]
     return {

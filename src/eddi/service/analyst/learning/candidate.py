@@ -60,10 +60,10 @@ def fit_candidate(
     ).fit(data.rows, question_weights=data.question_weights)
 
 
-def measure_candidate(model: PartialVAE, held_out: pa.Table) -> None:
+def measure_candidate(model: PartialVAE, held_out: pa.Table, *, within: float | None) -> None:
     """Measure a candidate on rows that no model has learned from, and certify it on them."""
     model.measure_quality(held_out)
-    certify_held_out(model.fitted(), held_out)
+    certify_held_out(model.fitted(), held_out, within=within)
 
 
 def check_learns(current: Questionnaire) -> FittedModel:

@@ -227,4 +227,5 @@ class Learning:
             "held_out_rows": seals[1],
             "held_out": share,
             "evaluate": share > 0,
+            **{name: training.spec[name] for name in ("within",) if name in training.spec},
         }

@@ -100,11 +100,12 @@ def compare_with_current(
     if len(target) != 1 or not has_outcome.any():
         return None
     strategy = make_strategy(current.strategy_name, candidate, target)
-    return compare_rules(
-        resolve_rules(candidate, target, strategy=strategy, stop=current.stop),
-        resolve_rules(current.model, target, strategy=current.strategy, stop=current.stop),
-        logged,
+    new = replace(current, model=candidate, strategy=strategy)
+    rules, current_rules = (
+        resolve_rules(item.model, target, strategy=item.constrained_strategy, stop=item.stop)
+        for item in (new, current)
     )
+    return compare_rules(rules, current_rules, logged)
 
 
 def publish_candidate(

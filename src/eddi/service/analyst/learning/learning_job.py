@@ -42,7 +42,7 @@ def learn(folder: Path, spec: Mapping[str, Any], on_progress: "OnProgress") -> d
         on_progress=on_progress,
     )
     if held_out is not None:
-        measure_candidate(model, held_out)
+        measure_candidate(model, held_out, within=spec.get("within"))
     model.save(folder / "model.eddi")
     comparison = compare_with_current(model.fitted(), current, data.logged)
     last = model.history_[-1]

@@ -25,8 +25,8 @@ from eddi.service.analyst.questionnaires.collected_answers import (
 )
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import format_integer, gettext
+from eddi.service.web.languages.messages import describe_error
 
 MAX_LISTED = 20  # candidates, newest first
 
@@ -74,7 +74,7 @@ class LearningPages:
         try:
             triggers = parse_triggers(form, by=by)
         except TriggerError as error:
-            return self._page(request, item, error=capitalize(str(error)))
+            return self._page(request, item, error=describe_error(error))
         save_triggers(self.learning.store, item.key, triggers)
         return redirect(f"/analyst/questionnaires/{quote(item.name)}/learning?saved=1")
 
@@ -117,7 +117,7 @@ class LearningPages:
         try:
             check_learns(self.workshop.catalogue.load(item))
         except EddiError as error:
-            return capitalize(str(error))
+            return describe_error(error)
         return ""
 
 

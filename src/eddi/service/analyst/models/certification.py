@@ -11,15 +11,18 @@ if TYPE_CHECKING:  # the process of a job starts quickly
     from eddi.model.fitted import FittedModel
 
 
-def certify_held_out(model: "FittedModel", rows: "pa.Table") -> None:
+def certify_held_out(model: "FittedModel", rows: "pa.Table", *, within: float | None = None) -> None:
     """Certify a model on the rows that training did not use, so that it can be published with a risk.
 
-    Only targets with levels are certified: for a quantity, the tolerated error is not known yet.
+    Args:
+        model: a fitted model.
+        rows: that training did not use.
+        within: largest error of a quantity that counts as correct; without it, only levels are certified.
     """
     from eddi.interview.risk_control import MAX_QUESTIONS, certify
 
     has_levels = all(model.schema[name].kind.has_levels for name in model.target)
-    if not has_levels or len(model.schema.questions) > MAX_QUESTIONS:
+    if (not has_levels and within is None) or len(model.schema.questions) > MAX_QUESTIONS:
         return
     with suppress(TableError, TargetError):  # no held-out row has a value of the target
-        certify(model, rows, model.target)
+        certify(model, rows, model.target, within=None if has_levels else within)

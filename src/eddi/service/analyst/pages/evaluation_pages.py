@@ -11,6 +11,7 @@ from eddi.service.analyst.models.trained_model import TrainedModel, TrainedModel
 from eddi.service.analyst.pages import comparison, decision_page, evaluation_context, model_card
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time, model_context
+from eddi.service.analyst.sensitivity import sensitivity_page
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.languages.current import gettext
 
@@ -28,6 +29,7 @@ def add(routes: APIRouter, layout: Layout, models: TrainedModels) -> None:
     routes.add_api_route("/models/{digest}/evaluation", pages.evaluate, methods=["POST"])
     routes.add_api_route("/compare", pages.compare, methods=["GET"])
     decision_page.add(routes, layout, viewer)
+    sensitivity_page.add(routes, layout, viewer)
 
 
 class EvaluationPages:

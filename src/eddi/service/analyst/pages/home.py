@@ -7,12 +7,15 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from eddi.errors import TableError, TargetError
+from eddi.model.item_bank.item_file import has_item_columns
 from eddi.service.analyst.accounts import access_page, account_page, activity_page
 from eddi.service.analyst.accounts.sign_in import SignIn
 from eddi.service.analyst.dashboard import dashboard_page
-from eddi.service.analyst.data.data_warnings import find_warnings
+from eddi.service.analyst.data import section_page
+from eddi.service.analyst.data.data_warnings import find_warnings, translate_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
+from eddi.service.analyst.item_banks import item_bank_page
 from eddi.service.analyst.learning import learning_page
 from eddi.service.analyst.pages import (
     evaluation_pages,
@@ -36,6 +39,7 @@ from eddi.service.analyst.questionnaires import (
     outcomes_page,
     person_page,
     questionnaire_page,
+    selection_page,
     settings_page,
     translation_page,
 )
@@ -44,8 +48,9 @@ from eddi.service.errors import N_
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.settings import Settings
 from eddi.service.web.api_keys import Keys, get_author
-from eddi.service.web.formatting import capitalize, format_bytes
+from eddi.service.web.formatting import format_bytes
 from eddi.service.web.languages.current import format_integer, gettext, localize
+from eddi.service.web.languages.messages import describe_error
 
 N_JOBS_SHOWN = 6
 MAX_SEED = 2**31 - 1
@@ -79,6 +84,9 @@ def router(
     learning_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
+    selection_page.add(routes, layout, workshop)
+    section_page.add(routes, layout, workshop)
+    item_bank_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)
     dashboard_page.add(routes, layout, workshop, service)
     person_page.add(routes, layout, workshop, service)
@@ -131,7 +139,7 @@ class WorkshopPages:
                     raise TableError(gettext("Choose a file first."))
                 table = await save_upload(self.workshop.tables, file, by=get_author(request))
             except TableError as error:
-                message = capitalize(str(error))
+                message = describe_error(error)
                 return await run_in_threadpool(self._upload_page, request, error=message)
         return redirect(f"/analyst/tables/{table.key}")
 
@@ -147,6 +155,7 @@ class WorkshopPages:
             "columns": schema_page.column_items(table),
             "rows": preview_rows(rows),
             "n_warnings": len(find_warnings(table, rows)),
+            "is_item_bank": has_item_columns(table.columns),
         }
         return self.layout.page(request, "table.html", context)
 
@@ -182,10 +191,11 @@ class WorkshopPages:
                 steps=_parse_integer(form, "steps", maximum=MAX_STEPS, minimum=1),
                 seed=_parse_integer(form, "seed", maximum=MAX_SEED) or 0,
                 held_out=float(form["held_out"]) if form.get("held_out") in HELD_OUT_SHARES else 0.2,
+                within=_parse_tolerance(form.get("within", "")),
                 by=get_author(request),
             )
         except (JobSpecError, TargetError) as error:
-            return self._fit_page(request, table, form, error=capitalize(str(error)))
+            return self._fit_page(request, table, form, error=describe_error(error))
         return redirect(f"/analyst/jobs/{job.key}")
 
     def _upload_page(self, request: Request, *, error: str = "") -> Response:
@@ -204,13 +214,15 @@ class WorkshopPages:
         self, request: Request, table: UploadedTable, form: Mapping[str, str], *, error: str = ""
     ) -> Response:
         schema = table.schema
-        warnings = find_warnings(table, self.workshop.tables.rows(table.digest))
+        warnings = translate_warnings(find_warnings(table, self.workshop.tables.rows(table.digest)))
         context = {
             "section": "tables",
             "title": gettext("Training on %(name)s", name=table.title),
             "table": _table_item(table),
             "names": schema.names,
             "target": form.get("target") or (schema.targets[0] if schema.targets else ""),
+            "within": form.get("within", ""),
+            "has_quantities": any(not item.kind.has_levels for item in schema.variables),
             "recipe": form.get("recipe", "default"),
             "steps": form.get("steps", ""),
             "seed": form.get("seed", "0"),
@@ -235,6 +247,17 @@ def _table_item(table: UploadedTable) -> Context:
         "n_columns": count_columns(len(table.columns)),
         "when": format_time(table.uploaded_at),
     }
+
+
+def _parse_tolerance(text: str) -> float | None:
+    """The largest error of a quantity that counts as correct; None if the field is empty."""
+    cleaned = text.strip().replace(",", ".")
+    try:
+        return float(cleaned) if cleaned else None
+    except ValueError:
+        raise JobSpecError(
+            gettext("The largest error must be a number, and not “%(typed)s”.", typed=text[:40])
+        ) from None
 
 
 def _parse_integer(form: Mapping[str, str], name: str, *, maximum: int, minimum: int = 0) -> int | None:

@@ -23,6 +23,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.errors import N_
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.languages.current import format_integer, format_percent, gettext, localize
+from eddi.service.web.languages.messages import translate_message
 
 HEADINGS = {
     JobState.WAITING: N_("Waiting to start"),
@@ -98,6 +99,7 @@ class JobPages:
             "section": "home",
             "title": f"{heading}: {job.spec['name']}",
             "job": job,
+            "failure": translate_message(job.failure),
             "heading": heading,
             "subject": gettext(JOB_TITLES[job.kind], name=job.spec["name"]),
             "is_fit": job.kind is JobKind.FIT,

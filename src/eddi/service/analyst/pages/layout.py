@@ -20,6 +20,7 @@ from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.choice import choose_language, remember_language, switch_links
 from eddi.service.web.languages.current import current_language, gettext, use_language
 from eddi.service.web.languages.language import LANGUAGES
+from eddi.service.web.languages.messages import translate_message
 from eddi.service.web.page_context import design
 from eddi.service.web.problem_details import get_request_id, public_text
 from eddi.service.web.rendering import Renderer
@@ -114,7 +115,7 @@ class Layout:
         """A page with the error's own message, which tells analysts what to do."""
         if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             raise error  # the middleware logs it
-        message = public_text(error, get_request_id(request))
+        message = translate_message(public_text(error, get_request_id(request)))
         context = {"title": gettext(error.title), "message": capitalize(message)}
         return self.page(request, "error.html", context, status=error.status)
 

@@ -25,11 +25,16 @@ from eddi.service.web.languages.current import (
     localize,
     ngettext,
 )
+from eddi.service.web.languages.messages import translate_message
 from eddi.table.question import Question, format_requires
 from eddi.table.variable import Kind, Variable
 
 N_LEVELS_LISTED = 6
-SOURCES = {"validation rows": N_("validation rows"), "cross-validation": N_("cross-validation")}
+SOURCES = {
+    "validation rows": N_("validation rows"),
+    "cross-validation": N_("cross-validation"),
+    "test rows": N_("test rows"),
+}
 OBJECTIVES = {
     "observed": N_("likelihood of observed entries, as in the paper"),
     "direct": N_("likelihood of hidden entries, predicted directly from the encoder"),
@@ -56,7 +61,7 @@ def build_context(loaded: LoadedModel, evaluation: dict[str, Any] | None) -> Con
     context: Context = {
         "facts": summarise(loaded),
         "qualities": [(quality.target, describe_quality(quality)) for quality in model.quality.values()],
-        "warnings": model.training.warnings,
+        "warnings": tuple(map(translate_message, model.training.warnings)),
         "training": charts.training_chart(model.training.history),
         "variables": variables,
         "costs_differ": len({item.cost for item in variables if item.cost}) > 1,

@@ -26,6 +26,7 @@ from eddi.service.interviews.questionnaire_settings import QuestionnaireSettings
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import format_percent, gettext, localize
+from eddi.service.web.languages.messages import describe_error
 from eddi.service.web.texts import Texts
 from eddi.strategy.stopping import Stop
 from eddi.table.variable import Variable
@@ -140,7 +141,7 @@ class PublishPages:
             "strategies": [(name, capitalize(describe_order(name))) for name in ("", *ORDERS)],
             "strategy": form.get("strategy", ""),
             "certificate": describe_certificates(schema[model.target], certificates),
-            "error": capitalize(str(error)) if error else "",
+            "error": describe_error(error) if error else "",
         }
         return self.layout.page(request, "publish.html", context, status=422 if error else 200)
 
@@ -153,9 +154,8 @@ def describe_certificates(target: Variable, certificates: Sequence[Certificate])
         return gettext("This model has no certificate, so no error rate can be guaranteed.")
     return gettext(
         "No error rate is offered, because the target is a quantity: what counts as an error depends on the "
-        "largest error that you accept, and a certificate is valid for one such limit. Compute it with "
-        "“eddi certify --within LIMIT” on rows that training did not use, and start the server with that "
-        "model."
+        "largest error that you accept. Train the model again, with a largest error that counts as correct "
+        "and held-out rows."
     )
 
 

@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 
 from eddi.errors import SchemaError, TableError
 from eddi.service.analyst.data import schema_drafts
-from eddi.service.analyst.data.data_warnings import find_warnings, group_by_column
+from eddi.service.analyst.data.data_warnings import find_warnings, group_by_column, translate_warnings
 from eddi.service.analyst.data.schema_drafts import Draft, DraftError, DraftRow, Errors
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
@@ -21,6 +21,7 @@ from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import format_integer, format_percent, gettext, localize
+from eddi.service.web.languages.messages import translate_message
 from eddi.table.checks.training_table import DataWarning
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind
@@ -128,7 +129,7 @@ class SchemaPages:
         toml: str | None = None,
         codebook_notes: Sequence[str] = (),
     ) -> Response:
-        warnings = find_warnings(table, self.workshop.tables.rows(table.digest))
+        warnings = translate_warnings(find_warnings(table, self.workshop.tables.rows(table.digest)))
         by_column = group_by_column(warnings)
         n_pages = -(-len(draft) // COLUMNS_PER_PAGE)
         page = min(max(page, 1), n_pages)
@@ -148,12 +149,12 @@ class SchemaPages:
             "rows": [_row_item(row, table, by_column.get(row.column, []), errors) for row in shown],
             "roles": {role: gettext(text) for role, text in schema_drafts.ROLES.items()},
             "kinds": {str(kind): gettext(text) for kind, text in KINDS.items()},
-            "errors": [(number, capitalize(text)) for (number, _), text in errors.items()],
+            "errors": [(number, _describe(text)) for (number, _), text in errors.items()],
             "table_warnings": [warning for warning in warnings if warning.column is None],
             "is_saved": is_saved,
             "toml": table.schema.to_toml() if toml is None else toml,
-            "toml_error": capitalize(errors.get((0, "toml"), "")),
-            "codebook_error": capitalize(errors.get((0, "codebook"), "")),
+            "toml_error": _describe(errors.get((0, "toml"), "")),
+            "codebook_error": _describe(errors.get((0, "codebook"), "")),
             "codebook_notes": codebook_notes,
         }
         return self.layout.page(request, "schema.html", context, status=422 if errors else 200)
@@ -175,11 +176,15 @@ def _row_item(
         **vars(row),
         "warnings": warnings,
         "errors": {
-            field: capitalize(text) for (number, field), text in errors.items() if number == row.number
+            field: _describe(text) for (number, field), text in errors.items() if number == row.number
         },
         "n_levels": len([level for level in row.levels.split("\n") if level.strip()]),
         **_statistics(table, table.profile(row.column)),
     }
+
+
+def _describe(message: str) -> str:
+    return capitalize(translate_message(message))
 
 
 def _statistics(table: UploadedTable, profile: Mapping[str, Any]) -> Context:

@@ -1,25 +1,19 @@
 """The page of the answers to a questionnaire: files, people, and the deletion of a person."""
 
-import tempfile
 from datetime import date
-from pathlib import Path
 from urllib.parse import quote, urlencode
 
-import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
-from eddi.interview.exports.answer_file import write_answers
-from eddi.interview.exports.answer_format import AnswerFormat
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
 from eddi.service.analyst.pages.page_context import Context, format_time
+from eddi.service.analyst.questionnaires.answer_export import ExportFormat, export_answers, make_file
 from eddi.service.analyst.questionnaires.collected_answers import (
     Filters,
     Person,
-    collect,
     find_person,
     list_interviews,
     make_codebook,
-    make_table,
     read_people,
 )
 from eddi.service.analyst.workshop import Workshop
@@ -29,12 +23,9 @@ from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import format_value
 from eddi.service.web.languages.current import gettext
 from eddi.service.web.texts import Texts
-from eddi.table import formats
 from eddi.table.schema import Schema
 
-MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-EXPORT_TYPES = {"csv": MEDIA_TYPES["csv"], "json": "application/fhir+json"}
-EXPORTS = {f"{item}.{item.extension}": item for item in AnswerFormat}  # such as redcap.csv
+TABLE_FORMATS = (ExportFormat.CSV, ExportFormat.PARQUET)
 N_PEOPLE_SHOWN = 100
 
 
@@ -78,22 +69,22 @@ class AnswersPages:
     def download(self, request: Request, name: str, kind: str) -> Response:
         """One row per person, without secret links."""
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
-        people = collect(self.service.store, item, read_filters(request))
-        if kind in MEDIA_TYPES or kind in EXPORTS:
-            facts = {"file": f"answers.{kind}", "people": len(people)}
-            self.workshop.activity.record(item.key, "exported", facts, by=get_author(request))
-        schema = self._schema(name)
-        if kind in EXPORTS:
-            text = write_answers(people, schema, EXPORTS[kind], questionnaire=item.name)
-            return _make_attachment(
-                text.encode(), f"answers.{kind}", EXPORT_TYPES[EXPORTS[kind].extension]
-            )
-        return _make_file(make_table(people, schema), "answers", kind)
+        if kind not in tuple(ExportFormat):
+            return _no_such_file()
+        return export_answers(
+            self.workshop,
+            item,
+            ExportFormat(kind),
+            filters=read_filters(request),
+            by=get_author(request),
+        )
 
     def codebook(self, name: str, kind: str) -> Response:
         """What the columns and levels mean."""
         item = self.workshop.publisher.get(name)
-        return _make_file(make_codebook(self._schema(name), Texts(item.settings)), "codebook", kind)
+        if kind not in TABLE_FORMATS:
+            return _no_such_file()
+        return make_file(make_codebook(self._schema(name), Texts(item.settings)), "codebook", kind)
 
     def delete(self, request: Request, name: str, form: Form) -> Response:
         """Delete all answers of one person permanently."""
@@ -143,16 +134,5 @@ def _describe_outcome(outcome: Outcome) -> str:
     return ", ".join(format_value(value) for value in outcome.values.values())
 
 
-def _make_file(table: pa.Table, name: str, kind: str) -> Response:
-    if kind not in MEDIA_TYPES:
-        return Response("There is no such file.", 404, media_type="text/plain")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.{kind}"
-        formats.write(table, path)
-        content = path.read_bytes()
-    return _make_attachment(content, f"{name}.{kind}", MEDIA_TYPES[kind])
-
-
-def _make_attachment(content: bytes, name: str, media_type: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, headers=headers, media_type=media_type)
+def _no_such_file() -> Response:
+    return Response("There is no such file.", 404, media_type="text/plain")

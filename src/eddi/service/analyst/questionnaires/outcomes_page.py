@@ -1,5 +1,7 @@
 """The page that imports outcomes from a CSV file, and reports every line that was not stored."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -9,8 +11,9 @@ from eddi.service.analyst.questionnaires.outcome_records import OutcomeRecords
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.outcomes.outcome_file import ImportReport, OutcomeFileError
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import capitalize, format_bytes
+from eddi.service.web.formatting import format_bytes
 from eddi.service.web.languages.current import gettext, localize
+from eddi.service.web.languages.messages import describe_error, translate_message
 from eddi.service.web.middleware.body_limit import MAX_LARGE_FORM
 
 N_ERRORS_SHOWN = 200
@@ -52,7 +55,7 @@ class OutcomesPages:
                 raise OutcomeFileError(gettext("Choose a file first."))
             report = self.records.import_file(name, content, by=get_author(request), confirm=confirm)
         except OutcomeFileError as error:
-            return self._page(request, name, error=capitalize(str(error)))
+            return self._page(request, name, error=describe_error(error))
         return self._page(request, name, report=report)
 
     def _page(
@@ -67,7 +70,10 @@ class OutcomesPages:
             "max_bytes": MAX_LARGE_FORM,
             "max_size": localize(format_bytes(MAX_LARGE_FORM)),
             "report": report,
-            "errors": report.errors[:N_ERRORS_SHOWN] if report else (),
+            "errors": [
+                replace(line, message=translate_message(line.message))
+                for line in (report.errors[:N_ERRORS_SHOWN] if report else ())
+            ],
             "error": error,
         }
         return self.layout.page(request, "outcomes.html", context, status=422 if error else 200)

@@ -19,8 +19,9 @@ from eddi.service.errors import N_, QuestionnaireMissingError
 from eddi.service.interviews.history import History
 from eddi.service.interviews.interview_service import InterviewService
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import capitalize, format_probability, format_value
+from eddi.service.web.formatting import format_probability, format_value
 from eddi.service.web.languages.current import current_language, gettext, localize
+from eddi.service.web.languages.messages import describe_error
 from eddi.service.web.texts import Texts
 from eddi.table.variable import Level, Variable
 
@@ -207,7 +208,7 @@ def _describe_error(error: AnswerError) -> str:
         return gettext(
             "This value is outside the usual range. Check it, and confirm it if it is correct."
         )
-    return capitalize(str(error)[:300])
+    return describe_error(error)[:300]
 
 
 def _field(target: str) -> str:

@@ -19,8 +19,8 @@ from eddi.service.analyst.questionnaires.translation_form import find_missing
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.limits.invitations import InvitationCountError
 from eddi.service.web.api_keys import NO_KEY, SERVER, get_author
-from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import gettext
+from eddi.service.web.languages.messages import describe_error
 from eddi.service.web.texts import Texts
 from eddi.strategy.stopping import Stop
 
@@ -69,7 +69,7 @@ class QuestionnairePages:
             renamed = self.workshop.publisher.rename(name, new_name, by=get_author(request))
         except PublishingError as error:
             item = self.workshop.publisher.get(name)
-            return self._page(request, item, error=capitalize(str(error)))
+            return self._page(request, item, error=describe_error(error))
         return _go_to(renamed.name)
 
     def set_open(self, request: Request, name: str, form: Form) -> Response:
@@ -119,7 +119,7 @@ class QuestionnairePages:
         try:
             tokens = self.workshop.invitations.issue(item.key, count, by=get_author(request))
         except InvitationCountError as error:
-            return self._page(request, item, error=capitalize(str(error)))
+            return self._page(request, item, error=describe_error(error))
         address = _address(request, item.name)
         rows = [(f"{address}?invitation={token}",) for token in tokens]
         headers = {"Content-Disposition": 'attachment; filename="invitations.csv"'}

@@ -28,10 +28,10 @@ from eddi.service.interviews.questionnaire_settings import (
 from eddi.service.web import page_context
 from eddi.service.web.answer_form import FormField, build_fields
 from eddi.service.web.api_keys import get_author
-from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.choice import switch_links
 from eddi.service.web.languages.current import current_language, gettext
 from eddi.service.web.languages.language import LANGUAGES
+from eddi.service.web.languages.messages import describe_error
 from eddi.service.web.respondent.theme import MAX_LOGO_BYTES, find_logo_type
 from eddi.service.web.texts import EVERY_RESULT, Texts
 from eddi.table.schema import Schema
@@ -77,7 +77,7 @@ class SettingsPages:
             )
         except (QuestionnaireSettingsError, SchemaError, PublishingError) as error:
             typed = _keep_valid(form, schema, item)
-            return self._form_page(request, item, typed, form=form, error=capitalize(str(error)))
+            return self._form_page(request, item, typed, form=form, error=describe_error(error))
         page = "preview" if form.get("then") == "preview" else "settings?saved=1"
         return redirect(f"/analyst/questionnaires/{item.name}/{page}")
 

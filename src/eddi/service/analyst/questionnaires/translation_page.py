@@ -20,6 +20,7 @@ from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
 from eddi.service.web.languages.current import gettext
 from eddi.service.web.languages.language import LANGUAGES, Language
+from eddi.service.web.languages.messages import describe_error
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -61,7 +62,9 @@ class TranslationPages:
                 by=get_author(request),
             )
         except (QuestionnaireSettingsError, PublishingError) as error:
-            return self._page(request, item, language, _keep_typed(rows, form), error=str(error))
+            return self._page(
+                request, item, language, _keep_typed(rows, form), error=describe_error(error)
+            )
         address = f"/analyst/questionnaires/{quote(item.name)}/translations/{language.code}"
         return redirect(f"{address}?saved=1")
 

@@ -34,7 +34,7 @@ class Admission:
         """
         self._check_limits(questionnaire)
         if questionnaire.settings.needs_invitation:
-            self.invitations.check(_key(questionnaire), invitation)
+            self.invitations.check(questionnaire.stream_key, invitation)
 
     def admit(self, questionnaire: Questionnaire, *, invitation: str = "", request: str = "") -> None:
         """Admit one respondent: use the invitation and take a place.
@@ -49,7 +49,7 @@ class Admission:
             InvitationError: the invitation is missing, not valid, or was used.
         """
         self._check_limits(questionnaire)
-        key = _key(questionnaire)
+        key = questionnaire.stream_key
         if questionnaire.settings.needs_invitation:
             self.invitations.use(key, invitation, request=request)
         if questionnaire.settings.max_respondents:
@@ -67,7 +67,7 @@ class Admission:
         settings = questionnaire.settings
         if settings.closes_on and datetime.now(UTC).date() > date.fromisoformat(settings.closes_on):
             raise QuestionnaireClosedError(f"{questionnaire.name!r} closed on {settings.closes_on}.")
-        n_taken = self.count_taken(_key(questionnaire)) if settings.max_respondents else 0
+        n_taken = self.count_taken(questionnaire.stream_key) if settings.max_respondents else 0
         if settings.max_respondents and n_taken >= settings.max_respondents:
             raise QuestionnaireClosedError(
                 f"{questionnaire.name!r} has all of its {settings.max_respondents:,} respondents."
@@ -75,17 +75,13 @@ class Admission:
         return n_taken
 
     def _take_place(self, questionnaire: Questionnaire) -> None:
-        stream = _stream(_key(questionnaire))
+        stream = _stream(questionnaire.stream_key)
         for _ in range(MAX_ATTEMPTS):
             n_taken = self._check_limits(questionnaire)
             with suppress(StoreConflict):
                 self.store.append(stream, "admitted", {}, after=n_taken)
                 return
         raise QuestionnaireClosedError("very many people are beginning at the same time. Try again.")
-
-
-def _key(questionnaire: Questionnaire) -> str:
-    return questionnaire.key or questionnaire.name
 
 
 def _stream(key: str) -> str:

@@ -46,6 +46,8 @@ class AccessLog:
         self.metrics.requests.labels(route, str(status)).inc()
         if status >= 500:
             self.metrics.errors.labels(route).inc()
+        if not _log.isEnabledFor(logging.INFO):
+            return
         fields = {
             "request": scope[SCOPE_KEY],
             "method": scope["method"],

@@ -3,10 +3,10 @@
 import re
 
 from fastapi import HTTPException
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.fhir.operation_outcome import is_fhir_path
+from eddi.service.web.middleware.raw_headers import get_header
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
@@ -36,7 +36,7 @@ class BodyLimit:
             return await self.app(scope, receive, send)
         limit = self._limit(scope["path"])
         scope[LIMIT_KEY] = limit  # the error page names it
-        if _declared_length(Headers(scope=scope)) > limit:
+        if _declared_length(scope) > limit:
             refusal = problem_response(scope[SCOPE_KEY], 413, _explain(limit))
             return await refusal(scope, receive, send)
         n_bytes = 0
@@ -60,8 +60,8 @@ class BodyLimit:
         return MAX_LARGE_FORM if is_large else self.max_body
 
 
-def _declared_length(headers: Headers) -> int:
-    text = headers.get("content-length", "0")
+def _declared_length(scope: Scope) -> int:
+    text = get_header(scope, b"content-length") or "0"
     return int(text) if text.isdecimal() else 0
 
 

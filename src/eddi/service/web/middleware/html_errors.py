@@ -1,6 +1,6 @@
 """Shows errors to browsers as a page instead of JSON."""
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -9,6 +9,7 @@ from eddi.service.web.error_pages import render_status_page
 from eddi.service.web.languages.choice import choose_language
 from eddi.service.web.languages.language import LANGUAGES
 from eddi.service.web.middleware.body_limit import LIMIT_KEY, UPLOAD_PATHS
+from eddi.service.web.middleware.raw_headers import get_header
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.rendering import Renderer
 
@@ -22,7 +23,7 @@ class HtmlErrors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Only browsers name HTML explicitly; other clients accept "*/*".
-        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+        if scope["type"] != "http" or "text/html" not in (get_header(scope, b"accept") or ""):
             return await self.app(scope, receive, send)
         page: bytes | None = None
 

@@ -8,10 +8,8 @@ time from those others: they are outside all other middleware, and their bodies 
 import math
 import random
 import time
-import uuid
 from collections.abc import Callable
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eddi.service.fhir.operation_outcome import is_fhir_path
@@ -22,7 +20,8 @@ from eddi.service.web.error_pages import render_status_page
 from eddi.service.web.middleware import security_headers
 from eddi.service.web.middleware.fhir_errors import outcome_body
 from eddi.service.web.middleware.rate_limit import UNLIMITED_PATHS
-from eddi.service.web.middleware.request_id import HEADER
+from eddi.service.web.middleware.raw_headers import get_header
+from eddi.service.web.middleware.request_id import RAW_HEADER, create_request_id
 from eddi.service.web.rendering import Renderer
 
 MIN_WAITING = 32  # so many requests may always wait: a short burst is no overload
@@ -32,6 +31,7 @@ RETRY_SPREAD_S = 2  # clients that were refused at the same time do not return a
 STATUS = 503
 DETAIL = "the server is busy. Try again later. Nothing of this request was carried out."
 PLACEHOLDER = "0" * 32  # of the number of a request in a prepared body
+RAW_PLACEHOLDER = PLACEHOLDER.encode()
 
 
 class LoadShedding:
@@ -59,7 +59,7 @@ class LoadShedding:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request. It counts as waiting once it has arrived completely."""
-        is_waiting = not has_body(Headers(scope=scope))
+        is_waiting = not has_body(scope)
         if is_waiting:
             self.load.enter()
 
@@ -115,9 +115,10 @@ class Load:
         self._changed_at = now
 
 
-def has_body(headers: Headers) -> bool:
+def has_body(scope: Scope) -> bool:
     """Whether a request announces a body."""
-    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    length = get_header(scope, b"content-length") or "0"
+    return length != "0" or get_header(scope, b"transfer-encoding") is not None
 
 
 class Refusal:
@@ -129,30 +130,26 @@ class Refusal:
         self._outcome = outcome_body(bytes(problem.body)), MEDIA_TYPE
         page = render_status_page(Renderer(), STATUS, PLACEHOLDER)
         self._page = page, "text/html; charset=utf-8"
-        self._headers = [
-            (name.lower().encode(), value.encode()) for name, value in security_headers.HEADERS.items()
-        ]
 
     async def send(self, scope: Scope, send: Send, *, wait_s: float) -> None:
         """Send the response, with the time after which the client should try again."""
         body, content_type = self._choose(scope)
-        request_id = uuid.uuid4().hex
+        request_id = create_request_id().encode()
         seconds = min(math.ceil(wait_s), MAX_RETRY_AFTER_S)
         seconds += random.randint(0, RETRY_SPREAD_S)  # noqa: S311  # not for secrets
-        own = {
-            HEADER: request_id,
-            "Content-Type": content_type,
-            "Content-Length": f"{len(body)}",
-            "Retry-After": f"{seconds}",
-        }
-        headers = [(name.lower().encode(), value.encode()) for name, value in own.items()]
-        start = {"type": "http.response.start", "status": STATUS}
-        await send({**start, "headers": [*headers, *self._headers]})
-        content = body.replace(PLACEHOLDER.encode(), request_id.encode())
+        headers = [
+            (RAW_HEADER, request_id),
+            (b"content-type", content_type.encode()),
+            (b"content-length", b"%d" % len(body)),
+            (b"retry-after", b"%d" % seconds),
+            *security_headers.RAW_HEADERS,
+        ]
+        await send({"type": "http.response.start", "status": STATUS, "headers": headers})
+        content = body.replace(RAW_PLACEHOLDER, request_id)
         await send({"type": "http.response.body", "body": content})
 
     def _choose(self, scope: Scope) -> tuple[bytes, str]:
         """The body and its type that suit a request."""
         if is_fhir_path(scope["path"]):
             return self._outcome
-        return self._page if "text/html" in Headers(scope=scope).get("accept", "") else self._problem
+        return self._page if "text/html" in (get_header(scope, b"accept") or "") else self._problem

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eddi.service.web.middleware.raw_headers import add_missing_headers, to_raw
 
 
 def content_security_policy(*, embed_on: Sequence[str] = ()) -> str:
@@ -27,6 +28,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
+RAW_HEADERS = to_raw(HEADERS)
+RAW_HTTPS_HEADERS = to_raw({**HEADERS, **HTTPS_ONLY})
 
 
 class SecurityHeaders:
@@ -38,13 +41,11 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        defaults = {**HEADERS, **HTTPS_ONLY} if scope.get("scheme") == "https" else HEADERS
+        defaults = RAW_HTTPS_HEADERS if scope.get("scheme") == "https" else RAW_HEADERS
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in defaults.items():
-                    headers.setdefault(name, value)
+                add_missing_headers(message, defaults)
             await send(message)
 
         return await self.app(scope, receive, send_with_headers)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from eddi.service.web.middleware.raw_headers import get_header
 from eddi.service.web.middleware.request_id import SCOPE_KEY
 from eddi.service.web.problem_details import problem_response
 
@@ -21,7 +21,7 @@ class TrustedHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            header = Headers(scope=scope).get("host", "")
+            header = get_header(scope, b"host") or ""
             if not _is_valid(header):
                 detail = "the Host header is not a valid name and port, such as ask.example.org:8000."
                 refusal = problem_response(scope[SCOPE_KEY], 400, detail, kind="host")

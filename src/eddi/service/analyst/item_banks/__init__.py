@@ -1,0 +1,1 @@
+"""Item banks in the workshop: known parameters as a table, their precision, and publishing."""

@@ -1,0 +1,1 @@
+"""How requests with JSON are read."""
