@@ -6,6 +6,7 @@ import torch
 
 from eddi.errors import TableError, TrainingError
 from eddi.model.recipe import DEFAULT, PAPER
+from eddi.model.training import preparation
 from eddi.model.training.preparation import build_network, check_observed, find_device, fingerprint
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
@@ -82,3 +83,10 @@ def test_the_fingerprint_depends_on_every_cell_the_missing_values_and_the_schema
     fingerprints = {fingerprint(people_schema, evidence), *(fingerprint(*other) for other in others)}
     assert len(fingerprints) == 4
     assert fingerprint(people_schema, evidence) == fingerprint(people_schema, evidence[:])
+
+
+def test_warnings_are_about_one_row_of_each_group():
+    numbers, groups = np.arange(6.0)[:, None], np.array([5, 5, 2, 2, 2, 9])
+    rows = preparation.draw_independent_rows(numbers, groups)
+    assert sorted(groups[rows[:, 0].astype(int)]) == [2, 5, 9]
+    assert preparation.draw_independent_rows(numbers, None) is numbers

@@ -91,7 +91,8 @@ def prepare(
     coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
     evidence = replace(coding.encode(numbers), groups=find_groups(table, schema))
     evidence = attach_weights(evidence, question_weights)
-    warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
+    independent = draw_independent_rows(numbers, evidence.groups)
+    warnings = tuple(map(str, find_training_warnings(schema, independent, targets)))
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
 
 
@@ -105,6 +106,17 @@ def find_groups(table: pa.Table, schema: Schema) -> NDArray[np.int64] | None:
     digests = [hashlib.blake2b(name, digest_size=8).digest() for name in names]
     hashes = np.array([int.from_bytes(digest, "big") >> 1 for digest in digests], dtype=np.int64)
     return np.asarray(hashes[array.indices.to_numpy()])
+
+
+def draw_independent_rows(
+    numbers: NDArray[np.float64], groups: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """One random row of each group: several rows of a person would look like strong relations."""
+    if groups is None:
+        return numbers
+    order = np.random.default_rng(0).permutation(len(numbers))
+    _, first = np.unique(groups[order], return_index=True)
+    return np.asarray(numbers[np.sort(order[first])])
 
 
 def _prepare_with_beliefs(
