@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from eddi.model.item_bank import ItemBank as ItemBank
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
+    from eddi.model.survival_curve import SurvivalCurve as SurvivalCurve
     from eddi.partial_vae import PartialVAE as PartialVAE
     from eddi.partial_vae import load as load
     from eddi.strategy.base import Strategy as Strategy
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from eddi.supervised import PartialVAERegressor as PartialVAERegressor
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema
+    from eddi.table.survival.survival import Survival as Survival
     from eddi.table.variable import Variable as Variable
 
 __version__ = "0.2.0"
@@ -57,6 +59,8 @@ _MODULES = {
     "Stop": "eddi.strategy.stopping",
     "StoppingRule": "eddi.strategy.stopping",
     "Strategy": "eddi.strategy.base",
+    "Survival": "eddi.table.survival.survival",
+    "SurvivalCurve": "eddi.model.survival_curve",
     "TrainingDataWarning": "eddi.errors",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",

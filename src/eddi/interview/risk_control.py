@@ -67,9 +67,9 @@ def certify(
 
 def certify_validation_rows(model: Model) -> None:
     """Certify a declared target with levels on the rows that `fit` held out, unless it is certified."""
-    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
+    has_classes = all(model.schema[name].kind.is_class for name in model.target)
     is_short = len(model.schema.questions) <= MAX_QUESTIONS
-    if not (model.target and has_levels and is_short) or model.validation_rows is None:
+    if not (model.target and has_classes and is_short) or model.validation_rows is None:
         return
     strategy = default_strategy(model, model.target)
     is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates
@@ -123,6 +123,11 @@ class RiskResolver:
     def check(self, rule: Stop) -> None:
         """Raise `StopError` if no threshold can be determined for a rule."""
         variables = [self.model.schema[name] for name in self.target]
+        if outcomes := [variable.name for variable in variables if variable.survival is not None]:
+            raise StopError(
+                f"risk is a share of wrong decisions, but {outcomes[0]!r} is a time. Use "
+                "Stop(horizon=..., risk_above=...) or Stop(horizon=..., risk_below=...)."
+            )
         quantities = [variable for variable in variables if not variable.kind.has_levels]
         if quantities and rule.within is None:
             raise missing_tolerance(quantities[0])

@@ -11,6 +11,7 @@ from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model
 from eddi.model.prediction import Prediction
 from eddi.model.quality import TargetQuality, auroc, count_enough_steps
+from eddi.model.survival_quality import compare_survival, survival_loss
 from eddi.strategy.stopping import Stop
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -56,7 +57,9 @@ def measure_quality(
     schema = held_out[0][0].schema
     variable = schema[target]
     truth, value = (np.concatenate([getattr(r, name) for r in results]) for name in ("truth", "value"))
-    if variable.kind.has_levels:
+    if variable.survival is not None:
+        metrics, trivial, shares = *compare_survival(variable.survival, truth, value), {}
+    elif variable.kind.has_levels:
         probabilities = np.concatenate([r.probabilities for r in results if r.probabilities is not None])
         metrics, trivial, shares = _compare_classes(variable, truth, value, probabilities)
     else:
@@ -84,12 +87,13 @@ def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) 
     if not len(rows):
         return None
     numbers = model.coding.decode(rows.values)[:, position]
-    truth = numbers if variable.kind is Kind.REAL else np.rint(numbers)
+    truth = np.rint(numbers) if variable.kind is Kind.COUNT or variable.kind.is_class else numbers
     asked = {name for question in _askable_questions(model.schema, targets) for name in question.reveals}
     hidden = [place for place, v in enumerate(model.schema.variables) if v.name not in asked]
     prediction = model.predict_evidence(rows.hide(hidden), (target,))[target]
     probabilities = prediction.probabilities
-    value = prediction.mean if probabilities is None else probabilities.argmax(1).astype(np.float64)
+    is_class = probabilities is not None and variable.kind.is_class
+    value = probabilities.argmax(1).astype(np.float64) if is_class else prediction.mean
     losses = None
     if len(model.schema.questions) <= MAX_QUESTIONS:
         losses = _interview(model, rows[:MAX_ROWS], target, targets, truth[:MAX_ROWS])
@@ -109,9 +113,11 @@ def _interview(
 
 
 def _loss(prediction: Prediction, truth: Numbers) -> Numbers:
-    """The squared error of a quantity, or the Brier score of classes [rows]."""
+    """The squared error of a quantity, or the Brier score of classes or of time bins [rows]."""
     if prediction.probabilities is None:
         return np.square(prediction.mean - truth)
+    if prediction.variable.survival is not None:
+        return survival_loss(prediction.probabilities, truth)
     is_true = truth[:, None] == np.arange(prediction.variable.n_levels)
     return np.asarray(np.square(prediction.probabilities - is_true).sum(1))
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.errors import TargetError
+from eddi.model.survival_curve import SurvivalCurve
 from eddi.table.text import format_html_table, format_names
 from eddi.table.variable import Kind, Level, Variable
 
@@ -22,10 +24,12 @@ class Prediction:
 
     Args:
         variable: the predicted variable.
-        mean: expected value [rows]. For ordered levels, the expected position; for a category, NaN.
+        mean: expected value [rows]. For ordered levels, the expected position; for a category, NaN. For
+            survival, the mean time without an event up to the latest event of the training table; ``sd``
+            and ``interval`` are those of the same time.
         sd: standard deviation [rows], of positions for ordered levels; NaN for a category.
         interval: the central 90% interval [rows, 2], of positions for ordered levels; NaN for a category.
-        probabilities: of the levels [rows, levels]; None for quantities.
+        probabilities: of the levels [rows, levels], which are time bins for survival; None for quantities.
     """
 
     variable: Variable
@@ -38,6 +42,8 @@ class Prediction:
         name = self.variable.name
         if self.shape:
             return f"<Prediction of {name!r} ({self.variable.kind}) for {len(self)} rows>"
+        if self.variable.survival is not None:
+            return f"<Prediction of {name!r}: {self._describe_survival()}>"
         if self.probabilities is not None:
             levels = zip(self.variable.levels, self.probabilities.tolist(), strict=True)
             best = sorted(levels, key=lambda pair: -pair[1])[:MAX_LEVELS_SHOWN]
@@ -49,7 +55,7 @@ class Prediction:
         return f"<Prediction of {name!r}: {summary}>"
 
     def _repr_html_(self) -> str:
-        names, cells = self._numbers_by_row() if self.probabilities is None else self._levels_by_row()
+        names, cells = self._levels_by_row() if self._has_levels else self._numbers_by_row()
         if not self.shape:
             rows: list[tuple[object, ...]] = [(self.variable.name, *cells[0])]
             return format_html_table(repr(self), ("variable", *names), rows)
@@ -74,11 +80,46 @@ class Prediction:
 
     @property
     def value(self) -> Any:
-        """The best guess: the mean of a quantity, or the most likely level."""
-        if self.probabilities is None:
+        """The best guess: the mean of a quantity or a survival time, or the most likely level."""
+        if self.probabilities is None or not self._has_levels:
             return self.mean
         best = np.asarray(self.probabilities.argmax(-1))
         return _labels(self.variable.levels)[best]
+
+    @property
+    def _has_levels(self) -> bool:
+        return self.probabilities is not None and self.variable.survival is None
+
+    @property
+    def curve(self) -> SurvivalCurve:
+        """The survival curves.
+
+        Raises:
+            TargetError: the variable is not a survival variable.
+        """
+        survival = self.variable.survival
+        if survival is None or self.probabilities is None:
+            raise TargetError(
+                f"{self.variable.name!r} is {self.variable.kind} and has no survival curve. Only survival "
+                "variables have one."
+            )
+        return SurvivalCurve(np.array(survival.edges), self.probabilities)
+
+    def risk(self, horizon: float) -> NDArray[np.float64]:
+        """The probability of an event up to a time [rows]; for survival variables."""
+        return self.curve.risk(horizon)
+
+    @property
+    def median(self) -> NDArray[np.float64]:
+        """The median time until the event [rows], infinite if it is not reached; for survival variables."""
+        return self.curve.median
+
+    def _describe_survival(self) -> str:
+        survival = self.variable.survival
+        horizons = () if survival is None else survival.shown_horizons
+        unit = f" {self.variable.unit}" if self.variable.unit else ""
+        risks = ", ".join(f"{self.risk(h):.3g} up to {h:g}{unit}" for h in horizons)
+        return f"median {self.median:.4g}{unit}, risk {risks}"
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -32,6 +32,8 @@ def fill_missing(table: pa.Table, schema: Schema, numbers: NDArray[np.float64]) 
     options: dict[str, list[int]] = {}
     for position, variable in enumerate(schema.variables):
         is_listed = variable.source is not None and variable.source.is_list
+        if variable.survival is not None:  # a time and an event are predicted, never filled in
+            continue
         if is_listed and variable.column in columns:
             options.setdefault(variable.column, []).append(position)
         elif variable.column in columns and not is_listed:
@@ -55,11 +57,16 @@ def types_after_filling(
     """
     fields = []
     for field in columns:
-        is_filled = field.name in schema.names and not pa.types.is_dictionary(field.type)
+        is_filled = _is_filled(field, schema)
         new_type = _filled_type(field.type, schema[field.name]) if is_filled else field.type
         changes = new_type != field.type and (schema[field.name].missing or has_missing(field.name))
         fields.append(pa.field(field.name, new_type) if changes else field)
     return pa.schema(fields)
+
+
+def _is_filled(field: pa.Field, schema: Schema) -> bool:
+    is_variable = field.name in schema.names and schema[field.name].survival is None
+    return is_variable and not pa.types.is_dictionary(field.type)
 
 
 def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:

@@ -1,6 +1,5 @@
 """The schema of a table: its variables, its questions, and the columns that are not modelled."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -13,13 +12,14 @@ from numpy.typing import NDArray
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
 from eddi.table.cells.missing import has_code
-from eddi.table.cells.number_format import parse_number
+from eddi.table.checks.requirements import check_requirement
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
-from eddi.table.question import Comparison, Question, parse_requires
+from eddi.table.question import Question, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
+from eddi.table.survival.in_schema import SurvivalColumns, add_survival, check_survival
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable, level_position
+from eddi.table.variable import Level, Variable
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,11 @@ class Schema:
             for name, requirement in question.requires.items():
                 self._check_variable(name, f"question {question.name!r} requires")
                 for part in requirement:
-                    _check_requirement(question.name, self[name], part)
+                    check_requirement(question.name, self[name], part)
         for name in self.targets:
             self._check_variable(name, "targets contain")
         check_languages("the schema", (self.language,) if self.language else ())
+        check_survival(self)
         check_statements(self.beliefs, self.relations, self.__getitem__)
         object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
         check_sections(self.sections, [question.section for question in self.questions])
@@ -121,6 +122,7 @@ class Schema:
         missing: Iterable[Level] = (),
         declined: Iterable[Level] = (),
         codebook: str | PathLike[str] | None = None,
+        survival: Mapping[str, SurvivalColumns] | None = None,
     ) -> "Schema":
         """Infer the kind, levels and range of every column from its name and its values.
 
@@ -137,11 +139,15 @@ class Schema:
             codebook: a file that describes the columns: a REDCap data dictionary, an XLSForm, a FHIR
                 Questionnaire, or a table of variables, labels and codes. Its texts, levels, ranges and
                 conditions come before what is inferred. The notes list what cannot be represented.
+            survival: targets that are the time until an event, by name: the columns of the time and of the
+                event, such as ``{"death": ("days", "died")}``, or a `Survival`.
         """
         from eddi.table import infer, streaming
 
         rows = streaming.open_table(table)
-        names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
+        outcomes = survival or {}
+        names = tuple(name for name in targets if name not in outcomes)
+        missing, declined = tuple(missing), tuple(declined)
         if isinstance(rows, streaming.ParquetStream):
             batches = rows.iter_batches()
             schema = infer.infer_stream(
@@ -149,7 +155,8 @@ class Schema:
             )
         else:
             schema = infer.infer(rows, targets=names, missing=missing, declined=declined)
-        return schema if codebook is None else infer.add_codebook(schema, rows, codebook)
+        schema = schema if codebook is None else infer.add_codebook(schema, rows, codebook)
+        return add_survival(schema, outcomes)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
@@ -215,9 +222,13 @@ class Schema:
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """All questions: the explicit ones, then one for each variable that none of them reveals."""
+        """All questions: the explicit ones, then one for each variable that none of them reveals.
+
+        Nobody is asked about a survival variable.
+        """
         revealed = {name for question in self.explicit_questions for name in question.reveals}
-        implicit = (Question(name, (name,)) for name in self.names if name not in revealed)
+        asked = (v.name for v in self.variables if v.survival is None and v.name not in revealed)
+        implicit = (Question(name, (name,)) for name in asked)
         return (*self.explicit_questions, *implicit)
 
     @cached_property
@@ -379,21 +390,3 @@ def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[L
         missing=(*own_missing, *table_missing),
         declined=(*own_declined, *table_declined),
     )
-
-
-def _check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
-    if isinstance(part, Comparison):
-        part.check(question, variable)
-    elif not variable.kind.has_levels:
-        if math.isnan(parse_number(part)):
-            raise SchemaError(
-                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
-                f"levels (it is {variable.kind} and has none). Use a comparison such as "
-                f'"{variable.name} > 3".'
-            )
-    elif level_position(variable.levels, part) is None:
-        levels = ", ".join(map(str, variable.levels))
-        raise SchemaError(
-            f"question {question!r} requires {variable.name!r} to be {part!r}, "
-            f"which is not one of its levels ({levels})."
-        )

@@ -16,6 +16,7 @@ from eddi.table.languages.schema_section import Translations, format_languages, 
 from eddi.table.question import Comparison, Question, Requirement, parse_requires
 from eddi.table.schema import Schema, SetAside
 from eddi.table.section import Section, parse_groups
+from eddi.table.survival import schema_entry
 from eddi.table.text import format_names
 from eddi.table.toml_values import (
     check_keys,
@@ -64,6 +65,7 @@ _VARIABLE_KEYS = (
     "title",
     "labels",
     "help",
+    *schema_entry.KEYS,
 )
 _QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never", "section")
 _TOP_KEYS = ("targets", "missing", "declined", "exclusive", "language", "relations")
@@ -227,7 +229,8 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
     source = variable.source
     return format_inline_table(
         kind=str(variable.kind),
-        levels=variable.levels or None,
+        **schema_entry.survival_to_values(variable.survival),
+        levels=None if variable.survival else variable.levels or None,
         low=to_int_if_whole(variable.low),
         high=to_int_if_whole(variable.high),
         unit=variable.unit or None,
@@ -300,6 +303,7 @@ def _parse_variable(name: str, entry: Any) -> Variable:
         title=parse_text(f"{where}: title", entry.get("title", "")),
         labels=parse_names(f"{where}: labels", entry.get("labels", [])),
         help=parse_text(f"{where}: help", entry.get("help", "")),
+        survival=schema_entry.parse_survival(where, entry),
     )
 
 

@@ -13,6 +13,7 @@ from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat, parse_number
 from eddi.table.languages.translations import VariableTexts, check_languages, given_texts
+from eddi.table.survival.survival import Survival
 from eddi.table.text import format_list, suggest_name
 
 
@@ -24,14 +25,23 @@ class Kind(StrEnum):
     BINARY = "binary"
     ORDINAL = "ordinal"
     CATEGORY = "category"
+    SURVIVAL = "survival"
 
     @property
     def has_levels(self) -> bool:
-        """Whether a value is one of a few named levels rather than a quantity."""
+        """Whether a value is one of a few named levels rather than a quantity.
+
+        The levels of a survival variable are the bins of its time.
+        """
+        return self.is_class or self is Kind.SURVIVAL
+
+    @property
+    def is_class(self) -> bool:
+        """Whether a value is one of a few classes, so that a guess is right or wrong."""
         return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
 
 
-KindName = Literal["real", "count", "binary", "ordinal", "category"]
+KindName = Literal["real", "count", "binary", "ordinal", "category", "survival"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +49,12 @@ class Variable:
     """One modelled column of a table.
 
     Inside the package, a value is always a number: the quantity itself for the kinds real and count,
-    and the position in ``levels`` for the other kinds. A binary variable is therefore 0 or 1.
+    and the position in ``levels`` for the other kinds. A binary variable is therefore 0 or 1. For survival,
+    it is the bin of the event; `survival.time_bins` describes the number of a censored time.
 
     Args:
         name: the name of the column.
-        kind: real, count, binary, ordinal or category.
+        kind: real, count, binary, ordinal, category or survival.
         levels: the possible values of a binary, ordinal or category variable. For binary, the level
             that means "no" comes first; for ordinal, the levels are in ascending order.
         low: the smallest answer that is accepted without confirmation, if there is a limit.
@@ -57,6 +68,7 @@ class Variable:
         labels: how respondents read its levels, in the same order, such as "Male" for 1.
         help: a text below its field.
         translations: its texts in other languages, by code, such as "de".
+        survival: the columns of a survival variable. Its levels are the bins of its time.
     """
 
     name: str
@@ -73,6 +85,7 @@ class Variable:
     labels: tuple[str, ...] = ()
     help: str = ""
     translations: Mapping[str, VariableTexts] = field(default_factory=dict, hash=False)
+    survival: Survival | None = None
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -92,23 +105,35 @@ class Variable:
             labels: Sequence[str] = (),
             help: str = "",
             translations: Mapping[str, VariableTexts] = ...,
+            survival: Survival | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
         for name in ("levels", "missing", "declined", "labels"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._set_bins()
         self._check_codes()
         self._check_labels()
-        if self.kind.has_levels:
+        if self.kind.has_levels and self.survival is None:
             self._check_levels()
-        elif self.levels:
+        elif self.levels and self.survival is None:
             raise SchemaError(
                 f"{self.name!r} is {self.kind} and cannot have levels {list(self.levels)}. "
                 "Remove them, or make it ordinal or category."
             )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise SchemaError(f"{self.name!r} has low {self.low:g} above high {self.high:g}. Swap them.")
+
+    def _set_bins(self) -> None:
+        """Make the bins of a survival variable its levels."""
+        if (self.kind is Kind.SURVIVAL) != (self.survival is not None):
+            raise SchemaError(
+                f"{self.name!r} is {self.kind}; a survival variable, and no other, has columns of a time and "
+                'an event. Write for example { kind = "survival", time = "days", event = "died" }.'
+            )
+        if self.survival is not None:
+            object.__setattr__(self, "levels", self.survival.bin_labels(self.unit))
 
     def _check_levels(self) -> None:
         if len({str(level) for level in self.levels}) < len(self.levels):
@@ -161,8 +186,15 @@ class Variable:
 
     @property
     def column(self) -> str:
-        """The column of a table that holds the values."""
+        """The column of a table that holds the values; for survival, that of the time."""
+        if self.survival is not None:
+            return self.survival.time
         return self.name if self.source is None else self.source.column
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of a table that the values are read from."""
+        return (self.column,) if self.survival is None else self.survival.columns
 
     @property
     def codes(self) -> tuple[Level, ...]:
@@ -171,6 +203,10 @@ class Variable:
 
     def describe_values(self) -> str:
         """Return the possible values in words: the levels, or the range and unit."""
+        if self.survival is not None:
+            return (
+                f"time {self.survival.time!r} {self.unit}".strip() + f", event {self.survival.event!r}"
+            )
         if self.kind.has_levels:
             return format_list(self.levels)
         if self.low is None:
@@ -190,6 +226,11 @@ class Variable:
             AnswerError: the variable cannot take this value.
             OutOfRangeError: the value is outside the range and not confirmed.
         """
+        if self.kind is Kind.SURVIVAL:
+            raise AnswerError(
+                f"{self.name!r} is a survival variable, which is predicted and never asked. Give answers to "
+                "other questions."
+            )
         if self.kind.has_levels:
             return self._parse_level(raw)
         value = self._parse_quantity(raw)

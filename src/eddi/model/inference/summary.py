@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.inference.predictive import PredictiveDistribution
-from eddi.model.prediction import Prediction, Predictions
+from eddi.model.prediction import COVERAGE, Prediction, Predictions
+from eddi.model.survival_curve import SurvivalCurve
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Kind, Variable
 
 Mask = NDArray[np.bool_]
@@ -65,7 +67,17 @@ def _summarise_variable(
 ) -> tuple[Any, ...]:
     if variable.kind is Kind.CATEGORY:
         mean, sd, interval = (np.full_like(part, np.nan) for part in (mean, sd, interval))
+    if variable.survival is not None and probabilities is not None:
+        mean, sd, interval = _summarise_times(variable.survival, probabilities)
     return mean, sd, interval, None if probabilities is None else probabilities.double().cpu().numpy()
+
+
+def _summarise_times(survival: Survival, probabilities: Tensor) -> tuple[Numbers, Numbers, Numbers]:
+    """Mean, sd and 90% interval of the time of the event, up to the last edge."""
+    curve = SurvivalCurve(np.array(survival.edges), probabilities.double().cpu().numpy())
+    ends = [curve.quantile((1 - COVERAGE) / 2), curve.quantile((1 + COVERAGE) / 2)]
+    interval = np.minimum(np.stack(ends, axis=-1), curve.horizon)
+    return curve.restricted_mean(), curve.restricted_sd(), interval
 
 
 def _concatenate(parts: tuple[Any, ...]) -> Any:
@@ -85,7 +97,7 @@ def insert_observed(predictions: Predictions, numbers: Numbers, observed: Mask) 
 
 
 def _insert_column(prediction: Prediction, numbers: Numbers, observed: Mask) -> Prediction:
-    if not observed.any():
+    if not observed.any() or prediction.variable.survival is not None:  # a censored time is no value
         return prediction
     probabilities = prediction.probabilities
     if probabilities is not None:

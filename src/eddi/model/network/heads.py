@@ -8,8 +8,10 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.likelihood import Likelihood, VariableSpec
 from eddi.model.prediction import COVERAGE
+from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 LikelihoodFactory = Callable[[list[VariableSpec]], Likelihood]
@@ -58,6 +60,16 @@ class Heads(nn.Module):
             if variable in (variables := head.variables.tolist()):
                 return head, variables.index(variable)
         raise IndexError(f"there is no variable {variable}.")
+
+    def init_hazards(self, evidence: Evidence) -> None:
+        """Set the base hazards of survival variables to those of a table."""
+        for head in self.heads():
+            if isinstance(head.likelihood, DiscreteHazard):
+                values, observed = (
+                    evidence.values[:, head.variables],
+                    evidence.observed[:, head.variables],
+                )
+                head.likelihood.init_from_data(torch.from_numpy(values), torch.from_numpy(observed))
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         """Log-likelihood of every variable [..., variables], in nats of the coded value."""

@@ -9,8 +9,10 @@ from torch import Tensor, nn
 from eddi.model.network.atoms import Atoms
 from eddi.model.network.factors.discriminant import LevelDiscriminant
 from eddi.model.network.factors.factor_model import Factors, PackedFactors
+from eddi.model.network.factors.hazard_regression import HazardRegression, fit_hazard_regression
 from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.features import Features
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
 from eddi.model.network.likelihood import Bernoulli, Categorical, VariableSpec
@@ -78,6 +80,9 @@ class Marginals(Heads):
         for head in self.heads():
             for place, variable in enumerate(head.variables.tolist()):
                 rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+                if isinstance(head.likelihood, DiscreteHazard):
+                    self._init_hazards(head, place, factors, evidence)
+                    continue
                 if not head.likelihood.has_levels:
                     weight[rows[0]] = 0.0
                     weight[rows[0], -n_factors:] = loadings[variable, 0]
@@ -89,6 +94,21 @@ class Marginals(Heads):
                 bias[rows] = log_shares
                 assert self.log_shares is not None  # noqa: S101  # there are factors
                 self.log_shares[rows] = log_shares
+
+    def _init_hazards(self, head: Head, place: int, factors: Factors, evidence: Evidence) -> None:
+        """Start from a proportional-hazards regression on the factors."""
+        assert isinstance(head.likelihood, DiscreteHazard)  # noqa: S101  # callers check
+        assert self.log_shares is not None  # noqa: S101  # there are factors
+        variable = int(head.variables[place])
+        rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+        posterior = factors.posterior_of(evidence[evidence.observed[:, variable]])
+        numbers = torch.from_numpy(evidence.values[evidence.observed[:, variable], variable])
+        weights, constants = fit_hazard_regression(head.likelihood, place, numbers, posterior)
+        factors.set_loadings(variable, weights)
+        self.layer.weight.data[rows] = 0.0
+        self.layer.weight.data[rows[0], -factors.n_factors :] = weights
+        self.layer.bias.data[rows] = constants
+        self.log_shares[rows] = constants
 
     def atom_score(self, features: Tensor, values: Tensor, weights: Tensor) -> Tensor:
         """Weighted sum of the log probabilities of the atoms that values [rows, variables] belong to.
@@ -117,10 +137,8 @@ class Marginals(Heads):
         heads = Heads([self.specs[variable] for variable in variables], marginal_likelihoods(self.floor))
         for head in heads.heads():
             own = [variables[place] for place in head.variables.tolist()]
-            likelihood = self.head_of(own[0])[0].likelihood
-            if likelihood.calibration_params is not None:
-                places = [self.head_of(variable)[1] for variable in own]
-                head.likelihood.calibration_params = likelihood.calibration_params[:, places]
+            places = [self.head_of(variable)[1] for variable in own]
+            head.likelihood.copy_data(self.head_of(own[0])[0].likelihood, places)
         return heads
 
     def factor_head(self, packed: PackedFactors | None, variables: Sequence[int]) -> "FactorHead | None":
@@ -131,6 +149,7 @@ class Marginals(Heads):
         parts = (
             LevelDiscriminant.from_heads(heads, variables, packed),
             QuantityPrediction.from_heads(heads, variables, packed),
+            HazardRegression.from_heads(heads, variables, packed),
         )
         own = [row for head in heads.heads() for row in self._rows_of(head, variables)]
         rows = torch.tensor(own, device=self.log_shares.device)
@@ -154,7 +173,7 @@ class Marginals(Heads):
 class FactorHead:
     """Outputs of the factor model, and how much of them is added to the outputs of the network."""
 
-    parts: tuple[LevelDiscriminant | QuantityPrediction, ...]
+    parts: tuple[LevelDiscriminant | QuantityPrediction | HazardRegression, ...]
     share: Tensor  # [outputs]
     log_shares: Tensor  # [outputs]
 
@@ -189,4 +208,5 @@ def marginal_likelihoods(floor: float) -> dict[Kind, LikelihoodFactory]:
         Kind.BINARY: Bernoulli,
         Kind.ORDINAL: Categorical,
         Kind.CATEGORY: Categorical,
+        Kind.SURVIVAL: DiscreteHazard,
     }

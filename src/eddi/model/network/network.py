@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eddi.model.network.features import Features
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads, LikelihoodFactory
 from eddi.model.network.likelihood import (
     Bernoulli,
@@ -83,14 +84,17 @@ class Network(Heads):
             self.marginals.init_from_data(rows)
 
     def fit_factors(self, evidence: Evidence) -> None:
-        """Fit the precision-weighted factors, if there are any, to training rows.
+        """Fit base hazards and the precision-weighted factors, if there are any, to training rows.
 
         Unlike knots and atoms they depend on the targets, so validation rows must not be included.
         """
         factors = self.set_encoder.factors
+        rows = subsample_rows(evidence)
+        for heads in (self, self.marginals):
+            if heads is not None:
+                heads.init_hazards(rows)
         if factors is None:
             return
-        rows = subsample_rows(evidence)
         factors.init_from_data(rows, self.specs)
         if self.marginals is not None:
             self.marginals.init_from_factors(factors, rows)
@@ -141,4 +145,5 @@ def decoder_likelihoods(recipe: Recipe) -> dict[Kind, LikelihoodFactory]:
         Kind.BINARY: Bernoulli,
         Kind.ORDINAL: Ordinal,
         Kind.CATEGORY: Categorical,
+        Kind.SURVIVAL: DiscreteHazard,
     }

@@ -46,6 +46,7 @@ class Factors(nn.Module):
     level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
     is_input: Tensor  # [variables, inputs] False for padding
     is_category: Tensor  # [variables]
+    is_evidence: Tensor  # [variables] False for survival variables, which are never observed
     unit: Tensor  # [variables] factor of a coded value before it enters
     triangle: Tensor  # [2, K (K + 1) / 2] rows and columns of the upper triangle
     unpack: Tensor  # [K * K] position of each matrix entry in the triangle
@@ -64,6 +65,7 @@ class Factors(nn.Module):
         buffers = {
             "is_input": torch.arange(self.n_inputs) < torch.tensor(n_inputs)[:, None],
             "is_category": torch.tensor([spec.kind is Kind.CATEGORY for spec in specs]),
+            "is_evidence": torch.tensor([spec.kind is not Kind.SURVIVAL for spec in specs]),
             "unit": torch.tensor(units),
             "triangle": triangle,
             "unpack": position.flatten(),
@@ -86,7 +88,7 @@ class Factors(nn.Module):
         """The present parameters in the form that codes are computed with."""
         loadings = self.flat_loadings.view(*self.is_input.shape, self.n_factors)
         bounded = self.log_precision.view(self.is_input.shape).clamp(*LOG_PRECISION_RANGE)
-        precision = bounded.exp() * self.is_input
+        precision = bounded.exp() * self.is_input * self.is_evidence[:, None]
         rows, columns = self.triangle
         outer = loadings[..., rows] * loadings[..., columns]  # [variables, inputs, triangle]
         return PackedFactors(
@@ -120,12 +122,26 @@ class Factors(nn.Module):
         self._init_level_inputs(values, observed, specs)
         with torch.no_grad():
             inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
+        observed = observed & self.is_evidence
         mask = (observed[..., None] & self.is_input).flatten(1)
         fitted = fit_factors(inputs.double(), mask.double(), self.n_factors)
         self.flat_loadings.data = fitted.loadings.float().flatten()
         self.log_precision.data = -fitted.noise.log().float()
         shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
         self.mean.data += torch.where(self.is_category, 0.0, shift)
+
+    @torch.no_grad()
+    def posterior_of(self, evidence: Evidence) -> "FactorPosterior":
+        """The posterior of the factors given each row."""
+        packed, device = self.pack(), self.mean.device
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        return packed.posterior(packed.code(values.to(device), observed.to(device, torch.float32)))
+
+    def set_loadings(self, variable: int, weights: Tensor) -> None:
+        """Replace the loadings of a variable with a single input by regression weights [K]."""
+        loadings = self.flat_loadings.data.view(*self.is_input.shape, self.n_factors)
+        loadings[variable] = 0.0
+        loadings[variable, 0] = weights
 
     @torch.no_grad()
     def level_inputs_of(self, variable: int, n_levels: int) -> Tensor:

@@ -204,7 +204,9 @@ class _DraftParser:
                 labels=previous.labels if previous is not None and previous.levels == levels else (),
                 help="" if previous is None else previous.help,
                 translations={} if previous is None else _keep_translations(previous, levels, row.unit),
-                **bounds,
+                low=bounds["low"],
+                high=bounds["high"],
+                survival=None if previous is None else previous.survival,
             )
             if variable != previous:
                 column_to_numbers(column, variable)  # raises if a value does not fit
