@@ -38,7 +38,7 @@ def test_the_outcome_in_the_table_has_no_effect(survival_model, patients):
     assert evidence.observed[:, survival_model.schema_.position("death")].all()
     with_outcome = survival_model.fitted().predict_evidence(evidence, ["age", "death"])
     without = survival_model.predict(rows.drop(columns=["days", "died"]), ["death"])["death"]
-    assert np.allclose(with_outcome["death"].probabilities, without.probabilities)
+    assert np.allclose(with_outcome["death"].bin_probabilities, without.bin_probabilities)
 
 
 def test_without_evidence_the_curve_is_near_that_of_kaplan_and_meier(survival_model):
@@ -64,7 +64,7 @@ def test_a_model_file_gives_the_same_curves(survival_model, patients, tmp_path):
     survival_model.save(tmp_path / "patients.eddi")
     loaded = eddi.load(tmp_path / "patients.eddi")
     rows = patients(20, seed=1)
-    expected, found = (m.predict(rows, "death").probabilities for m in (survival_model, loaded))
+    expected, found = (m.predict(rows, "death").bin_probabilities for m in (survival_model, loaded))
     assert np.allclose(expected, found)
 
 

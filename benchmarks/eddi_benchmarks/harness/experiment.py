@@ -22,6 +22,7 @@ MODULES = {
     "cold-start": "deployment.cold_start",
     "holes": "quality.missing_values",
     "adaptive-testing": "quality.adaptive_testing",
+    "survival": "survival.experiment",
     "self-test": "self_test",
 }
 """The module that defines ``EXPERIMENT``, by the name that a suite uses."""

@@ -67,9 +67,9 @@ def certify(
 
 def certify_validation_rows(model: Model) -> None:
     """Certify a declared target with levels on the rows that `fit` held out, unless it is certified."""
-    has_classes = all(model.schema[name].kind.is_class for name in model.target)
+    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
     is_short = len(model.schema.questions) <= MAX_QUESTIONS
-    if not (model.target and has_classes and is_short) or model.validation_rows is None:
+    if not (model.target and has_levels and is_short) or model.validation_rows is None:
         return
     strategy = default_strategy(model, model.target)
     is_certified = CertificateKey.create(model.target, strategy, None) in model.certificates

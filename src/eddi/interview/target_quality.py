@@ -87,13 +87,12 @@ def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) 
     if not len(rows):
         return None
     numbers = model.coding.decode(rows.values)[:, position]
-    truth = np.rint(numbers) if variable.kind is Kind.COUNT or variable.kind.is_class else numbers
+    truth = numbers if variable.kind in (Kind.REAL, Kind.SURVIVAL) else np.rint(numbers)
     asked = {name for question in _askable_questions(model.schema, targets) for name in question.reveals}
     hidden = [place for place, v in enumerate(model.schema.variables) if v.name not in asked]
     prediction = model.predict_evidence(rows.hide(hidden), (target,))[target]
     probabilities = prediction.probabilities
-    is_class = probabilities is not None and variable.kind.is_class
-    value = probabilities.argmax(1).astype(np.float64) if is_class else prediction.mean
+    value = prediction.mean if probabilities is None else probabilities.argmax(1).astype(np.float64)
     losses = None
     if len(model.schema.questions) <= MAX_QUESTIONS:
         losses = _interview(model, rows[:MAX_ROWS], target, targets, truth[:MAX_ROWS])
@@ -114,10 +113,10 @@ def _interview(
 
 def _loss(prediction: Prediction, truth: Numbers) -> Numbers:
     """The squared error of a quantity, or the Brier score of classes or of time bins [rows]."""
+    if prediction.bin_probabilities is not None:
+        return survival_loss(prediction.bin_probabilities, truth)
     if prediction.probabilities is None:
         return np.square(prediction.mean - truth)
-    if prediction.variable.survival is not None:
-        return survival_loss(prediction.probabilities, truth)
     is_true = truth[:, None] == np.arange(prediction.variable.n_levels)
     return np.asarray(np.square(prediction.probabilities - is_true).sum(1))
 

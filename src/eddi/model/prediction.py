@@ -29,7 +29,8 @@ class Prediction:
             and ``interval`` are those of the same time.
         sd: standard deviation [rows], of positions for ordered levels; NaN for a category.
         interval: the central 90% interval [rows, 2], of positions for ordered levels; NaN for a category.
-        probabilities: of the levels [rows, levels], which are time bins for survival; None for quantities.
+        probabilities: of the levels [rows, levels]; None for quantities and survival.
+        bin_probabilities: of the time bins of a survival variable [rows, bins]; None for others.
     """
 
     variable: Variable
@@ -37,6 +38,7 @@ class Prediction:
     sd: NDArray[np.float64]
     interval: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None = None
+    bin_probabilities: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         name = self.variable.name
@@ -55,7 +57,7 @@ class Prediction:
         return f"<Prediction of {name!r}: {summary}>"
 
     def _repr_html_(self) -> str:
-        names, cells = self._levels_by_row() if self._has_levels else self._numbers_by_row()
+        names, cells = self._numbers_by_row() if self.probabilities is None else self._levels_by_row()
         if not self.shape:
             rows: list[tuple[object, ...]] = [(self.variable.name, *cells[0])]
             return format_html_table(repr(self), ("variable", *names), rows)
@@ -81,14 +83,10 @@ class Prediction:
     @property
     def value(self) -> Any:
         """The best guess: the mean of a quantity or a survival time, or the most likely level."""
-        if self.probabilities is None or not self._has_levels:
+        if self.probabilities is None:
             return self.mean
         best = np.asarray(self.probabilities.argmax(-1))
         return _labels(self.variable.levels)[best]
-
-    @property
-    def _has_levels(self) -> bool:
-        return self.probabilities is not None and self.variable.survival is None
 
     @property
     def curve(self) -> SurvivalCurve:
@@ -98,12 +96,12 @@ class Prediction:
             TargetError: the variable is not a survival variable.
         """
         survival = self.variable.survival
-        if survival is None or self.probabilities is None:
+        if survival is None or self.bin_probabilities is None:
             raise TargetError(
                 f"{self.variable.name!r} is {self.variable.kind} and has no survival curve. Only survival "
                 "variables have one."
             )
-        return SurvivalCurve(np.array(survival.edges), self.probabilities)
+        return SurvivalCurve(np.array(survival.edges), self.bin_probabilities)
 
     def risk(self, horizon: float) -> NDArray[np.float64]:
         """The probability of an event up to a time [rows]; for survival variables."""
@@ -131,20 +129,32 @@ class Prediction:
 
     def __getitem__(self, rows: Any) -> "Prediction":
         probabilities = None if self.probabilities is None else self.probabilities[rows]
+        by_bin = None if self.bin_probabilities is None else self.bin_probabilities[rows]
         return replace(
             self,
             mean=self.mean[rows],
             sd=self.sd[rows],
             interval=self.interval[rows],
             probabilities=probabilities,
+            bin_probabilities=by_bin,
         )
 
     def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":
         """A copy that is not more certain than ``other`` in these rows.
 
         A quantity keeps its mean, and a narrower interval gets the width of ``other``. Levels get the
-        probabilities of ``other``.
+        probabilities of ``other``, and a survival curve is that of ``other``.
         """
+        if self.bin_probabilities is not None and other.bin_probabilities is not None:
+            return replace(
+                self,
+                mean=np.where(rows, other.mean, self.mean),
+                sd=np.where(rows, other.sd, self.sd),
+                interval=np.where(rows[:, None], other.interval, self.interval),
+                bin_probabilities=np.where(
+                    rows[:, None], other.bin_probabilities, self.bin_probabilities
+                ),
+            )
         if self.probabilities is not None and other.probabilities is not None:
             is_surer = rows & (self.probabilities.max(-1) > other.probabilities.max(-1))
             return replace(

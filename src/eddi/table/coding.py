@@ -51,7 +51,7 @@ class Coding:
 
         The statistics must be those after the logarithm of the variables in `find_logarithmic`.
         """
-        n_levels = np.array([v.n_levels if v.kind.has_levels else 0 for v in schema.variables])
+        n_levels = np.array([v.n_levels if v.kind.is_discrete else 0 for v in schema.variables])
         has_levels = n_levels > 0
         is_survival = np.array([v.survival is not None for v in schema.variables], dtype=bool)
         if scaling == "standard":
@@ -100,7 +100,7 @@ class Coding:
     def with_schema_range(self, schema: Schema) -> "Coding":
         """Return a copy whose training range is the range that the schema gives."""
         bounds = [
-            (0, v.n_levels - 1) if v.kind.has_levels else (v.low, v.high) for v in schema.variables
+            (0, v.n_levels - 1) if v.kind.is_discrete else (v.low, v.high) for v in schema.variables
         ]
         low, high = np.array(bounds, dtype=np.float64).T  # None becomes NaN
         low, high = (self.encode(end).numbers()[0] for end in (low, high))

@@ -79,7 +79,7 @@ def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.f
     numbers = numbers.copy()
     for position, variable in enumerate(schema.variables):
         if variable.kind is not Kind.REAL:
-            highest = variable.n_levels - 1 if variable.kind.has_levels else np.inf
+            highest = variable.n_levels - 1 if variable.kind.is_discrete else np.inf
             numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, highest)
     return numbers
 

@@ -230,7 +230,7 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
     return format_inline_table(
         kind=str(variable.kind),
         **schema_entry.survival_to_values(variable.survival),
-        levels=None if variable.survival else variable.levels or None,
+        levels=variable.levels or None,
         low=to_int_if_whole(variable.low),
         high=to_int_if_whole(variable.high),
         unit=variable.unit or None,

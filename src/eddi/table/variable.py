@@ -29,16 +29,13 @@ class Kind(StrEnum):
 
     @property
     def has_levels(self) -> bool:
-        """Whether a value is one of a few named levels rather than a quantity.
-
-        The levels of a survival variable are the bins of its time.
-        """
-        return self.is_class or self is Kind.SURVIVAL
+        """Whether a value is one of a few named levels rather than a quantity or a time."""
+        return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
 
     @property
-    def is_class(self) -> bool:
-        """Whether a value is one of a few classes, so that a guess is right or wrong."""
-        return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
+    def is_discrete(self) -> bool:
+        """Whether a number stands for a position: that of a level, or of a time bin."""
+        return self.has_levels or self is Kind.SURVIVAL
 
 
 KindName = Literal["real", "count", "binary", "ordinal", "category", "survival"]
@@ -68,7 +65,7 @@ class Variable:
         labels: how respondents read its levels, in the same order, such as "Male" for 1.
         help: a text below its field.
         translations: its texts in other languages, by code, such as "de".
-        survival: the columns of a survival variable. Its levels are the bins of its time.
+        survival: the columns and time bins of a survival variable.
     """
 
     name: str
@@ -112,12 +109,12 @@ class Variable:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
         for name in ("levels", "missing", "declined", "labels"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        self._set_bins()
+        self._check_columns()
         self._check_codes()
         self._check_labels()
-        if self.kind.has_levels and self.survival is None:
+        if self.kind.has_levels:
             self._check_levels()
-        elif self.levels and self.survival is None:
+        elif self.levels:
             raise SchemaError(
                 f"{self.name!r} is {self.kind} and cannot have levels {list(self.levels)}. "
                 "Remove them, or make it ordinal or category."
@@ -125,15 +122,12 @@ class Variable:
         if self.low is not None and self.high is not None and self.low > self.high:
             raise SchemaError(f"{self.name!r} has low {self.low:g} above high {self.high:g}. Swap them.")
 
-    def _set_bins(self) -> None:
-        """Make the bins of a survival variable its levels."""
+    def _check_columns(self) -> None:
         if (self.kind is Kind.SURVIVAL) != (self.survival is not None):
             raise SchemaError(
                 f"{self.name!r} is {self.kind}; a survival variable, and no other, has columns of a time and "
                 'an event. Write for example { kind = "survival", time = "days", event = "died" }.'
             )
-        if self.survival is not None:
-            object.__setattr__(self, "levels", self.survival.bin_labels(self.unit))
 
     def _check_levels(self) -> None:
         if len({str(level) for level in self.levels}) < len(self.levels):
@@ -182,7 +176,8 @@ class Variable:
 
     @property
     def n_levels(self) -> int:
-        return len(self.levels)
+        """The number of levels, or of time bins."""
+        return len(self.levels) if self.survival is None else self.survival.n_bins
 
     @property
     def column(self) -> str:

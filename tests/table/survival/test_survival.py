@@ -6,18 +6,9 @@ from eddi import Survival
 from eddi.errors import SchemaError
 
 
-def test_bins_are_described_in_words():
-    survival = Survival("days", "died", edges=[30, 60.5])
-    assert survival.bin_labels("days") == ("up to 30 days", "30 to 60.5 days", "after 60.5 days")
-
-
-def test_close_edges_have_different_labels():
-    survival = Survival("days", "died", edges=[1000.0001, 1000.0002])
-    assert len(set(survival.bin_labels())) == 3
-
-
-def test_without_edges_there_are_no_bins():
-    assert Survival("days", "died").bin_labels() == ()
+def test_there_is_an_open_bin_after_the_last_edge():
+    assert Survival("days", "died", edges=[30, 60.5]).n_bins == 3
+    assert Survival("days", "died").n_bins == 0
 
 
 def test_a_time_and_an_event_are_different_columns():

@@ -50,8 +50,12 @@ def integrated_brier(
     if grid is None:
         end = reliable_horizon(times, events, curve.edges)
         grid = np.linspace(0.0, end, N_TIMES + 1)[1:]
+    return brier_by_row(curve.at(grid), times, events, grid)
+
+
+def brier_by_row(survival: Numbers, times: Numbers, events: Numbers, grid: Numbers) -> Numbers:
+    """`integrated_brier` for probabilities of no event at the times of a grid [rows, ..., grid]."""
     happened, remains = brier_weights(times, events, grid)  # [rows, grid]
-    survival = curve.at(grid)  # [rows, ..., grid]
     shape = (len(times), *[1] * (survival.ndim - 2), len(grid))
     squares = survival**2 * happened.reshape(shape) + (1 - survival) ** 2 * remains.reshape(shape)
     return np.asarray(np.trapezoid(squares, grid, axis=-1) / (grid[-1] - grid[0]))

@@ -76,7 +76,7 @@ class _Example:
         self.z = torch.randn((n_rows, network.latent), generator=random)
         self.variables = torch.arange(n_rows) % len(network.specs)
         n_levels = torch.tensor([max(1, spec.n_levels) for spec in network.specs])[self.variables]
-        quantity = torch.tensor([not spec.kind.has_levels for spec in network.specs])[self.variables]
+        quantity = torch.tensor([not spec.kind.is_discrete for spec in network.specs])[self.variables]
         drawn = torch.randn(n_rows, generator=random)
         self.answers = torch.where(quantity, drawn, (drawn.abs() * n_levels).floor() % n_levels)
         everything = torch.ones((n_rows, len(network.specs)))

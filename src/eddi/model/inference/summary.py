@@ -37,7 +37,7 @@ def summarise(
 def _summarise_chunk(
     chunk: PredictiveDistribution, schema: Schema, coding: Coding, names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """Mean, sd, interval and probabilities of each named variable."""
+    """Mean, sd, interval, probabilities and those of time bins of each named variable."""
     positions = schema.positions(names)
     places = chunk.places(positions)
     mean, sd = (moment[:, places].double().cpu().numpy() for moment in chunk.moments())
@@ -67,14 +67,15 @@ def _summarise_variable(
 ) -> tuple[Any, ...]:
     if variable.kind is Kind.CATEGORY:
         mean, sd, interval = (np.full_like(part, np.nan) for part in (mean, sd, interval))
-    if variable.survival is not None and probabilities is not None:
-        mean, sd, interval = _summarise_times(variable.survival, probabilities)
-    return mean, sd, interval, None if probabilities is None else probabilities.double().cpu().numpy()
+    numbers = None if probabilities is None else probabilities.double().cpu().numpy()
+    if variable.survival is not None and numbers is not None:
+        return (*_summarise_times(variable.survival, numbers), None, numbers)
+    return mean, sd, interval, numbers, None
 
 
-def _summarise_times(survival: Survival, probabilities: Tensor) -> tuple[Numbers, Numbers, Numbers]:
+def _summarise_times(survival: Survival, probabilities: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Mean, sd and 90% interval of the time of the event, up to the last edge."""
-    curve = SurvivalCurve(np.array(survival.edges), probabilities.double().cpu().numpy())
+    curve = SurvivalCurve(np.array(survival.edges), probabilities)
     ends = [curve.quantile((1 - COVERAGE) / 2), curve.quantile((1 + COVERAGE) / 2)]
     interval = np.minimum(np.stack(ends, axis=-1), curve.horizon)
     return curve.restricted_mean(), curve.restricted_sd(), interval

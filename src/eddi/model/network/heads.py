@@ -46,7 +46,7 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("inverse", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.is_sorted = by_kind == sorted(by_kind)
-        self.has_levels = any(spec.kind.has_levels for spec in self.specs)
+        self.has_levels = any(spec.kind.is_discrete for spec in self.specs)
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""

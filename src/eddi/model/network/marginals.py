@@ -45,7 +45,7 @@ class Marginals(Heads):
         for name in ("factor_share", "log_shares"):
             self.register_buffer(name, torch.zeros(self.n_outputs) if has_factors else None)
         self.floor = recipe.noise_floor
-        quantities = [place for place, spec in enumerate(specs) if not spec.kind.has_levels]
+        quantities = [place for place, spec in enumerate(specs) if not spec.kind.is_discrete]
         self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
         self.atoms = Atoms(len(quantities), width) if quantities else None
         edges = torch.full((N_SCALE_GROUPS - 1, len(specs)), torch.inf)

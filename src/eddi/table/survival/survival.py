@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from eddi.errors import SchemaError
@@ -69,6 +68,11 @@ class Survival:
         return (self.time, self.event, self.entry) if self.entry else (self.time, self.event)
 
     @property
+    def n_bins(self) -> int:
+        """The number of time bins; 0 until a model is fitted."""
+        return len(self.edges) + 1 if self.edges else 0
+
+    @property
     def horizon(self) -> float:
         """The last edge: the latest time of an event in the training table."""
         return self.edges[-1]
@@ -81,24 +85,6 @@ class Survival:
         places = [round(share * (len(self.edges) - 1)) for share in (1 / 3, 2 / 3)]
         rounded = {_round_time(self.edges[place]) for place in places}
         return tuple(sorted(time for time in rounded if time <= self.horizon)) or (self.horizon,)
-
-    def bin_labels(self, unit: str = "") -> tuple[str, ...]:
-        """The bins in words, such as "up to 30 days"; none without edges."""
-        if not self.edges:
-            return ()
-        unit = f" {unit}" if unit else ""
-        texts = _distinct_texts(self.edges)
-        between = [f"{low} to {high}{unit}" for low, high in pairwise(texts)]
-        return (f"up to {texts[0]}{unit}", *between, f"after {texts[-1]}{unit}")
-
-
-def _distinct_texts(edges: Sequence[float]) -> list[str]:
-    """Edges with the fewest digits that tell them apart."""
-    for digits in range(4, 17):
-        texts = [f"{edge:.{digits}g}" for edge in edges]
-        if len(set(texts)) == len(texts):
-            return texts
-    return [repr(edge) for edge in edges]
 
 
 def _round_time(time: float) -> float:

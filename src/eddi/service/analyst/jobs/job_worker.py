@@ -99,8 +99,8 @@ def certify_held_out(model: "FittedModel", rows: "pa.Table") -> None:
     """
     from eddi.interview.risk_control import MAX_QUESTIONS, certify
 
-    has_classes = all(model.schema[name].kind.is_class for name in model.target)
-    if not has_classes or len(model.schema.questions) > MAX_QUESTIONS:
+    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
+    if not has_levels or len(model.schema.questions) > MAX_QUESTIONS:
         return
     with suppress(TableError, TargetError):  # no held-out row has a value of the target
         certify(model, rows, model.target)
