@@ -55,6 +55,14 @@ def test_an_interview_asks_the_informative_questions_first(survival_model):
     assert "death" not in rewards
 
 
+def test_answers_narrow_the_band(survival_model):
+    interview = eddi.Interview(survival_model, "death")
+    before = float(interview.predict().log_hazard_sd)
+    for question, answer in {"age": 60, "stage": "II", "weight": 75}.items():
+        interview.tell(question, answer)
+    assert float(interview.predict().log_hazard_sd) < 0.7 * before
+
+
 def test_nobody_can_tell_the_outcome(survival_model):
     with pytest.raises((AnswerError, SchemaError), match="death"):
         eddi.Interview(survival_model, "death").tell("death", 3)

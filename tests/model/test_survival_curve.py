@@ -40,6 +40,19 @@ def test_the_restricted_sd_belongs_to_the_restricted_time(exponential):
     assert exponential.restricted_sd()[0] == pytest.approx(draws.std(), rel=0.01)
 
 
+def test_the_band_contains_the_curve_and_starts_at_one(exponential):
+    curve = SurvivalCurve(EDGES, exponential.probabilities, np.array([0.5, 0.0]))
+    low, high = curve.band
+    assert (low[0, 1:] < curve.survival[0, 1:]).all()
+    assert (curve.survival[0, 1:] < high[0, 1:]).all()
+    assert low[0, 0] == high[0, 0] == 1
+    assert np.allclose(low[1], high[1])
+
+
+def test_without_a_standard_deviation_there_is_no_band(exponential):
+    assert exponential.band is None
+
+
 def test_a_row_is_a_curve_of_its_own(exponential):
     assert exponential[1].at(5.0) == pytest.approx(np.exp(-0.1))
     assert exponential[1].median == np.inf

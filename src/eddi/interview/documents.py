@@ -142,13 +142,15 @@ def prediction_document(prediction: Prediction) -> dict[str, Any]:
 def _survival_document(prediction: Prediction, survival: Survival) -> dict[str, Any]:
     """Mean time up to the last edge, median (null if not reached), risks at horizons, and the curve."""
     curve, median = prediction.curve, float(prediction.median)
+    ends = curve.band or ()
+    band = dict(zip(("low", "high"), (end.tolist() for end in ends), strict=False))
     return {
         "mean": float(prediction.mean),
         "sd": float(prediction.sd),
         "interval": [float(end) for end in prediction.interval],
         "median": median if math.isfinite(median) else None,
         "risk": {f"{horizon:g}": float(curve.risk(horizon)) for horizon in survival.shown_horizons},
-        "curve": {"time": curve.times.tolist(), "survival": curve.survival.tolist()},
+        "curve": {"time": curve.times.tolist(), "survival": curve.survival.tolist(), **band},
     }
 
 

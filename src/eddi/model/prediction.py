@@ -31,6 +31,8 @@ class Prediction:
         interval: the central 90% interval [rows, 2], of positions for ordered levels; NaN for a category.
         probabilities: of the levels [rows, levels]; None for quantities and survival.
         bin_probabilities: of the time bins of a survival variable [rows, bins]; None for others.
+        log_hazard_sd: standard deviation of the log hazard of a survival variable [rows]: what other answers
+            would still change, and what is not known about effects. None if the model does not know it.
     """
 
     variable: Variable
@@ -39,6 +41,7 @@ class Prediction:
     interval: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None = None
     bin_probabilities: NDArray[np.float64] | None = None
+    log_hazard_sd: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         name = self.variable.name
@@ -101,7 +104,7 @@ class Prediction:
                 f"{self.variable.name!r} is {self.variable.kind} and has no survival curve. Only survival "
                 "variables have one."
             )
-        return SurvivalCurve(np.array(survival.edges), self.bin_probabilities)
+        return SurvivalCurve(np.array(survival.edges), self.bin_probabilities, self.log_hazard_sd)
 
     def risk(self, horizon: float) -> NDArray[np.float64]:
         """The probability of an event up to a time [rows]; for survival variables."""
@@ -130,6 +133,7 @@ class Prediction:
     def __getitem__(self, rows: Any) -> "Prediction":
         probabilities = None if self.probabilities is None else self.probabilities[rows]
         by_bin = None if self.bin_probabilities is None else self.bin_probabilities[rows]
+        hazard_sd = None if self.log_hazard_sd is None else self.log_hazard_sd[rows]
         return replace(
             self,
             mean=self.mean[rows],
@@ -137,6 +141,7 @@ class Prediction:
             interval=self.interval[rows],
             probabilities=probabilities,
             bin_probabilities=by_bin,
+            log_hazard_sd=hazard_sd,
         )
 
     def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from eddi.errors import TargetError
 
 Numbers = NDArray[np.float64]
+NORMAL_QUANTILE = 1.6448536269514722  # of a central 90% interval
 MIN_PROBABILITY = 1e-12  # of no event, so that logarithms are finite
 
 
@@ -22,10 +23,12 @@ class SurvivalCurve:
     Args:
         edges: ends of the bins, in ascending order [edges].
         probabilities: of an event in each bin, and of none up to the last edge [..., edges + 1].
+        log_hazard_sd: standard deviation of the log hazard [...]; None if it is not known.
     """
 
     edges: Numbers
     probabilities: Numbers
+    log_hazard_sd: Numbers | None = None
 
     @cached_property
     def times(self) -> Numbers:
@@ -38,6 +41,18 @@ class SurvivalCurve:
         passed = 1 - np.cumsum(self.probabilities[..., :-1], axis=-1)
         start = np.ones((*passed.shape[:-1], 1))
         return np.asarray(np.clip(np.concatenate([start, passed], axis=-1), 0.0, 1.0))
+
+    @cached_property
+    def band(self) -> tuple[Numbers, Numbers] | None:
+        """Ends of a 90% band around `survival`, each [..., edges + 1]; None if it is not known.
+
+        It contains what other answers would still change, and the uncertainty of effects. The hazard is
+        higher or lower by the same factor at all times.
+        """
+        if self.log_hazard_sd is None:
+            return None
+        factor = np.exp(NORMAL_QUANTILE * np.asarray(self.log_hazard_sd))[..., None]
+        return self.survival**factor, self.survival ** (1 / factor)
 
     @property
     def horizon(self) -> float:
@@ -103,7 +118,8 @@ class SurvivalCurve:
         return np.asarray(np.exp(-(low + share * (high - low))))
 
     def __getitem__(self, rows: Any) -> "SurvivalCurve":
-        return SurvivalCurve(self.edges, self.probabilities[rows])
+        sd = None if self.log_hazard_sd is None else self.log_hazard_sd[rows]
+        return SurvivalCurve(self.edges, self.probabilities[rows], sd)
 
 
 def _take(by_time: Numbers, place: NDArray[np.int64]) -> Numbers:

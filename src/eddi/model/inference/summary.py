@@ -45,7 +45,12 @@ def _summarise_chunk(
     interval = np.stack(ends, axis=-1)  # [rows, n, 2]
     probabilities = dict(chunk.probabilities())
     return [
-        _summarise_variable(schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(place))
+        (
+            *_summarise_variable(
+                schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(place)
+            ),
+            _to_numbers(chunk.log_hazard_sd.get(place)),
+        )
         for k, (name, place) in enumerate(zip(names, places, strict=True))
     ]
 
@@ -67,7 +72,7 @@ def _summarise_variable(
 ) -> tuple[Any, ...]:
     if variable.kind is Kind.CATEGORY:
         mean, sd, interval = (np.full_like(part, np.nan) for part in (mean, sd, interval))
-    numbers = None if probabilities is None else probabilities.double().cpu().numpy()
+    numbers = _to_numbers(probabilities)
     if variable.survival is not None and numbers is not None:
         return (*_summarise_times(variable.survival, numbers), None, numbers)
     return mean, sd, interval, numbers, None
@@ -79,6 +84,10 @@ def _summarise_times(survival: Survival, probabilities: Numbers) -> tuple[Number
     ends = [curve.quantile((1 - COVERAGE) / 2), curve.quantile((1 + COVERAGE) / 2)]
     interval = np.minimum(np.stack(ends, axis=-1), curve.horizon)
     return curve.restricted_mean(), curve.restricted_sd(), interval
+
+
+def _to_numbers(tensor: Tensor | None) -> Numbers | None:
+    return None if tensor is None else np.asarray(tensor.double().cpu().numpy())
 
 
 def _concatenate(parts: tuple[Any, ...]) -> Any:

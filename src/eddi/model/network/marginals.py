@@ -103,8 +103,10 @@ class Marginals(Heads):
         rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
         posterior = factors.posterior_of(evidence[evidence.observed[:, variable]])
         numbers = torch.from_numpy(evidence.values[evidence.observed[:, variable], variable])
-        weights, constants = fit_hazard_regression(head.likelihood, place, numbers, posterior)
-        factors.set_loadings(variable, weights)
+        weights, covariance, constants = fit_hazard_regression(
+            head.likelihood, place, numbers, posterior
+        )
+        factors.set_regression(variable, weights, covariance)
         self.layer.weight.data[rows] = 0.0
         self.layer.weight.data[rows[0], -factors.n_factors :] = weights
         self.layer.bias.data[rows] = constants

@@ -29,17 +29,18 @@ def fit(n_rows, weights=TRUTH):
 
 
 def test_effects_are_found():
-    weights, _ = fit(3000)
+    weights, covariance, _ = fit(3000)
     assert np.allclose(weights, TRUTH, atol=0.08)
+    assert (np.abs(weights.numpy() - TRUTH) < 3 * covariance.diag().sqrt().numpy()).all()
 
 
 def test_without_effects_the_weights_are_shrunk_to_zero():
-    weights, constants = fit(300, np.zeros(4))
+    weights, _, constants = fit(300, np.zeros(4))
     assert np.abs(weights.numpy()).max() < 0.08
     assert np.abs(constants.numpy()).max() < 0.2
 
 
 def test_very_few_rows_give_finite_weights():
-    weights, constants = fit(12)
+    weights, _, constants = fit(12)
     assert torch.isfinite(weights).all()
     assert torch.isfinite(constants).all()

@@ -47,6 +47,7 @@ class Factors(nn.Module):
     is_input: Tensor  # [variables, inputs] False for padding
     is_category: Tensor  # [variables]
     is_evidence: Tensor  # [variables] False for survival variables, which are never observed
+    regression_covariance: Tensor | None  # [survival variables, K, K] of the regression weights
     unit: Tensor  # [variables] factor of a coded value before it enters
     triangle: Tensor  # [2, K (K + 1) / 2] rows and columns of the upper triangle
     unpack: Tensor  # [K * K] position of each matrix entry in the triangle
@@ -72,6 +73,11 @@ class Factors(nn.Module):
         }
         for name, buffer in buffers.items():
             self.register_buffer(name, buffer, persistent=False)
+        n_survival = int((~buffers["is_evidence"]).sum())
+        shape_of_regressions = (n_survival, n_factors, n_factors)
+        self.register_buffer(
+            "regression_covariance", torch.zeros(shape_of_regressions) if n_survival else None
+        )
         self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
         # One-dimensional, since weight decay applies to matrices only.
         self.flat_loadings = nn.Parameter(torch.randn(len(specs) * self.n_inputs * n_factors) * 0.1)
@@ -137,11 +143,17 @@ class Factors(nn.Module):
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
         return packed.posterior(packed.code(values.to(device), observed.to(device, torch.float32)))
 
-    def set_loadings(self, variable: int, weights: Tensor) -> None:
-        """Replace the loadings of a variable with a single input by regression weights [K]."""
+    def set_regression(self, variable: int, weights: Tensor, covariance: Tensor) -> None:
+        """Make regression weights [K] the loadings of a survival variable; keep their covariance [K, K]."""
         loadings = self.flat_loadings.data.view(*self.is_input.shape, self.n_factors)
         loadings[variable] = 0.0
         loadings[variable, 0] = weights
+        assert self.regression_covariance is not None  # noqa: S101  # there is a survival variable
+        self.regression_covariance[self.regression_place(variable)] = covariance
+
+    def regression_place(self, variable: int) -> int:
+        """The place of a survival variable among all of them."""
+        return int((~self.is_evidence[:variable]).sum())
 
     @torch.no_grad()
     def level_inputs_of(self, variable: int, n_levels: int) -> Tensor:

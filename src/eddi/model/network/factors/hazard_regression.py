@@ -28,6 +28,7 @@ class HazardRegression:
     """Outputs of the survival variables, as outputs of their likelihoods."""
 
     loadings: Tensor  # [variables, 1, K] regression weights on the factors
+    covariance: Tensor  # [variables, K, K] of these weights
     rows: Tensor  # [variables] the first outputs of the heads: log hazard ratios
 
     @classmethod
@@ -45,18 +46,31 @@ class HazardRegression:
             return None
         device = packed.loadings.device
         loadings = packed.loadings[torch.tensor(chosen, device=device)][:, :1]
-        return cls(loadings, torch.tensor(rows, device=device))
+        places = [packed.factors.regression_place(variable) for variable in chosen]
+        covariance = packed.factors.regression_covariance
+        assert covariance is not None  # noqa: S101  # there are survival variables
+        return cls(loadings, covariance[places], torch.tensor(rows, device=device))
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Log hazard ratios without their constant [..., variables]."""
         mean, covariance = factors.project(self.loadings)
         return mean[..., 0] + 0.5 * covariance[..., 0, 0]
 
+    def log_hazard_sd(self, factors: FactorPosterior) -> Tensor:
+        """Standard deviation of the log hazard ratios [rows, variables].
+
+        It has two parts: what other answers would still change, and the uncertainty of the weights.
+        """
+        _, spread = factors.project(self.loadings)
+        z = factors.mean
+        of_weights = torch.einsum("rk,nkl,rl->rn", z, self.covariance, z)
+        return (spread[..., 0, 0] + of_weights).clamp(min=0).sqrt()
+
 
 def fit_hazard_regression(
     likelihood: DiscreteHazard, place: int, values: Tensor, factors: FactorPosterior
-) -> tuple[Tensor, Tensor]:
-    """Regression weights [K] on the factors and constant outputs [N_EFFECTS] of a survival variable.
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Regression weights [K], their covariance [K, K] and constant outputs [N_EFFECTS] of a variable.
 
     Args:
         likelihood: of the variable, with its base hazards.
@@ -72,7 +86,7 @@ def fit_hazard_regression(
     exposure = exposure + 0.5 * events  # events lie in the middle of their bin on average
     z, covariance = factors.mean.double(), factors.covariance.double()
     weights, constants = z.new_zeros(z.shape[1]), z.new_zeros(N_EFFECTS)
-    variance = torch.tensor(FIRST_VARIANCE, dtype=z.dtype)
+    variance, uncertainty = torch.tensor(FIRST_VARIANCE, dtype=z.dtype), torch.eye(z.shape[1])
     n_events = events.sum(1)
     for _ in range(N_STEPS):
         spread = 0.5 * torch.einsum("k,rkl,l->r", weights, covariance, weights)
@@ -89,6 +103,7 @@ def fit_hazard_regression(
         step = torch.linalg.solve(hessian, gradient)
         step = step * (MAX_CHANGE / step.abs().max().clamp(min=MAX_CHANGE))
         weights, constants = weights + step[: z.shape[1]], constants + step[z.shape[1] :]
-        uncertainty = torch.linalg.inv(hessian)[: z.shape[1], : z.shape[1]].trace()
-        variance = ((weights.square().sum() + uncertainty) / z.shape[1]).clamp(*VARIANCE_RANGE)
-    return weights.float(), constants.float()
+        uncertainty = torch.linalg.inv(hessian)[: z.shape[1], : z.shape[1]]
+        total = weights.square().sum() + uncertainty.trace()
+        variance = (total / z.shape[1]).clamp(*VARIANCE_RANGE)
+    return weights.float(), uncertainty.float(), constants.float()
