@@ -30,6 +30,27 @@ CodebookPath = Annotated[
     ),
 ]
 
+SurvivalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--survival",
+        metavar="NAME=TIME:EVENT",
+        help="A target that is the time until an event, from two columns, such as death=days:died.",
+    ),
+]
+
+
+def parse_survival(texts: list[str] | None) -> dict[str, tuple[str, str]]:
+    """Return the columns of survival variables by name, from texts such as "death=days:died"."""
+    variables = {}
+    for text in texts or ():
+        name, _, columns = text.rpartition("=")
+        time, _, event = columns.partition(":")
+        if not (time and event):
+            raise typer.BadParameter(f"--survival must be NAME=TIME:EVENT, got {text!r:.80}.")
+        variables[name or event] = (time, event)
+    return variables
+
 
 def schema(
     table: TablePath,
@@ -37,6 +58,7 @@ def schema(
     missing: Missing = None,
     declined: Declined = None,
     codebook: CodebookPath = None,
+    survival: SurvivalOption = None,
     json: Json = False,
 ) -> None:
     """Infer the kind of each column of a table and print a schema as TOML to edit by hand.
@@ -45,6 +67,7 @@ def schema(
     ranges and conditions come from it, and what cannot be represented is listed, too.
 
     For example: eddi schema people.csv --codebook dictionary.csv > people.toml
+    or, for the time until an event: eddi schema patients.csv --survival death=days:died > patients.toml
     """
     from eddi.table.schema import Schema
     from eddi.table.text import parse_scalar
@@ -55,6 +78,7 @@ def schema(
         missing=map(parse_scalar, missing or ()),
         declined=map(parse_scalar, declined or ()),
         codebook=codebook,
+        survival=parse_survival(survival),
     )
     terminal.print_data(terminal.to_json(inferred.to_document()) if json else inferred.to_toml())
     console = terminal.open_console(stderr=True)
