@@ -77,3 +77,23 @@ def test_a_file_that_is_not_a_codebook_is_one_line_without_a_traceback(tmp_path:
     result = CliRunner().invoke(app, ["schema", str(path), "--codebook", str(path)])
     assert result.exit_code == 1
     assert "is not a codebook that can be read" in result.stderr
+
+
+def test_two_columns_become_a_survival_target(patients, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    patients(60, seed=0).to_csv(path, index=False)
+    schema = Schema.from_toml(run(path, "--survival", "death=days:died").stdout)
+    assert schema.targets == ("death",)
+    assert schema["death"].survival.columns == ("days", "died")
+
+
+def test_the_event_names_a_survival_target_without_a_name(patients, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    patients(60, seed=0).to_csv(path, index=False)
+    assert Schema.from_toml(run(path, "--survival", "days:died").stdout).targets == ("died",)
+
+
+def test_a_survival_target_without_an_event_is_wrong_usage(table_file: Path) -> None:
+    result = CliRunner().invoke(app, ["schema", str(table_file), "--survival", "death=days"])
+    assert result.exit_code == 2
+    assert "NAME=TIME:EVENT" in result.stderr
