@@ -57,13 +57,14 @@ def measure_quality(
     schema = held_out[0][0].schema
     variable = schema[target]
     truth, value = (np.concatenate([getattr(r, name) for r in results]) for name in ("truth", "value"))
+    shares: dict[str, float] = {}
     if variable.survival is not None:
-        metrics, trivial, shares = *compare_survival(variable.survival, truth, value), {}
+        metrics, trivial = compare_survival(variable.survival, truth, value)
     elif variable.kind.has_levels:
         probabilities = np.concatenate([r.probabilities for r in results if r.probabilities is not None])
         metrics, trivial, shares = _compare_classes(variable, truth, value, probabilities)
     else:
-        metrics, trivial, shares = *_compare_quantities(truth, value), {}
+        metrics, trivial = _compare_quantities(truth, value)
     return TargetQuality(
         target=target,
         unit=variable.unit,

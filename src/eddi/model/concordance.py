@@ -37,8 +37,8 @@ def concordance(
     size = max(1, BLOCK_PAIRS // max(1, len(times)))
     for start in range(0, len(first), size):
         rows, weight = first[start : start + size], own[start : start + size]
-        same = times[None] == times[rows, None]
-        later = (times[None] > times[rows, None]) | (same & (events[None] == 0))
+        is_tied = times[None] == times[rows, None]
+        later = (times[None] > times[rows, None]) | (is_tied & (events[None] == 0))
         difference = scores[rows, None] - scores[None]
         agrees = (difference > 0) + 0.5 * (difference == 0)
         agreement += float(weight @ (agrees * later).sum(1))

@@ -28,8 +28,9 @@ def survival_loss(probabilities: Numbers, truth: Numbers) -> Numbers:
     """
     n_edges = probabilities.shape[1] - 1
     risk = probabilities[:, :-1].cumsum(1)  # [rows, edges]
-    place, _, is_event = (part[:, None] for part in split_numbers(truth))
-    happened = is_event & (place <= np.arange(n_edges))
-    is_known = is_event | (np.arange(n_edges) < place)
+    by_row, _, is_event = split_numbers(truth)
+    place, edges = by_row[:, None], np.arange(n_edges)
+    happened = is_event[:, None] & (place <= edges)
+    is_known = is_event[:, None] | (edges < place)
     squares = np.square(risk - happened) * is_known
     return np.asarray(squares.sum(1) / np.maximum(is_known.sum(1), 1))

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model.base import Model, ModelSource, require_network
-from eddi.model.network.factors.factor_model import invert_by_elimination
+from eddi.model.network.factors.inverses import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
 
