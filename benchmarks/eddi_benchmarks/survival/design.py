@@ -34,9 +34,9 @@ class Split:
         parts = {}
         for name in self.train.columns.drop(OUTCOME):
             both = pd.concat([self.train[name], self.test[name]], ignore_index=True)
-            if not pd.api.types.is_numeric_dtype(both):
-                both = pd.get_dummies(both, drop_first=True, dtype=float)
-            values = pd.DataFrame(both).to_numpy(dtype=float)
+            is_number = pd.api.types.is_numeric_dtype(both)
+            wide = both.to_frame() if is_number else pd.get_dummies(both, drop_first=True, dtype=float)
+            values = wide.to_numpy(dtype=float)
             train, test = values[: len(self.train)], values[len(self.train) :]
             middle = np.nan_to_num(np.nanmedian(train, axis=0))
             train, test = (np.where(np.isnan(part), middle, part) for part in (train, test))
