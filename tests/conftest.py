@@ -273,3 +273,60 @@ def interviewed_folder(tmp_path_factory, model, people_schema):
         store.append(f"interview/{key}", "outcome", outcome, after=n_answers + 2)
     store.close()
     return folder
+
+
+SERIES_SCHEMA = """
+targets = ["ill"]
+[variables]
+age = { kind = "real" }
+pulse = { kind = "real", repeats = true }
+fever = { kind = "binary", levels = ["no", "yes"], repeats = true }
+ill = { kind = "binary", levels = ["no", "yes"] }
+[time]
+person = "id"
+time = "hour"
+unit = "h"
+windows = [1, 4, 12]
+decisions = [2, 4, 8]
+variable = "what"
+value = "value"
+"""
+
+
+def make_series(n_persons, seed):
+    """A long table of pulse and fever, and a static table; ill persons have more of both."""
+    random = np.random.default_rng(seed)
+    is_ill, rows = random.random(n_persons) < 0.5, []
+    for person in range(n_persons):
+        level = 70 + 20 * is_ill[person] + 5 * random.normal()
+        for hour in np.sort(random.choice(32, 6, replace=False)) / 4:
+            rows.append((person, hour, "pulse", f"{level + 3 * random.normal():.1f}"))
+            if random.random() < 0.5:
+                fever = random.random() < 0.2 + 0.6 * is_ill[person]
+                rows.append((person, hour, "fever", "yes" if fever else "no"))
+    age = random.normal(50, 10, n_persons).round()
+    static = pd.DataFrame({"id": range(n_persons), "age": age, "ill": np.where(is_ill, "yes", "no")})
+    return pd.DataFrame(rows, columns=["id", "hour", "what", "value"]), static
+
+
+@pytest.fixture(scope="session")
+def series():
+    """A function that creates repeated measurements: `series(n_persons, seed)`."""
+    from eddi import Series
+
+    return lambda n_persons, seed: Series(*make_series(n_persons, seed))
+
+
+@pytest.fixture(scope="session")
+def series_schema():
+    """The schema of the repeated measurements."""
+    return Schema.from_toml(SERIES_SCHEMA)
+
+
+@pytest.fixture(scope="session")
+def series_model(series, series_schema, small_recipe):
+    """A model of repeated measurements, trained for a few steps."""
+    from eddi import PartialVAE
+
+    model = PartialVAE(series_schema, "ill", recipe=small_recipe, max_steps=300, random_state=0)
+    return model.fit(series(150, seed=0))

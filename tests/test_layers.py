@@ -31,7 +31,7 @@ MODEL_TIERS = (
     ("bulk_impute",),
 )
 PROTOCOL_USERS = ("interview/", "evaluate/", "service/")  # they depend on `Model`, not on the estimator
-TRAINING_MODULES = ("job_worker.py",)  # the modules among those that fit a model
+TRAINING_MODULES = ("job_worker.py", "candidate.py")  # the modules among those that fit a model
 
 # A library, and the only files or folders that may import it.
 LIBRARY_USERS = {

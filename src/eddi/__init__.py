@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from eddi.supervised import PartialVAERegressor as PartialVAERegressor
     from eddi.table.question import Question as Question
     from eddi.table.schema import Schema as Schema
+    from eddi.table.series.decision_rows import Series as Series
+    from eddi.table.series.decision_rows import decision_rows as decision_rows
+    from eddi.table.series.time_section import TimeSection as TimeSection
     from eddi.table.survival.survival import Survival as Survival
     from eddi.table.variable import Variable as Variable
 
@@ -56,16 +59,19 @@ _MODULES = {
     "Question": "eddi.table.question",
     "Recipe": "eddi.model.recipe",
     "Schema": "eddi.table.schema",
+    "Series": "eddi.table.series.decision_rows",
     "Stop": "eddi.strategy.stopping",
     "StoppingRule": "eddi.strategy.stopping",
     "Strategy": "eddi.strategy.base",
     "Survival": "eddi.table.survival.survival",
     "SurvivalCurve": "eddi.model.survival_curve",
+    "TimeSection": "eddi.table.series.time_section",
     "TrainingDataWarning": "eddi.errors",
     "UNKNOWN": "eddi.interview.record",
     "Variable": "eddi.table.variable",
     "certify": "eddi.interview.risk_control",
     "compare": "eddi.evaluate.comparison",
+    "decision_rows": "eddi.table.series.decision_rows",
     "demo": "eddi",
     "load": "eddi.partial_vae",
     "next_questions": "eddi.interview.next_questions",

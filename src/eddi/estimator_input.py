@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from eddi.errors import TableError, TrainingError
 from eddi.table import formats
 from eddi.table.schema import Schema
+from eddi.table.series.decision_rows import Series, decision_rows, has_decision_rows
 from eddi.table.streaming import open_table
 
 DEFAULT_PRIOR_ROWS = 20  # a few rows: beliefs should matter only until there are data
@@ -36,11 +37,23 @@ def read_table(estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] = 
         )
         table = formats.read(array)
         return table if reset else table.rename_columns(list(columns)[: len(table.column_names)])
+    X = to_decision_rows(X, estimator.schema if reset else estimator.fitted().schema)
     table = open_table(X) if reset else formats.read(X)
     if reset:
         estimator.n_features_in_ = len(table.column_names)
         estimator.feature_names_in_ = np.array(table.column_names, dtype=object)
     return table
+
+
+def to_decision_rows(X: Any, schema: Schema | None) -> Any:
+    """The decision rows of a `Series`, or of a table of repeated measurements; another table as it is."""
+    if schema is None or schema.time is None:
+        if isinstance(X, Series):
+            raise TableError("a Series needs a schema with a section [time]. Use Schema.with_time.")
+        return X
+    if not isinstance(X, Series) and has_decision_rows(open_table(X).column_names, schema.time):
+        return X
+    return decision_rows(X, schema)
 
 
 def empty_table(schema: Schema | None) -> pa.Table:

@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from eddi.evaluate.simulate import simulate
-from eddi.evaluate.step_metrics import StepMetrics, compute_step_metrics, true_numbers
+from eddi.evaluate.step_metrics import (
+    StepMetrics,
+    compute_joint_metrics,
+    compute_step_metrics,
+    true_numbers,
+)
 from eddi.model.fitted import FittedModel
 from eddi.partial_vae import PartialVAE
 from eddi.strategy import Random
@@ -134,3 +139,16 @@ def test_chunks_of_rows_give_the_metrics_of_all_rows(
     chunked = compute_step_metrics(fitted, truth.hide([0]), truth, "age")
     np.testing.assert_allclose(chunked.mean, whole.mean, rtol=1e-5)
     np.testing.assert_allclose(chunked.log_prob, whole.log_prob, rtol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["age", "pain"])
+def test_metrics_of_several_steps_at_once_are_those_of_each_step(
+    model: PartialVAE, full: pd.DataFrame, target: str
+) -> None:
+    fitted = model.fitted()
+    truth = fitted.evidence(full)
+    steps = [Evidence.empty(len(truth), N_VARIABLES), truth.hide([fitted.schema.position(target)])]
+    for joint, step in zip(compute_joint_metrics(fitted, steps, truth, target), steps, strict=True):
+        alone = compute_step_metrics(fitted, step, truth, target)
+        np.testing.assert_allclose(joint.log_prob, alone.log_prob, atol=1e-5)
+        np.testing.assert_allclose(joint.mean, alone.mean, rtol=1e-5)

@@ -1,5 +1,7 @@
 """Evidence keeps values and the mask of observed values consistent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -100,3 +102,48 @@ def test_after_an_answer_the_values_of_both_are_observed(pair):
 def test_hiding_every_value_gives_empty_evidence(numbers):
     hidden = Evidence.of(numbers).hide(np.ones(numbers.shape, bool))
     assert_equal(hidden, Evidence.empty(*numbers.shape))
+
+
+def make_groups() -> Evidence:
+    """Six rows of three groups, whose numbers are not consecutive."""
+    groups = np.array([7, 3, 7, 3, 3, 9])
+    return replace(Evidence.of(np.arange(6.0)[:, None]), groups=groups)
+
+
+def test_a_selection_of_groups_has_all_their_rows():
+    rows = make_groups()
+    assert rows.n_groups == 3
+    assert rows.select_groups(np.array([0, 2])).values[:, 0].tolist() == [1, 3, 4, 5]
+    assert rows[2:].groups.tolist() == [7, 3, 3, 9]
+
+
+def test_without_groups_each_row_is_its_own():
+    rows = Evidence.of(np.arange(3.0)[:, None])
+    assert rows.n_groups == 3
+    assert rows.select_groups(np.array([2, 0])).values[:, 0].tolist() == [2, 0]
+    assert rows.draw_from_groups(np.random.default_rng(0)) is rows
+    assert rows.group_weights().tolist() == [1, 1, 1]
+
+
+def test_one_row_of_each_group_is_drawn():
+    drawn = {
+        tuple(make_groups().draw_from_groups(np.random.default_rng(seed)).groups) for seed in range(20)
+    }
+    assert all(sorted(groups) == [3, 7, 9] for groups in drawn)
+    assert len(drawn) > 1
+
+
+def test_every_group_has_a_total_weight_of_one():
+    np.testing.assert_allclose(make_groups().group_weights(), [1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3, 1])
+
+
+def test_concatenated_rows_keep_their_order():
+    first, second = Evidence.of([[1.0, NAN]]), Evidence.of([[NAN, 2.0], [3.0, 4.0]])
+    joined = Evidence.concatenate([first, second])
+    assert_equal(joined[:1], first)
+    assert_equal(joined[1:], second)
+
+
+def test_repeated_rows_follow_one_another():
+    rows = Evidence.of([[1.0, NAN], [NAN, 2.0]])
+    assert_equal(rows.repeat(2), Evidence.concatenate([rows, rows]))

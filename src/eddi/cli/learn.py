@@ -97,24 +97,13 @@ def _read_data(
 def _fit(
     current: "Questionnaire", data: "LearningData", output: Path, *, steps: int | None, seed: int
 ) -> "PartialVAE":
-    from eddi.model.fitted import FittedModel
-    from eddi.partial_vae import PartialVAE
+    from eddi.service.analyst.learning.candidate import fit_candidate
 
-    if not isinstance(current.model, FittedModel):
-        raise EddiError("an item bank has fixed parameters and does not learn from interviews.")
     checkpoint = output.with_name(output.name + ".partial")
-    target = current.target
     with report_interruption(checkpoint), terminal.show_training_progress() as on_progress:
-        model = PartialVAE(
-            current.model.schema,
-            target[0] if len(target) == 1 else target,
-            recipe=current.model.recipe,
-            set_encoder=current.model.set_encoder,
-            max_steps=steps,
-            random_state=seed,
-            checkpoint=checkpoint,
-            on_progress=on_progress,
-        ).fit(data.rows)
+        model = fit_candidate(
+            current, data, checkpoint=checkpoint, steps=steps, seed=seed, on_progress=on_progress
+        )
         model.save(output)
     checkpoint.unlink(missing_ok=True)
     return model

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import TargetError
 from eddi.evaluate.curves import Curves
-from eddi.evaluate.step_metrics import StepMetrics, compute_step_metrics, true_numbers
+from eddi.evaluate.step_metrics import StepMetrics, compute_joint_metrics, true_numbers
 from eddi.interview.risk_control import resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model, ModelSource
@@ -19,6 +19,8 @@ from eddi.table.mismatches import Unknown
 from eddi.table.survival.time_bins import SurvivalTimes
 
 OnProgress = Callable[[int, int], None]
+
+MAX_JOINT_ROWS = 1_024  # of several steps whose metrics are computed in one pass
 
 
 def simulate(
@@ -75,13 +77,19 @@ def simulate_evidence(
     interviews = SimulatedInterviews(rules, truth)
     n_steps = interviews.n_steps(max_steps)
     metrics, chosen = [], []
+    waiting: list[Evidence] = []  # small steps, which are compared with the truth together
     for n_done, step in enumerate(interviews.run(n_steps)):
-        metrics.append(compute_step_metrics(model, step.evidence, truth, target))
+        waiting.append(step.evidence)
         chosen.append(step.chosen)
+        if (len(waiting) + 1) * len(truth) > MAX_JOINT_ROWS:
+            metrics += compute_joint_metrics(model, waiting, truth, target)
+            waiting = []
         if on_progress:
             on_progress(n_done, n_steps)
     if on_progress and len(chosen) <= n_steps:
         on_progress(n_steps, n_steps)  # every row stopped before the last possible step
+    if waiting:
+        metrics += compute_joint_metrics(model, waiting, truth, target)
     order = np.array(chosen[:-1], dtype=np.int64).reshape(-1, len(truth)).T  # [rows, steps]
     return build_curves(model, truth, target, metrics, order)
 

@@ -43,6 +43,14 @@ class StepMetrics:
         """Consecutive chunks of rows as one."""
         return cls(**_combine(chunks, np.concatenate))
 
+    def split(self, n: int) -> "list[StepMetrics]":
+        """``n`` chunks of equally many consecutive rows: the inverse of `concatenate`."""
+        parts: dict[str, list[Any]] = {
+            name: [None] * n if array is None else np.split(array, n)
+            for name, array in vars(self).items()
+        }
+        return [StepMetrics(**{name: part[place] for name, part in parts.items()}) for place in range(n)]
+
 
 def _combine(parts: Sequence[StepMetrics], combine: Callable[[list[Any]], Any]) -> dict[str, Any]:
     columns = {
@@ -66,6 +74,16 @@ def compute_step_metrics(model: Model, evidence: Evidence, truth: Evidence, targ
         chunks.append(_TargetMetrics(model, predictive, target).compute(truth[start:stop]))
         start = stop
     return StepMetrics.concatenate(chunks)
+
+
+def compute_joint_metrics(
+    model: Model, steps: Sequence[Evidence], truth: Evidence, target: str
+) -> list[StepMetrics]:
+    """The metrics of several steps of the same rows, from one pass through the model."""
+    if len(steps) == 1:
+        return [compute_step_metrics(model, steps[0], truth, target)]
+    joint = compute_step_metrics(model, Evidence.concatenate(steps), truth.repeat(len(steps)), target)
+    return joint.split(len(steps))
 
 
 class _TargetMetrics:

@@ -220,7 +220,7 @@ class NextSteps:
     @cached_property
     def lookahead_gain(self) -> Numbers:
         """The lookahead gain of each question [rows, questions]; 0 after the first question."""
-        return self._lookahead_gain(self.states.closed)
+        return self._lookahead_gain(self.open)
 
     def _open(self, closed: Mask) -> Mask:
         return self.rules.open_questions(self.states.evidence, closed, self.states.spent)
@@ -229,20 +229,21 @@ class NextSteps:
         """Open questions that the strategy asks at all, or that are always asked."""
         return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
 
-    def _lookahead_gain(self, closed: Mask) -> Numbers:
-        askable = self._open(closed) & (self.rules.always | (self.base_scores > -np.inf))
+    def _lookahead_gain(self, open_: Mask) -> Numbers:
         is_first = (self.states.n_asked == 0) & ~self.states.evidence.observed.any(1)
         if is_first.any() and (bonus := self.rules.first_question_bonus) is not None:
+            askable = open_ & (self.rules.always | (self.base_scores > -np.inf))
             is_first &= (askable == self.rules.unconditional).all(1)
             return np.where(is_first[:, None], bonus, 0.0)
-        return np.zeros(askable.shape)
+        return np.zeros(open_.shape)
 
     def _choose(self, closed: Mask) -> tuple[NDArray[np.int64], Mask]:
         """The best question of each row, or -1, and the questions that may take its place."""
         rules = self.rules
-        values = self.base_scores + self._lookahead_gain(closed)
+        open_ = self.open if closed is self.states.closed else self._open(closed)
+        values = self.base_scores + self._lookahead_gain(open_)
         scores = rules.adjust_to_costs(values)
-        askable = self._open(closed) & (rules.always | (scores > -np.inf))
+        askable = open_ & (rules.always | (scores > -np.inf))
         if rules.asks_always_first:
             pinned = askable & rules.always
             askable = np.where(pinned.any(1, keepdims=True), pinned, askable)
@@ -260,6 +261,8 @@ class NextSteps:
         Only the latter remain when the questions left are just enough for the minimum of every section.
         """
         rules, sections = self.rules, self.rules.section_rules
+        if sections.is_empty:
+            return askable, askable & rules.always
         asked = rules.find_asked(self.states.evidence)
         required = askable & (rules.always | sections.required(askable, asked))
         n_required = sections.n_required(askable, asked)

@@ -81,10 +81,10 @@ class InterviewRules:
             closed: questions that must not be asked (again) [rows, questions].
             spent: total cost of the questions asked so far [rows].
         """
-        unobserved = (~evidence.observed).astype(np.float32)
-        reveals_new = unobserved @ self._reveals.T.astype(np.float32) > 0
+        reveals_new = count_revealed(~evidence.observed, self._reveals) > 0
         open_ = reveals_new & ~closed & self.askable & self._meets_prerequisites(evidence)
-        open_ &= ~self.section_rules.closed(self.find_asked(evidence))
+        if not self.section_rules.is_empty:
+            open_ &= ~self.section_rules.closed(self.find_asked(evidence))
         return np.asarray(open_ & self._is_affordable(open_, self.stop.budget - spent))
 
     def _is_affordable(self, open_: Mask, left: NDArray[np.float64]) -> Mask:
@@ -115,8 +115,7 @@ class InterviewRules:
 
     def find_asked(self, evidence: Evidence) -> Mask:
         """Questions of which a variable has a value [rows, questions]."""
-        n_observed = evidence.observed.astype(np.float32) @ self._reveals.T.astype(np.float32)
-        return np.asarray(n_observed > 0)
+        return np.asarray(count_revealed(evidence.observed, self._reveals) > 0)
 
     @cached_property
     def max_questions(self) -> float:
@@ -186,3 +185,11 @@ class InterviewRules:
             for place, asked in enumerate(schema.questions)
             for name, requirement in asked.requires.items()
         ]
+
+
+def count_revealed(variables: Mask, reveals: Mask) -> NDArray[np.float32]:
+    """How many of a row's ``variables`` [rows, variables] each question reveals [rows, questions].
+
+    ``reveals`` is [questions, variables].
+    """
+    return variables.astype(np.float32) @ reveals.T.astype(np.float32)

@@ -64,6 +64,11 @@ class SectionRules:
             exclusive=np.array(groups, dtype=np.float64).reshape(-1, n_questions),
         )
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no rules."""
+        return not len(self.members) and not len(self.exclusive)
+
     def closed(self, asked: Mask) -> Mask:
         """Questions of full sections, and those that exclude one that was asked [rows, questions]."""
         is_full = self._count(asked) >= self.maximum  # [rows, sections]

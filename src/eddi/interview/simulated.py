@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import StopError
 from eddi.interview.next_step import InterviewStates, NextSteps
-from eddi.interview.rules import InterviewRules, Mask
+from eddi.interview.rules import InterviewRules, Mask, count_revealed
 from eddi.table.evidence import Evidence
 
 
@@ -76,8 +76,7 @@ class SimulatedInterviews:
 
     def _answerable(self, evidence: Evidence) -> Mask:
         """Questions to which the row has a new answer [rows, questions]."""
-        new = (self.truth.observed & ~evidence.observed).astype(np.float32)  # [rows, variables]
-        return np.asarray(new @ self._reveals.T.astype(np.float32) > 0)
+        return np.asarray(count_revealed(self.truth.observed & ~evidence.observed, self._reveals) > 0)
 
     @cached_property
     def _reveals(self) -> Mask:

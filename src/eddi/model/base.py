@@ -6,7 +6,7 @@ rewards itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,12 +153,17 @@ class ExactModel(Protocol):
         """Fisher information of each question about the target, at its estimate [rows, questions]."""
 
 
+def is_exact(model: Model) -> TypeGuard[ExactModel]:
+    """Whether the model is an `ExactModel`; much faster than `isinstance` with a protocol."""
+    return issubclass(type(model), ExactModel)
+
+
 def require_network(model: Model, purpose: str) -> NetworkModel:
     """The model as one with a network.
 
     Raises:
         StrategyError: it is an item bank; ``purpose`` needs a network.
     """
-    if isinstance(model, ExactModel):
+    if is_exact(model):
         raise StrategyError(f"{purpose} needs a model that was fitted to a table, not an item bank.")
     return cast("NetworkModel", model)

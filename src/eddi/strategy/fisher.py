@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from eddi.errors import StrategyError
-from eddi.model.base import ExactModel, Model
+from eddi.model.base import Model, is_exact
 from eddi.table.evidence import Evidence
 
 
@@ -19,6 +19,6 @@ class FisherInformation:
     """
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        if not isinstance(model, ExactModel):
+        if not is_exact(model):
             raise StrategyError("FisherInformation is for item banks; use Information for other models.")
         return model.fisher_information(evidence, target)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from eddi.errors import StrategyError
-from eddi.model.base import ExactModel, Model, NetworkModel, require_network
+from eddi.model.base import Model, NetworkModel, is_exact, require_network
 from eddi.reward.lookahead import first_question_gain
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
@@ -43,7 +43,7 @@ class Information:
             raise StrategyError(f"n_draws must be at least 1, got {self.n_draws}.")
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
-        if isinstance(model, ExactModel) and self.reward is None:
+        if is_exact(model) and self.reward is None:
             return model.mutual_information(evidence, target)
         return self._score_network(require_network(model, f"reward={self.reward!r}"), evidence, target)
 
@@ -80,7 +80,7 @@ class Information:
         bank, whose answers are independent given the trait.
         """
         n_questions = len(model.schema.questions)
-        is_greedy = self.reward is not None or isinstance(model, ExactModel)
+        is_greedy = self.reward is not None or is_exact(model)
         if is_greedy or n_questions > MAX_LOOKAHEAD_QUESTIONS:
             return torch.zeros(n_questions)
         network_model = require_network(model, "lookahead")

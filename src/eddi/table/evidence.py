@@ -13,10 +13,14 @@ class Evidence:
 
     Values are coded numbers (see `coding`). Unobserved values are set to zero on construction, so that
     neither a NaN nor a value that should be hidden can reach the network.
+
+    Rows of the same group, such as those of one person at different times, are not independent. Training
+    keeps them together.
     """
 
     values: NDArray[np.float32]  # [rows, variables]
     observed: NDArray[np.bool_]  # [rows, variables]
+    groups: NDArray[np.int64] | None = None  # [rows] any numbers; None if rows are independent
 
     def __post_init__(self) -> None:
         observed = np.ascontiguousarray(self.observed, dtype=np.bool_)
@@ -54,7 +58,18 @@ class Evidence:
         return self.n_rows
 
     def __getitem__(self, rows: slice | Sequence[int] | NDArray[np.generic]) -> "Evidence":
-        return Evidence(self.values[rows], self.observed[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        return Evidence(self.values[rows], self.observed[rows], groups)
+
+    @classmethod
+    def concatenate(cls, parts: "Sequence[Evidence]") -> "Evidence":
+        """Return the rows of all parts, in their order."""
+        values = np.concatenate([part.values for part in parts])
+        return cls(values, np.concatenate([part.observed for part in parts]))
+
+    def repeat(self, n: int) -> "Evidence":
+        """Return all rows ``n`` times, one copy after the other."""
+        return Evidence(np.tile(self.values, (n, 1)), np.tile(self.observed, (n, 1)))
 
     def hide(self, where: Sequence[int] | NDArray[np.generic]) -> "Evidence":
         """Return a copy in which some values are unobserved.
@@ -68,12 +83,41 @@ class Evidence:
             observed &= ~mask
         else:
             observed[:, mask.astype(int)] = False
-        return Evidence(self.values, observed)
+        return Evidence(self.values, observed, self.groups)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of independent groups of rows."""
+        return len(self) if self.groups is None else len(np.unique(self.groups))
+
+    def select_groups(self, numbers: NDArray[np.int64]) -> "Evidence":
+        """Return all rows of some groups, by their positions among the sorted groups.
+
+        Independent rows are returned in the order of ``numbers``.
+        """
+        if self.groups is None:
+            return self[numbers]
+        return self[np.isin(self.groups, np.unique(self.groups)[numbers])]
+
+    def draw_from_groups(self, random: np.random.Generator) -> "Evidence":
+        """Return one random row of each group; independent rows are returned as they are."""
+        if self.groups is None:
+            return self
+        order = random.permutation(len(self))
+        _, first = np.unique(self.groups[order], return_index=True)
+        return self[np.sort(order[first])]
+
+    def group_weights(self) -> NDArray[np.float64]:
+        """Return weights of rows that add up to 1 in each group [rows]."""
+        if self.groups is None:
+            return np.ones(len(self))
+        _, inverse, counts = np.unique(self.groups, return_inverse=True, return_counts=True)
+        return np.asarray(1 / counts[inverse])
 
     def reveal(self, answer: "Evidence") -> "Evidence":
         """Return these rows with an answer added. Where both are observed, the answer wins."""
         values = np.where(answer.observed, answer.values, self.values)
-        return Evidence(values, self.observed | answer.observed)
+        return Evidence(values, self.observed | answer.observed, self.groups)
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the values with NaN where not observed: the inverse of `of`."""

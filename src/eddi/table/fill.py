@@ -84,6 +84,13 @@ def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.f
     return numbers
 
 
+def numbers_to_column(numbers: NDArray[np.float64], variable: Variable) -> pa.Array:
+    """Return the numbers of a variable as cells, null where they are NaN."""
+    missing = np.isnan(numbers)
+    cells = _numbers_to_cells(np.where(missing, 0.0, numbers), variable, _default_type(variable))
+    return pc.if_else(pa.array(missing), pa.scalar(None, cells.type), cells)
+
+
 def _fill_column(
     column: pa.ChunkedArray, variable: Variable, values: NDArray[np.float64]
 ) -> pa.ChunkedArray:

@@ -14,6 +14,7 @@ from eddi.errors import SchemaError
 from eddi.table.cells.number_format import parse_number
 from eddi.table.languages.translations import QuestionTexts, check_languages, given_texts
 from eddi.table.text import format_value
+from eddi.table.toml_values import check_type, parse_levels
 from eddi.table.variable import Kind, Level, Variable, level_position
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -225,3 +226,55 @@ def is_met(
 def _as_tuple(levels: object) -> Requirement:
     is_collection = isinstance(levels, list | tuple | set | frozenset)
     return tuple(levels) if is_collection else (levels,)  # type: ignore[arg-type,return-value]
+
+
+def check_requirement(question: str, variable: Variable, part: Level | Comparison) -> None:
+    """Raise a `SchemaError` if a variable cannot have the value that a question requires."""
+    if isinstance(part, Comparison):
+        part.check(question, variable)
+    elif not variable.kind.has_levels:
+        if math.isnan(parse_number(part)):
+            raise SchemaError(
+                f"question {question!r} requires {variable.name!r} to be {part!r}, which is not one of its "
+                f"levels (it is {variable.kind} and has none). Use a comparison such as "
+                f'"{variable.name} > 3".'
+            )
+    elif level_position(variable.levels, part) is None:
+        levels = ", ".join(map(str, variable.levels))
+        raise SchemaError(
+            f"question {question!r} requires {variable.name!r} to be {part!r}, "
+            f"which is not one of its levels ({levels})."
+        )
+
+
+def requires_to_value(question: Question) -> Any:
+    """Return prerequisites as a table of levels, or as a list that also has comparisons as text."""
+    is_comparison = [
+        isinstance(part, Comparison) for parts in question.requires.values() for part in parts
+    ]
+    if not any(is_comparison):
+        return dict(question.requires)
+    values: list[Any] = []
+    for name, parts in question.requires.items():
+        levels = tuple(part for part in parts if not isinstance(part, Comparison))
+        values += [{name: levels}] if levels else []
+        values += [f"{name} {part}" for part in parts if isinstance(part, Comparison)]
+    return tuple(values)
+
+
+def parse_requires_value(where: str, value: Any) -> dict[str, Requirement]:
+    """Return the prerequisites that a schema file states: a text, a table of levels, or a list of these."""
+    expected = 'a text such as "years > 3", a table such as { smoker = "yes" }, or a list of these'
+    parts = value if isinstance(value, list) else [value]
+    for part in parts:
+        check_type(where, part, str | dict, expected)
+    checked = [part if isinstance(part, str) else _parse_level_table(where, part) for part in parts]
+    try:
+        return parse_requires(checked)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def _parse_level_table(where: str, value: dict[str, Any]) -> dict[str, tuple[Level, ...]]:
+    lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in value.items()}
+    return {name: parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from eddi.errors import SchemaError, TargetError
 from eddi.table.beliefs.statements import Belief, Relation, check_statements
-from eddi.table.cells.missing import has_code
-from eddi.table.checks.requirements import check_requirement
 from eddi.table.checks.unique_names import check_unique
 from eddi.table.languages.translations import QuestionTexts, check_languages
-from eddi.table.question import Question, parse_requires
+from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
+from eddi.table.series.age_windows import add_windows
+from eddi.table.series.time_section import TimeSection
 from eddi.table.survival.in_schema import SurvivalColumns, add_survival, check_survival
 from eddi.table.text import format_html_table, format_names, suggest_name
 from eddi.table.variable import Level, Variable
@@ -69,6 +69,8 @@ class Schema:
         notes: what to check in an inferred schema. They do not affect how a table is read.
         language: code of the language of the texts, such as "en"; empty if it is not known. Variables and
             questions have their texts in other languages.
+        time: how repeated measurements become rows; None for a table with one row per person. Use
+            `with_time` to set it.
     """
 
     variables: tuple[Variable, ...]
@@ -85,12 +87,13 @@ class Schema:
     relations: tuple[Relation, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)
     language: str = ""
+    time: TimeSection | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if item.name not in ("stop", "exploration", "language"):
+            if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
-        variables = tuple(_add_codes(v, self.missing, self.declined) for v in self.variables)
+        variables = tuple(v.with_codes(self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
@@ -325,7 +328,13 @@ class Schema:
         else:
             variables = (*self.variables, variable)
         notes = tuple(note for note in self.notes if note.column != variable.column)
-        return replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        schema = replace(self, variables=variables, set_aside=set_aside, notes=notes)
+        return schema if self.time is None else schema.with_time(self.time)
+
+    def with_time(self, time: TimeSection) -> "Schema":
+        """Return a copy whose repeated variables have one variable per window of age."""
+        variables, questions = add_windows(time, self.variables, self.explicit_questions)
+        return replace(self, variables=variables, explicit_questions=questions, time=time)
 
     def without(
         self,
@@ -336,6 +345,8 @@ class Schema:
         """Return a copy in which these variables are set aside, that is, not modelled."""
         for name in names:
             self._check_variable(name, "cannot set aside")
+        if self.time is not None:
+            names = (*names, *(derived for name in names for derived in self.time.family(name)))
         questions = tuple(
             replace(q, reveals=remaining)
             for q in self.explicit_questions
@@ -359,6 +370,7 @@ class Schema:
             relations=tuple(r for r in self.relations if not {r.of, r.to} & set(names)),
             notes=tuple(note for note in self.notes if note.column not in names),
             language=self.language,
+            time=None if self.time is None else self.time.without(names),
         )
 
     def _check_variable(self, name: str, context: str = "") -> None:
@@ -375,18 +387,3 @@ class Schema:
                 )
         hint = suggest_name(name, self.names)
         return f"not a variable of this schema.{hint} Variables are: {format_names(self.names)}."
-
-
-def _add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
-    """Return the variable with its own codes, then those of the whole table."""
-    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
-    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
-    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
-    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
-    if not (missing or declined):
-        return variable
-    return replace(
-        variable,
-        missing=(*own_missing, *table_missing),
-        declined=(*own_declined, *table_declined),
-    )

@@ -13,9 +13,11 @@ from eddi.table.beliefs.statements import Belief, parse_beliefs, parse_relations
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat
 from eddi.table.languages.schema_section import Translations, format_languages, parse_languages
-from eddi.table.question import Comparison, Question, Requirement, parse_requires
+from eddi.table.question import Question, parse_requires_value, requires_to_value
 from eddi.table.schema import Schema, SetAside
 from eddi.table.section import Section, parse_groups
+from eddi.table.series.age_windows import add_windows
+from eddi.table.series.time_section import TimeSection
 from eddi.table.survival import schema_entry
 from eddi.table.text import format_names
 from eddi.table.toml_values import (
@@ -32,7 +34,7 @@ from eddi.table.toml_values import (
     parse_text,
     to_int_if_whole,
 )
-from eddi.table.variable import Kind, Level, Variable
+from eddi.table.variable import Kind, Variable
 
 # The fingerprint of a training table is a hash that includes these comments. Changing one of them
 # would make the checkpoints of earlier versions unusable.
@@ -47,8 +49,9 @@ SECTIONS = {
     "identifiers": "# Columns that name a row, and how we know. Never modelled.",
     "ignored": "# Columns left out, and why. To model one, move it to [variables] with a kind.",
     "languages": "# The same texts in other languages.",
+    "time": "# Repeated measurements: person, time, unit, windows of age, decision times.",
 }
-WITHOUT_NOTES = ("stop", "exploration", "beliefs", "sections")  # their keys are no columns
+WITHOUT_NOTES = ("stop", "exploration", "beliefs", "sections", "time")  # their keys are no columns
 RELATIONS = "# How variables are related: raises or lowers; weak, moderate or strong."
 
 _OPTION_KEYS = ("column", "option", "separator")
@@ -66,6 +69,7 @@ _VARIABLE_KEYS = (
     "labels",
     "help",
     *schema_entry.KEYS,
+    "repeats",
 )
 _QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never", "section")
 _TOP_KEYS = ("targets", "missing", "declined", "exclusive", "language", "relations")
@@ -122,18 +126,24 @@ def from_document(document: dict[str, Any]) -> Schema:
     translations = parse_languages(parse_section(document, "languages"), language)
     questions = _add_translated(parse_section(document, "questions"), variables, translations)
     translations.check_names(variables, questions)
+    parsed_variables = tuple(
+        replace(_parse_variable(name, entry), translations=translations.variables.get(name, {}))
+        for name, entry in variables.items()
+    )
+    parsed_questions = tuple(
+        replace(
+            _parse_question(name, entry, variables),
+            translations=translations.questions.get(name, {}),
+        )
+        for name, entry in questions.items()
+    )
+    time = _parse_time(document, variables)
+    if time is not None:
+        parsed_variables, parsed_questions = add_windows(time, parsed_variables, parsed_questions)
     return Schema(
-        variables=tuple(
-            replace(_parse_variable(name, entry), translations=translations.variables.get(name, {}))
-            for name, entry in variables.items()
-        ),
-        explicit_questions=tuple(
-            replace(
-                _parse_question(name, entry, variables),
-                translations=translations.questions.get(name, {}),
-            )
-            for name, entry in questions.items()
-        ),
+        variables=parsed_variables,
+        explicit_questions=parsed_questions,
+        time=time,
         targets=parse_names("targets", document.get("targets", [])),
         set_aside=(*_parse_set_aside(document, "identifiers"), *_parse_set_aside(document, "ignored")),
         missing=parse_levels("missing", document.get("missing", [])),
@@ -165,10 +175,16 @@ def _format_schema(schema: Schema) -> Iterator[str]:
     for name in ("language", "missing", "declined", "exclusive"):
         if value := getattr(schema, name):
             yield f"{name} = {format_value(value)}"
-    variables = ((v.name, _format_variable(v, schema)) for v in schema.variables)
+    derived = () if schema.time is None else schema.time.derived_names()
+    variables = (
+        (v.name, _format_variable(v, schema)) for v in schema.variables if v.name not in derived
+    )
     yield from _format_section("variables", variables, schema)
-    questions = ((q.name, _format_question(q, schema)) for q in schema.explicit_questions)
+    asked = (question for question in schema.explicit_questions if question.name not in derived)
+    questions = ((question.name, _format_question(question, schema)) for question in asked)
     yield from _format_section("questions", questions, schema)
+    time = {} if schema.time is None else schema.time.to_document()
+    yield from _format_section("time", ((k, format_value(v)) for k, v in time.items()), schema)
     for section in ("stop", "exploration"):
         numbers = getattr(schema, section).items()
         entries = ((name, f"{to_int_if_whole(value)!r}") for name, value in numbers)
@@ -226,6 +242,8 @@ def _format_notes(column: str, schema: Schema) -> Iterator[str]:
 
 def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
     missing, declined = (schema.missing, schema.declined) if schema is not None else ((), ())
+    time = None if schema is None else schema.time
+    summary = None if time is None else time.repeats.get(variable.name)
     source = variable.source
     return format_inline_table(
         kind=str(variable.kind),
@@ -243,6 +261,7 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
         title=variable.title or None,
         labels=variable.labels or None,
         help=variable.help or None,
+        repeats=True if summary == "last" else summary,
     )
 
 
@@ -254,25 +273,10 @@ def _format_question(question: Question, schema: Schema) -> str:
         text=None if question.text == question.name else question.text,
         help=question.help or None,
         always=True if question.always else None,
-        requires=_requires_to_value(question) or None,
+        requires=requires_to_value(question) or None,
         never=True if question.never else None,
         section=question.section or None,
     )
-
-
-def _requires_to_value(question: Question) -> Any:
-    """Return prerequisites as a table of levels, or as a list that also has comparisons as text."""
-    is_comparison = [
-        isinstance(part, Comparison) for parts in question.requires.values() for part in parts
-    ]
-    if not any(is_comparison):
-        return dict(question.requires)
-    values: list[Any] = []
-    for name, parts in question.requires.items():
-        levels = tuple(part for part in parts if not isinstance(part, Comparison))
-        values += [{name: levels}] if levels else []
-        values += [f"{name} {part}" for part in parts if isinstance(part, Comparison)]
-    return tuple(values)
 
 
 def _parse_toml(text: str) -> Schema:
@@ -307,6 +311,18 @@ def _parse_variable(name: str, entry: Any) -> Variable:
     )
 
 
+def _parse_time(document: dict[str, Any], variables: dict[str, Any]) -> TimeSection | None:
+    repeats = {name: entry["repeats"] for name, entry in variables.items() if "repeats" in entry}
+    if "time" in document:
+        return TimeSection.from_document(parse_section(document, "time"), repeats)
+    if repeats:
+        raise SchemaError(
+            f"{format_names(list(repeats))} repeats, but the schema has no section [time]. Add it with "
+            "the columns of the person and of the time."
+        )
+    return None
+
+
 def _parse_format(where: str, value: Any) -> NumberFormat:
     return NumberFormat.from_example(parse_text(where, value))
 
@@ -338,7 +354,7 @@ def _parse_question(name: str, entry: Any, variables: dict[str, Any]) -> Questio
         text=parse_text(f"{where}: text", entry.get("text", "")),
         cost=parse_number(f"{where}: cost", entry.get("cost", 1)),
         always=parse_bool(f"{where}: always", entry.get("always", False)),
-        requires=_parse_requires(f"{where}: requires", entry.get("requires", {})),
+        requires=parse_requires_value(f"{where}: requires", entry.get("requires", {})),
         never=parse_bool(f"{where}: never", entry.get("never", False)),
         help=parse_text(f"{where}: help", entry.get("help", "")),
         section=parse_text(f"{where}: section", entry.get("section", "")),
@@ -371,20 +387,3 @@ def _parse_set_aside(document: dict[str, Any], section: str) -> Iterator[SetAsid
     for name, reason in parse_section(document, section).items():
         text = parse_text(f"{section}: {name!r}", reason)
         yield SetAside(name, text, "identifier" if section == "identifiers" else "ignored")
-
-
-def _parse_requires(where: str, value: Any) -> dict[str, Requirement]:
-    expected = 'a text such as "years > 3", a table such as { smoker = "yes" }, or a list of these'
-    parts = value if isinstance(value, list) else [value]
-    for part in parts:
-        check_type(where, part, str | dict, expected)
-    checked = [part if isinstance(part, str) else _parse_level_table(where, part) for part in parts]
-    try:
-        return parse_requires(checked)
-    except SchemaError as error:
-        raise SchemaError(f"{where}: {error}") from None
-
-
-def _parse_level_table(where: str, value: dict[str, Any]) -> dict[str, tuple[Level, ...]]:
-    lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in value.items()}
-    return {name: parse_levels(f"{where}: {name!r}", levels) for name, levels in lists.items()}

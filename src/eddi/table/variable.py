@@ -196,6 +196,20 @@ class Variable:
         """All codes that stand for no value."""
         return (*self.missing, *self.declined)
 
+    def with_codes(self, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> "Variable":
+        """Return a copy with its own codes, then those of the whole table."""
+        if not (missing or declined):
+            return self
+        own_missing = tuple(code for code in self.missing if not has_code(missing, code))
+        own_declined = tuple(code for code in self.declined if not has_code(declined, code))
+        table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+        table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+        return replace(
+            self,
+            missing=(*own_missing, *table_missing),
+            declined=(*own_declined, *table_declined),
+        )
+
     def describe_values(self) -> str:
         """Return the possible values in words: the levels, or the range and unit."""
         if self.survival is not None:

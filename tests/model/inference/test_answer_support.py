@@ -1,5 +1,6 @@
 """The possible answers to every variable: levels, atoms, and merged neighbours if there are many."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,18 @@ def test_a_quantity_more_precise_than_its_atoms_has_points_of_its_distribution(f
     pills = slice(support.first[1], support.first[1] + support.count[1])
     fixed = answers_before_any_question(fitted, n_points)[1]
     assert torch.equal(answers.values[0, pills], fixed.values[0, pills])  # its atoms are exact
+
+
+@pytest.mark.parametrize("has_ties", [False, True])
+def test_a_value_that_many_rows_share_keeps_atoms_until_they_are_much_coarser(fitted, has_ties):
+    frozen, marginals = narrow(fitted, sd=0.577), copy.deepcopy(fitted.network.marginals)
+    if has_ties:
+        marginals.atoms.spread[0, 0] = 0.0
+    support = AnswerSupport.from_marginals(marginals, frozen, 8)
+    with torch.inference_mode():
+        answers = support(frozen.features(fitted.code(Evidence.empty(1, 5))))
+    has_points = answers.depends_on_row is not None and bool(answers.depends_on_row[0, support.first[0]])
+    assert has_points is not has_ties
 
 
 def test_points_of_a_normal_distribution_have_its_variance():

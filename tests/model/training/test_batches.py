@@ -121,3 +121,11 @@ def test_weights_correct_for_missing_values_only_if_the_recipe_says_so():
 def test_the_seeds_of_neighbouring_steps_differ():
     seeds = {mix_seed(seed, step) for seed in range(20) for step in range(-2, 200)}
     assert len(seeds) == 20 * 202
+
+
+def test_every_group_of_rows_is_drawn_equally_often():
+    groups = np.array([0] * 50 + [1] * 10)
+    evidence = replace(draw_evidence(), groups=groups)
+    sampler = BatchSampler(evidence, SMALL, n_latent=3, seed=0, device=torch.device("cpu"), targets=())
+    rows = sampler._draw_rows(4_000, generator())
+    assert (groups[rows.numpy()] == 1).mean() == pytest.approx(0.5, abs=0.03)

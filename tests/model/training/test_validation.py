@@ -16,6 +16,7 @@ from eddi.model.training.validation import (
     Validation,
     count_validation_rows,
     entry_scores,
+    split_by_content,
     split_validation,
 )
 from eddi.table.evidence import Evidence
@@ -100,3 +101,21 @@ def test_the_score_is_the_mean_over_hidden_entries(recipe):
 def test_there_is_no_score_if_no_entry_is_hidden():
     recipe = replace(SMALL, max_missing=0.0)
     assert build_validation(draw_evidence(20), recipe).score(build_network(recipe)) is None
+
+
+def test_rows_of_a_group_are_never_split():
+    groups = np.repeat(np.arange(400), 3)
+    evidence = replace(Evidence.of(np.arange(1200.0)[:, None]), groups=groups)
+    training, held_out = split_validation(evidence, DEFAULT, seed=0)
+    assert len(training) == 360 * 3
+    assert sorted(held_out.groups) == sorted(set(held_out.groups))
+    assert sorted([*set(training.groups), *held_out.groups]) == list(range(400))
+
+
+def test_a_group_that_is_held_out_by_its_number_stays_held_out():
+    groups = np.repeat(np.random.default_rng(0).permutation(10_000)[:100], 2)
+    evidence = replace(Evidence.of(np.arange(200.0)[:, None]), groups=groups)
+    training, held_out = split_by_content(evidence, DEFAULT)
+    smaller_training, _ = split_by_content(evidence[:150], DEFAULT)
+    assert not set(training.groups) & set(held_out.groups)
+    assert not set(smaller_training.groups) & set(held_out.groups)

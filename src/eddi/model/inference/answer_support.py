@@ -27,7 +27,10 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.marginals import Marginals
 from eddi.table.variable import Kind
 
-MAX_VARIANCE_RATIO = 4.0  # variance of the atoms' distribution / predicted variance
+MAX_VARIANCE_RATIO = 2.0  # variance of the atoms' distribution / predicted variance
+MAX_RATIO_WITH_TIES = (
+    4.0  # the same where many rows share a value, such as 0: no normal distribution does
+)
 N_POINTS = 5  # of a predicted distribution; eight give the same decisions
 MAX_LEVELS = 16  # of an ordinal; with more, neighbouring levels are merged, as those of a quantity
 
@@ -145,14 +148,16 @@ class _QuantitySupport:
     """Atoms of some quantities or, where they are too coarse, points of the predicted distribution.
 
     Atoms are too coarse for a row if the variance of their distribution, including that inside bins, is
-    more than MAX_VARIANCE_RATIO times the predicted variance. Otherwise atoms are better, because their
-    distribution can have any shape.
+    more than MAX_VARIANCE_RATIO times the predicted variance (MAX_RATIO_WITH_TIES if an atom is a single
+    value). Otherwise atoms are better, because their distribution can have any shape.
     """
 
     def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._head, self._n = discrete, head, n
         self.values = _first_values(discrete, n)
+        has_ties = (spread == 0).any(1)
+        self._max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
         self._second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
         n_points = min(n, N_POINTS)
         self._levels = (
@@ -164,7 +169,7 @@ class _QuantitySupport:
         probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
         outputs = self._head(features)
         predicted = self._head.heads.predictive_scale(outputs).square()  # [rows, variables]
-        is_coarse = self._variance(probabilities) > MAX_VARIANCE_RATIO * predicted
+        is_coarse = self._variance(probabilities) > self._max_ratio * predicted
         values = self._discrete.values.expand_as(probabilities)
         is_merged = self._n < values.shape[-1]
         if is_merged:

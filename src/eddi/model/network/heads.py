@@ -46,10 +46,18 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("inverse", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.is_sorted = by_kind == sorted(by_kind)
+        self._heads: tuple[Tensor | None, tuple[Head, ...]] = (None, ())
         self.has_levels = any(spec.kind.is_discrete for spec in self.specs)
 
-    def heads(self) -> Iterator[Head]:
+    def heads(self) -> "tuple[Head, ...]":
         """The groups of variables that share a likelihood, in the order of the outputs."""
+        by_kind, heads = self._heads
+        if by_kind is not self.by_kind:  # another device, or the first call
+            heads = tuple(self._build_heads())
+            self._heads = (self.by_kind, heads)
+        return heads
+
+    def _build_heads(self) -> Iterator[Head]:
         for kind, variables, outputs in self.extents:
             likelihood = cast("Likelihood", self.likelihoods[kind])
             yield Head(self.by_kind[variables], outputs, likelihood)

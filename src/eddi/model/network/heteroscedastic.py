@@ -127,5 +127,5 @@ def invert_softplus(scale: Tensor) -> Tensor:
 
 def calibrate_scale(scale: Tensor, calibration_params: Tensor) -> Tensor:
     """stretch * scale ** power; both are 1 until `training.calibration` sets them."""
-    stretch, power = calibration_params
+    stretch, power = calibration_params.unbind()
     return torch.pow(scale, power).mul(stretch)

@@ -47,7 +47,8 @@ class BatchSampler:
     def _set_rows(self, evidence: Evidence) -> None:
         is_weighted = self.recipe.weigh
         weights = inverse_propensity_weights(evidence) if is_weighted else evidence.observed
-        values, rates = [evidence.values], [np.ones(len(evidence))]
+        values, rates = [evidence.values], [evidence.group_weights()]
+        self.is_uniform = self.extra is None and evidence.groups is None
         entry_weights = [weights.astype(np.float32)]
         if self.extra is not None:
             values.append(self.extra.rows.values)
@@ -67,7 +68,7 @@ class BatchSampler:
             yield from self._draw_block(start, min(start + self.block_steps, last))
 
     def _draw_rows(self, n: int, random: torch.Generator) -> Tensor:
-        if self.extra is None:
+        if self.is_uniform:
             return torch.randint(len(self.values), (n,), generator=random)
         return torch.multinomial(self.rates, n, replacement=True, generator=random)
 

@@ -108,15 +108,17 @@ def _make_folds(
 ) -> list[Fold]:
     """Copies of an untrained network, each with the rows of all folds but one."""
     folds = []
-    for held_out in split_folds(len(evidence), recipe.folds, seed):
-        rows = evidence[np.setdiff1d(np.arange(len(evidence)), held_out)]
-        validation = Validation(evidence[held_out], recipe, seed=seed, device=CPU, targets=targets)
-        folds.append(Fold(copy.deepcopy(network), rows, evidence[held_out], validation))
+    n_groups, random = evidence.n_groups, np.random.default_rng(seed)
+    for numbers in split_folds(n_groups, recipe.folds, seed):
+        rows = evidence.select_groups(np.setdiff1d(np.arange(n_groups), numbers))
+        held_out = evidence.select_groups(numbers).draw_from_groups(random)
+        validation = Validation(held_out, recipe, seed=seed, device=CPU, targets=targets)
+        folds.append(Fold(copy.deepcopy(network), rows, held_out, validation))
     return folds
 
 
 def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:
-    """Row numbers of each fold; sizes differ by at most one."""
+    """Numbers of the rows, or groups of rows, of each fold; sizes differ by at most one."""
     random = torch.Generator().manual_seed(mix_seed(seed, -1))
     order = torch.randperm(n_rows, generator=random).numpy()
     return [np.sort(rows) for rows in np.array_split(order, min(n_folds, n_rows))]

@@ -55,8 +55,8 @@ class PreparedTable:
 
     @property
     def n_main_rows(self) -> int:
-        """The number of ``rows``."""
-        return self.n_rows if isinstance(self.rows, StreamedEvidence) else len(self.rows)
+        """The number of independent ``rows``, or groups of rows."""
+        return self.n_rows if isinstance(self.rows, StreamedEvidence) else self.rows.n_groups
 
 
 def prepare(
@@ -86,9 +86,21 @@ def prepare(
         return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
-    evidence = coding.encode(numbers)
+    evidence = replace(coding.encode(numbers), groups=find_groups(table, schema))
     warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
+
+
+def find_groups(table: pa.Table, schema: Schema) -> NDArray[np.int64] | None:
+    """A number for the person of each row, which depends on the name alone; None for a static table."""
+    if schema.time is None or schema.time.person not in table.column_names:
+        return None
+    cells = table[schema.time.person].dictionary_encode().combine_chunks()
+    array = cells if isinstance(cells, pa.DictionaryArray) else cells.chunk(0)
+    names = (repr(name).encode() for name in array.dictionary.to_pylist())
+    digests = [hashlib.blake2b(name, digest_size=8).digest() for name in names]
+    hashes = np.array([int.from_bytes(digest, "big") >> 1 for digest in digests], dtype=np.int64)
+    return np.asarray(hashes[array.indices.to_numpy()])
 
 
 def _prepare_with_beliefs(

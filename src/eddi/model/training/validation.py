@@ -36,29 +36,35 @@ def count_validation_rows(n_rows: int, recipe: Recipe) -> int:
 def split_validation(
     evidence: Evidence | StreamedEvidence, recipe: Recipe, seed: int
 ) -> tuple[Evidence | StreamedEvidence, Evidence | None]:
-    """Training rows and held-out rows."""
+    """Training rows and held-out rows. Of a group that is held out, one random row is kept."""
     if isinstance(evidence, StreamedEvidence):
         return evidence, evidence.validation() if evidence.held_out else None
-    n = count_validation_rows(len(evidence), recipe)
+    n_groups = evidence.n_groups
+    n = count_validation_rows(n_groups, recipe)
     if n == 0:
         return evidence, None
     random = torch.Generator().manual_seed(mix_seed(seed, -1))
-    order = torch.randperm(len(evidence), generator=random).numpy()
-    return evidence[order[n:]], evidence[order[:n]]
+    order = torch.randperm(n_groups, generator=random).numpy()
+    held_out = evidence.select_groups(order[:n]).draw_from_groups(np.random.default_rng(seed))
+    return evidence.select_groups(order[n:]), held_out
 
 
 def split_by_content(evidence: Evidence, recipe: Recipe) -> tuple[Evidence, Evidence | None]:
-    """Training rows and held-out rows, chosen by a hash of each row.
+    """Training rows and held-out rows, chosen by a hash of each row or, if there are groups, by their number.
 
     A row stays where it was when the table grows, so a model that starts from the weights of an earlier
-    one has not seen the rows that it is validated with.
+    one has not seen the rows that it is validated with. Numbers of groups are hashes, too.
     """
-    n = min(int(len(evidence) * max(recipe.validation, SMALL_SHARE)), MAX_VALIDATION_ROWS)
+    n = min(int(evidence.n_groups * max(recipe.validation, SMALL_SHARE)), MAX_VALIDATION_ROWS)
     if n < MIN_VALIDATION_ROWS:
         return evidence, None
-    hashes = [hash_row(values, observed) for values, observed in zip(*_bytes(evidence), strict=True)]
-    order = np.argsort(np.array(hashes, dtype=np.uint64), kind="stable")
-    return evidence[np.sort(order[n:])], evidence[np.sort(order[:n])]
+    if evidence.groups is None:
+        hashes = [hash_row(values, observed) for values, observed in zip(*_bytes(evidence), strict=True)]
+        order = np.argsort(np.array(hashes, dtype=np.uint64), kind="stable")
+    else:
+        order = np.arange(evidence.n_groups)
+    held_out = evidence.select_groups(np.sort(order[:n])).draw_from_groups(np.random.default_rng(0))
+    return evidence.select_groups(np.sort(order[n:])), held_out
 
 
 def hash_row(values: bytes, observed: bytes) -> int:

@@ -40,7 +40,7 @@ UPLOAD_BODY = {
     }
 }
 ERROR_RESPONSES = problem_details.openapi_responses(401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
-JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn, Field(discriminator="kind")]
+JobIn = Annotated[schemas.FitIn | schemas.EvaluateIn | schemas.LearnIn, Field(discriminator="kind")]
 DeleteModels = Annotated[
     bool, Query(description="Whether to delete also its models that were never published.")
 ]
@@ -137,11 +137,19 @@ def _add_jobs(routes: APIRouter, workshop: Workshop, *, read: RouteOptions, writ
     def list_jobs() -> list[schemas.JobOut]:
         return [schemas.job(job, jobs.progress(job.key)) for job in jobs.all()]
 
-    @routes.post("/jobs", status_code=201, tags=["jobs"], summary="Train or evaluate a model", **write)
+    @routes.post(
+        "/jobs",
+        status_code=201,
+        tags=["jobs"],
+        summary="Train or evaluate a model, or learn from interviews",
+        **write,
+    )
     def submit(spec: JobIn, request: Request, response: Response) -> schemas.JobOut:
         by = get_author(request)
         if isinstance(spec, schemas.FitIn):
             job = workshop.fit(**spec.model_dump(exclude={"kind"}), by=by)
+        elif isinstance(spec, schemas.LearnIn):
+            job = workshop.learn(spec.questionnaire, publish=spec.publish, by=by)
         else:
             job = jobs.get(workshop.evaluate(spec.model, by=by))
         response.headers["Location"] = f"/jobs/{job.key}"

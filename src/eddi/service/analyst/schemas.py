@@ -51,6 +51,16 @@ class EvaluateIn(_In):
     model: Name = Field(description="The model's sha256.")
 
 
+class LearnIn(_In):
+    """Learn from the interviews of a questionnaire, and compare the model with its current version."""
+
+    kind: Literal["learn"]
+    questionnaire: Name = Field(description="Its name.")
+    publish: bool = Field(
+        default=False, description="Whether to publish the model if it is better with 95% confidence."
+    )
+
+
 class VersionIn(_In):
     """A new version of a questionnaire."""
 

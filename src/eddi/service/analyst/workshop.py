@@ -14,6 +14,7 @@ from eddi.service.analyst.data.blob_store import BlobNotFoundError, BlobStore
 from eddi.service.analyst.data.tables import Tables
 from eddi.service.analyst.jobs.job_queue import Job, JobConflictError, JobKind, JobQueue, JobState
 from eddi.service.analyst.jobs.job_supervisor import JobSupervisor, evaluation_spec
+from eddi.service.analyst.learning.learning import Learning
 from eddi.service.analyst.models.catalogue import PublishedCatalogue
 from eddi.service.analyst.models.model_names import ModelNames
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
@@ -59,7 +60,10 @@ class Workshop:
         self.invitations = Invitations(store)
         self.activity = ActivityLog(store)
         self.catalogue = PublishedCatalogue(self.publisher, self.blobs)
-        self.supervisor = JobSupervisor(self.jobs, self.blobs, max_running=max_running_jobs)
+        self.learning = Learning(self.jobs, self.catalogue)
+        self.supervisor = JobSupervisor(
+            self.jobs, self.blobs, self.learning, max_running=max_running_jobs
+        )
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -172,13 +176,19 @@ class Workshop:
         job = self._find_training(digest)
         if job is None:
             raise ModelNotFoundError(
-                f"no job trained a model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
+                f"no job trained a model {digest[:64]!r}. The workshop lists all models."
             )
         if not job.spec["held_out"]:
             raise JobConflictError(
                 "no rows were held out for an evaluation. Train the model again with held-out rows."
             )
         return self._submit(JobKind.EVALUATE, evaluation_spec(job, job.result), by=by).key
+
+    def learn(self, name: str, *, publish: bool = False, by: str = NO_KEY) -> Job:
+        """Submit a job that learns from the interviews of a questionnaire; see `Learning.submit`."""
+        job = self.learning.submit(name, publish=publish, by=by)
+        self.supervisor.check_again(job.key)
+        return job
 
     def cancel(self, key: str, *, by: str = NO_KEY) -> Job:
         """End a job; it can be resumed."""
@@ -272,9 +282,7 @@ class Workshop:
         for model in self.models():
             if model.digest == digest:
                 return model
-        raise ModelNotFoundError(
-            f"there is no model {digest[:64]!r}. The workshop (`GET /models`) lists all models."
-        )
+        raise ModelNotFoundError(f"there is no model {digest[:64]!r}. The workshop lists all models.")
 
     def models(self) -> list[TrainedModel]:
         """All models that a job trained or the server was started with, newest first."""
@@ -282,7 +290,7 @@ class Workshop:
         models = {
             str(job.result["model"]): self._from_training(job, jobs)
             for job in jobs
-            if job.kind is JobKind.FIT and job.state is JobState.FINISHED
+            if job.kind.is_training and job.state is JobState.FINISHED
         }
         published = sorted(self.publisher.all(), key=lambda item: item.versions[0].published_at)
         for questionnaire in published:  # a model is called as it was first published
@@ -318,7 +326,7 @@ class Workshop:
 
     def _find_training(self, digest: str) -> Job | None:
         for job in self.jobs.all():
-            is_trained = job.kind is JobKind.FIT and job.state is JobState.FINISHED
+            is_trained = job.kind.is_training and job.state is JobState.FINISHED
             if is_trained and job.result["model"] == digest:
                 return job
         return None

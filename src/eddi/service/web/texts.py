@@ -34,7 +34,8 @@ class Texts:
 
     def name(self, variable: Variable) -> str:
         """The name of a variable."""
-        return self.settings.names.get(variable.name) or self._translate(variable).title or variable.name
+        given = self.settings.names.get(variable.name) or self._translate(variable).title
+        return given or split_words(variable.name)
 
     def title(self, variable: Variable) -> str:
         """The name of a variable at the beginning of a line."""
@@ -104,12 +105,17 @@ class Texts:
         text = self.settings.questions.get(question.name)
         translated = question.in_language(self.language.code)
         if not text and translated.text == question.name:
-            text = self.settings.names.get(question.name)
+            text = self.settings.names.get(question.name) or split_words(question.name)
         return Question(question.name, question.reveals, text) if text else translated
 
     def _translate(self, variable: Variable) -> Variable:
         """The variable with the schema's texts in this language."""
         return variable.in_language(self.language.code)
+
+
+def split_words(name: str) -> str:
+    """The name of a column with spaces, so that it can be read."""
+    return name.replace("_", " ").strip() or name
 
 
 PLAIN = Texts()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eddi.service.analyst.accounts import activity
+from eddi.service.analyst.accounts import activity_page
 from eddi.service.web.api_keys import Role
 
 
@@ -41,11 +41,22 @@ def test_the_log_is_filtered(ada):
     assert "issued a key" not in page
 
 
-def test_the_log_has_pages(ada):
-    export(ada, activity.PAGE_SIZE + 1)
+def test_entries_that_say_the_same_in_a_row_are_one(ada):
+    export(ada, 3)
+    page = ada.get(f"/analyst/activity?person={ada.name}").text
+    assert page.count("exported answers to") == 1
+    assert "(0 people, answers.csv), 3 times" in page
+
+
+def test_the_log_has_pages(ada, monkeypatch):
+    monkeypatch.setattr(activity_page, "PAGE_SIZE", 4)
+    for _ in range(2):
+        export(ada)
+        assert ada.get("/analyst/questionnaires/people/answers.redcap.csv").status_code == 200
+    export(ada)
     address = f"/analyst/activity?person={ada.name}"
     first, last = ada.get(address).text, ada.get(f"{address}&page=2").text
-    assert first.count("exported answers to") == activity.PAGE_SIZE
+    assert first.count("exported answers to") == 4
     assert ("Older" in first, "Newer" in first) == (True, False)
     assert last.count("exported answers to") == 1
     assert ("Older" in last, "Newer" in last) == (False, True)

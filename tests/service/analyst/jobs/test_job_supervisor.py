@@ -155,7 +155,7 @@ def test_one_job_runs_at_a_time(workshop, table):
 
 def test_a_supervisor_that_stops_leaves_its_jobs_to_the_next_one(workshop, table):
     key = submit(workshop, table, steps=MANY_STEPS)
-    supervisor = JobSupervisor(workshop.jobs, workshop.blobs)
+    supervisor = JobSupervisor(workshop.jobs, workshop.blobs, workshop.learning)
     supervisor.start()
     end = time.monotonic() + SECONDS_TO_WORK
     while key not in supervisor._running and time.monotonic() < end:

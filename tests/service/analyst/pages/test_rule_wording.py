@@ -29,7 +29,7 @@ def test_rules_are_described_in_the_language():
         text = describe_stop(Stop(after=2, sd_below=0.5))
         order = describe_order("random")
     assert text == "endet nach 2 Antworten oder wenn die Standardabweichung kleiner als 0,5 ist"
-    assert order == "Zufällige Reihenfolge"
+    assert order == "zufällige Reihenfolge"
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)

@@ -90,7 +90,7 @@ class Permissions:
         for name in (access.owner, *access.editors):
             if name not in known:
                 raise AccessError(
-                    f"no analyst has a valid key {name[:40]!r}. `GET /accounts` lists all accounts."
+                    f"no analyst has a valid key {name[:40]!r}. Choose one of the accounts."
                 )
 
     def holders(self) -> list[Key]:

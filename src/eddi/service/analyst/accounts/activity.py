@@ -45,6 +45,7 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("questionnaire", FORGOTTEN): N_("deleted the questionnaire"),
     ("site", "first-page-chosen"): N_("chose what the server's address shows:"),
     ("invitations", "issued"): N_("issued invitations to"),
+    ("learning", "learning-changed"): N_("changed when a model learns from the answers to"),
     ("activity", "exported"): N_("exported answers to"),
     ("activity", "outcomes-recorded"): N_("recorded outcomes of"),
     ("activity", "person-deleted"): N_("deleted the answers of one person to"),
@@ -53,8 +54,12 @@ ACTIONS: Mapping[tuple[str, str], str] = {
     ("key", "revoked"): N_("revoked the key of"),
     ("key", FORGOTTEN): N_("erased a key"),
 }
-JOBS = {"fit": N_("started training on"), "evaluate": N_("started an evaluation on")}
-ABOUT_QUESTIONNAIRES = ("questionnaire", "invitations", "activity")
+JOBS = {
+    "fit": N_("started training on"),
+    "evaluate": N_("started an evaluation on"),
+    "learn": N_("started learning from the answers to"),
+}
+ABOUT_QUESTIONNAIRES = ("questionnaire", "invitations", "activity", "learning")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """The page of the activity log: who did what, by person and by questionnaire."""
 
+import itertools
+from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request, Response
@@ -28,13 +30,17 @@ class ActivityPage:
         query = request.query_params
         person, questionnaire = query.get("person", "")[:80], query.get("questionnaire", "")[:100]
         everything = self.workshop.activity.find()
-        found = self.workshop.activity.find(person=person, questionnaire=questionnaire)
+        log = self.workshop.activity.find(person=person, questionnaire=questionnaire)
+        found = _group_entries(log)
         n_pages = max(1, -(-len(found) // PAGE_SIZE))
         page = min(_parse_page(query.get("page", "")), n_pages)
         context = {
             "section": "activity",
             "title": gettext("Activity"),
-            "entries": [_entry_item(item) for item in found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]],
+            "entries": [
+                _entry_item(entry, n_times)
+                for entry, n_times in found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+            ],
             "n_entries": len(found),
             "people": sorted({(item.author, item.by) for item in everything if item.by}),
             "questionnaires": sorted({item.subject for item in everything if item.questionnaire}),
@@ -47,7 +53,17 @@ class ActivityPage:
         return self.layout.page(request, "activity.html", context)
 
 
-def _entry_item(entry: Entry) -> Context:
+def _group_entries(entries: Sequence[Entry]) -> list[tuple[Entry, int]]:
+    """Entries with their number; those that say the same in a row become one, the newest."""
+
+    def describe(entry: Entry) -> tuple[str, ...]:
+        return entry.author, entry.action, entry.subject, entry.details, entry.address
+
+    groups = (list(group) for _, group in itertools.groupby(entries, key=describe))
+    return [(group[0], len(group)) for group in groups]
+
+
+def _entry_item(entry: Entry, n_times: int) -> Context:
     return {
         "when": format_time(entry.at),
         "at": entry.at,
@@ -56,6 +72,7 @@ def _entry_item(entry: Entry) -> Context:
         "subject": entry.subject,
         "details": entry.details,
         "address": quote(entry.address),
+        "n_times": n_times,
     }
 
 

@@ -103,6 +103,7 @@ class DashboardPage:
         changes = list_changes(history, data.entries)
         context: Context = {
             "n_sampled": min(len(data.entries), MAX_PEOPLE) if len(data.entries) > MAX_PEOPLE else 0,
+            "has_interviews": bool(data.entries),
             "n_interviews": format_integer(len(data.entries)),
             "model_version": data.version.number,
             "history": dashboard_context.describe_changes(changes, data.item, label),

@@ -116,7 +116,7 @@ class Tables:
         """
         events = self.store.read(_stream(key)) if KEY_SHAPE.fullmatch(key) else []
         if not events or events[-1].kind == FORGOTTEN:
-            raise TableNotFoundError(f"there is no table {key[:40]!r}. `GET /tables` lists all tables.")
+            raise TableNotFoundError(f"there is no table {key[:40]!r}. The workshop lists all tables.")
         return _replay(key, events)
 
     def schema_at(self, key: str, version: int) -> str:

@@ -50,6 +50,12 @@ class JobKind(StrEnum):
 
     FIT = "fit"
     EVALUATE = "evaluate"
+    LEARN = "learn"
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the job produces a model."""
+        return self is not JobKind.EVALUATE
 
 
 class JobState(StrEnum):
@@ -122,9 +128,19 @@ class JobQueue:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store, self.folder = store, folder
 
-    def submit(self, kind: JobKind, spec: Mapping[str, Any], *, by: str = NO_KEY) -> Job:
-        """Put a new job into the queue; ``by`` says who did, the name of an API key."""
-        key = secrets.token_hex(6)
+    def submit(self, kind: JobKind, spec: Mapping[str, Any], *, key: str = "", by: str = NO_KEY) -> Job:
+        """Put a new job into the queue.
+
+        Args:
+            kind: what it does.
+            spec: its parameters.
+            key: its identifier; random by default.
+            by: who submits it, the name of an API key.
+
+        Raises:
+            StoreConflict: there is already a job with this key.
+        """
+        key = key or secrets.token_hex(6)
         facts = {"kind": kind, "order": dict(spec), "folder": self.folder_id(), "by": by}
         event = self.store.append(_stream(key), "asked", facts, after=0)
         return _replay(key, [event])
@@ -136,7 +152,7 @@ class JobQueue:
             JobNotFoundError: there is no such job.
         """
         if (job := self.find(key)) is None:
-            raise JobNotFoundError(f"there is no job {key[:40]!r}. `GET /jobs` lists all jobs.")
+            raise JobNotFoundError(f"there is no job {key[:40]!r}. The workshop lists all jobs.")
         return job
 
     def find(self, key: str) -> Job | None:

@@ -12,11 +12,12 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from eddi.durable_file import open_private_file
 from eddi.errors import EddiError
@@ -37,6 +38,7 @@ from eddi.service.web.api_keys import SERVER
 _log = logging.getLogger(__name__)
 
 PERIOD_S = 0.5  # between checks while a job runs
+TRIGGER_PERIOD_S = 300.0  # between checks whether a questionnaire has to learn
 IDLE_PERIOD_S = 2.0  # between checks otherwise; another server may have submitted a job
 WORKER = "eddi.service.analyst.jobs.job_worker"
 KEPT_FILES = ("lock", "progress.json")  # of a finished job
@@ -45,6 +47,19 @@ FUTILE_STARTS = (
     f"The process ended {MAX_FUTILE_STARTS} times in a row without any progress or error message. "
     "It may have run out of memory. Try fewer rows or columns."
 )
+
+
+class LearningJobs(Protocol):
+    """What jobs that learn from interviews need of the server. `Learning` implements it."""
+
+    def write_inputs(self, job: Job, folder: Path) -> None:
+        """Write what the process of a job reads."""
+
+    def complete(self, job: Job, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Act on the result of a job before it is recorded. It may be called again after a crash."""
+
+    def check_triggers(self) -> None:
+        """Submit the jobs that are due."""
 
 
 @dataclass
@@ -59,12 +74,17 @@ class JobSupervisor:
     Args:
         queue: the jobs.
         blobs: contains the tables and models that jobs read, and receives what they produce.
+        learning: prepares and completes jobs that learn from interviews.
         max_running: number of processes at a time.
     """
 
-    def __init__(self, queue: JobQueue, blobs: BlobStore, *, max_running: int = 1) -> None:
-        self.queue, self.blobs, self.max_running = queue, blobs, max_running
+    def __init__(
+        self, queue: JobQueue, blobs: BlobStore, learning: LearningJobs, *, max_running: int = 1
+    ) -> None:
+        self.queue, self.blobs, self.learning = queue, blobs, learning
+        self.max_running = max_running
         self._running: dict[str, _RunningJob] = {}
+        self._next_check = 0.0  # of triggers
         self._over: set[str] = set()  # keys of jobs that need no further checks
         self._wake, self._stop = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
@@ -105,9 +125,15 @@ class JobSupervisor:
             self._wake.clear()
             try:
                 self.check_jobs()
+                self._check_triggers()
             except Exception as error:  # the database or the disk may be available again next time
                 _log.error("jobs", extra={logs.FIELDS: {"error": logs.describe_error(error)}})
             self._wake.wait(PERIOD_S if self._running else IDLE_PERIOD_S)
+
+    def _check_triggers(self) -> None:
+        if time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + TRIGGER_PERIOD_S
+            self.learning.check_triggers()
 
     def _check_running(self, key: str, running: _RunningJob) -> None:
         job = self.queue.find(key)
@@ -136,10 +162,10 @@ class JobSupervisor:
         """Delete what a job's folder no longer needs; False if a process still works in it.
 
         An erased job leaves nothing. A finished job leaves its training history. A job that can be resumed
-        keeps its files.
+        keeps its files, except for one that learns: its files have answers, which people may delete.
         """
         folder = self.queue.job_folder(key)
-        if not folder.is_dir() or (job is not None and job.state is not JobState.FINISHED):
+        if not folder.is_dir() or (job is not None and _needs_files(job)):
             return True
         lock = acquire_lock(folder)
         if lock is None:
@@ -175,6 +201,8 @@ class JobSupervisor:
     def _start_process(self, job: Job, folder: Path, lock: int) -> None:
         (folder / "result.json").unlink(missing_ok=True)
         try:
+            if job.kind is JobKind.LEARN:
+                self.learning.write_inputs(job, folder)
             write_json(folder / "order.json", self._worker_spec(job))
         except EddiError as error:
             self.queue.fail(job, str(error))
@@ -199,6 +227,8 @@ class JobSupervisor:
         if "failed" in result:
             self.queue.fail(job, str(result["failed"]))
             return
+        if job.kind is JobKind.LEARN:
+            result = self.learning.complete(job, result)
         if self.queue.finish(job, result) is None:
             return
         _delete_working_files(self.queue.job_folder(job.key))
@@ -218,7 +248,10 @@ class JobSupervisor:
         if job.kind is JobKind.FIT and "schema" not in spec:  # earlier versions stored it with the job
             tables = Tables(self.queue.store, self.blobs)
             spec["schema"] = tables.schema_at(job.spec["table"], job.spec["table_version"])
-        spec["rows"] = str(self.blobs.path(job.spec["table_seal"]).resolve())
+        table = job.spec["table_seal"]
+        spec["rows"] = str(self.blobs.path(table).resolve()) if table else ""
+        if job.kind is JobKind.LEARN and table:
+            spec["held_out_rows"] = str(self.blobs.path(job.spec["held_out_rows"]).resolve())
         if job.kind is JobKind.EVALUATE:
             spec["seal"] = job.spec["model"]
             spec["model"] = str(self.blobs.path(job.spec["model"]).resolve())
@@ -236,6 +269,13 @@ def evaluation_spec(training: Job, result: Mapping[str, Any]) -> dict[str, Any]:
         "name": training.spec["name"],
         "target": training.spec["target"][0],
     }
+
+
+def _needs_files(job: Job) -> bool:
+    """Whether a job may be resumed from its files."""
+    if job.kind is JobKind.LEARN:
+        return not job.state.is_over
+    return job.state is not JobState.FINISHED
 
 
 def _delete_working_files(folder: Path) -> None:

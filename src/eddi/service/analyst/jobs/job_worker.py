@@ -10,24 +10,20 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eddi.errors import EddiError, TableError, TargetError
+from eddi.errors import EddiError, TableError
 from eddi.service.analyst.data.blob_store import BlobStore
 from eddi.service.analyst.data.tables import read_rows
 from eddi.service.analyst.jobs.folder_lock import hold_lock
 from eddi.service.analyst.jobs.job_queue import JobKind, read_json, write_json
-
-if TYPE_CHECKING:  # the worker starts quickly
-    import pyarrow as pa
-
-    from eddi.model.fitted import FittedModel
+from eddi.service.analyst.learning import learning_job
+from eddi.service.analyst.models.certification import certify_held_out
 
 NICENESS = 5  # respondents who wait for their next question have priority
 MIN_ROWS = 10  # for training
@@ -43,8 +39,7 @@ def main(folder: Path) -> None:
         os.nice(NICENESS)
     spec = read_json(folder / "order.json")
     try:
-        work = fit if spec["kind"] == JobKind.FIT else evaluate
-        result = work(folder, spec)
+        result = WORK[spec["kind"]](folder, spec)
     except EddiError as error:
         result = {"failed": str(error)}
     except Exception:  # nobody above would report it
@@ -92,20 +87,6 @@ def fit(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def certify_held_out(model: "FittedModel", rows: "pa.Table") -> None:
-    """Certify a model on the rows that training did not use, so that it can be published with a risk.
-
-    Only targets with levels are certified: for a quantity, the tolerated error is not known yet.
-    """
-    from eddi.interview.risk_control import MAX_QUESTIONS, certify
-
-    has_levels = all(model.schema[name].kind.has_levels for name in model.target)
-    if not has_levels or len(model.schema.questions) > MAX_QUESTIONS:
-        return
-    with suppress(TableError, TargetError):  # no held-out row has a value of the target
-        certify(model, rows, model.target)
-
-
 def evaluate(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     """Evaluate a model on its held-out rows. Returns the digest of the evaluation document."""
     from eddi.model.files.archive import load_network
@@ -122,6 +103,19 @@ def evaluate(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     )
     content = json.dumps(document, allow_nan=False).encode()
     return {"evaluation": BlobStore(Path(spec["shelf"])).put(content), "model": spec["seal"]}
+
+
+def learn(folder: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Learn from the interviews of a questionnaire. Returns the facts of the result."""
+    log = ProgressLog(folder / "progress.json", spec["steps"])
+    return learning_job.learn(folder, spec, lambda progress: log.append(asdict(progress)))
+
+
+WORK: Mapping[str, Callable[[Path, Mapping[str, Any]], dict[str, Any]]] = {
+    JobKind.FIT: fit,
+    JobKind.EVALUATE: evaluate,
+    JobKind.LEARN: learn,
+}
 
 
 def choose_held_out(

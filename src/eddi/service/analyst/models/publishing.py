@@ -85,7 +85,7 @@ class Publisher:
         found = found or next((item for item in self.all() if name in item.former_names), None)
         if found is None:
             raise QuestionnaireNotFoundError(
-                f"nothing is published as {name[:80]!r}. `GET /questionnaires` lists what is published."
+                f"nothing is published as {name[:80]!r}. The workshop lists what is published."
             )
         return found
 

@@ -1,5 +1,6 @@
 """The pages about trained models: model card, evaluation, and comparison of two models."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -81,12 +82,13 @@ class EvaluationPages:
     def compare(self, request: Request) -> Response:
         """Two models side by side, or a form to choose them."""
         a, b = (request.query_params.get(side, "") for side in ("a", "b"))
+        models = self.models.models()[:MAX_LISTED]
         context: dict[str, Any] = {
             "section": "home",
             "title": gettext("Compare two models"),
-            "models": [_option(model) for model in self.models.models()[:MAX_LISTED]],
-            "a": a,
-            "b": b,
+            "models": [_option(model) for model in models],
+            "a": a or (models[0].digest if models else ""),
+            "b": b or _suggest_other(models),
             "compared": None,
         }
         if a and b:
@@ -105,6 +107,12 @@ class EvaluationPages:
         """Other models with the same target."""
         others = [other for other in self.models.models()[:MAX_LISTED] if other.digest != model.digest]
         return [_option(other) for other in others if other.target == model.target]
+
+
+def _suggest_other(models: Sequence[TrainedModel]) -> str:
+    """The digest of the newest model that can be compared with the first; empty if there is none."""
+    others = sorted(models[1:], key=lambda model: model.target != models[0].target)
+    return others[0].digest if others else ""
 
 
 def _option(model: TrainedModel) -> dict[str, str]:

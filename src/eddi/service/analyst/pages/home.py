@@ -13,6 +13,7 @@ from eddi.service.analyst.dashboard import dashboard_page
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.tables import UploadedTable, save_upload
 from eddi.service.analyst.data.upload import EXTENSIONS
+from eddi.service.analyst.learning import learning_page
 from eddi.service.analyst.pages import (
     evaluation_pages,
     job_page,
@@ -75,6 +76,7 @@ def router(
     model_page.add(routes, layout, workshop)
     publish_page.add(routes, layout, workshop)
     questionnaire_page.add(routes, layout, workshop)
+    learning_page.add(routes, layout, workshop)
     settings_page.add(routes, layout, workshop)
     translation_page.add(routes, layout, workshop)
     answers_page.add(routes, layout, workshop, service)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
@@ -10,7 +11,14 @@ from eddi.model.training.checkpoint import Progress
 from eddi.service.analyst.jobs.job_queue import Job, JobKind, JobState
 from eddi.service.analyst.pages import charts
 from eddi.service.analyst.pages.layout import Form, Layout, redirect
-from eddi.service.analyst.pages.page_context import Context, format_duration, format_time, job_item
+from eddi.service.analyst.pages.page_context import (
+    JOB_TITLES,
+    Context,
+    count_rows,
+    format_duration,
+    format_time,
+    job_item,
+)
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.errors import N_
 from eddi.service.web.api_keys import get_author
@@ -23,7 +31,17 @@ HEADINGS = {
     JobState.FAILED: N_("Failed"),
     JobState.CANCELLED: N_("Cancelled"),
 }
-EVALUATION_HEADINGS = {JobState.RUNNING: N_("Evaluating"), JobState.FINISHED: N_("Evaluated")}
+OTHER_HEADINGS = {
+    JobKind.FIT: {},
+    JobKind.EVALUATE: {JobState.RUNNING: N_("Evaluating"), JobState.FINISHED: N_("Evaluated")},
+    JobKind.LEARN: {JobState.RUNNING: N_("Learning"), JobState.FINISHED: N_("Learned")},
+}
+TRIGGERS = {  # why a job started that learns
+    "request": N_("on request"),
+    "interviews": N_("after new interviews"),
+    "schedule": N_("on schedule"),
+    "drift": N_("because answers have changed"),
+}
 MAX_LISTED = 200  # jobs, newest first
 
 
@@ -75,14 +93,16 @@ class JobPages:
         progress = self.workshop.jobs.progress(key)
         history = [_parse_progress(entry) for entry in progress.get("history", [])]
         fraction = job.fraction_done(progress)
-        headings = HEADINGS | (EVALUATION_HEADINGS if job.kind is JobKind.EVALUATE else {})
-        heading = gettext(headings[job.state])
+        heading = gettext((HEADINGS | OTHER_HEADINGS[job.kind])[job.state])
         return {
             "section": "home",
             "title": f"{heading}: {job.spec['name']}",
             "job": job,
             "heading": heading,
+            "subject": gettext(JOB_TITLES[job.kind], name=job.spec["name"]),
             "is_fit": job.kind is JobKind.FIT,
+            "is_training": job.kind.is_training,
+            "learning": self._learning_address(job),
             "state": str(job.state),
             "is_over": job.state.is_over,
             "percent": round(100 * fraction, 1),
@@ -95,9 +115,17 @@ class JobPages:
             "evaluation_job": self._find_evaluation(job),
         }
 
+    def _learning_address(self, job: Job) -> str:
+        """The page that compares the candidate of a job; empty if there is none."""
+        if job.kind is not JobKind.LEARN:
+            return ""
+        items = self.workshop.publisher.all()
+        names = [item.name for item in items if item.key == job.spec["questionnaire"]]
+        return f"/analyst/questionnaires/{quote(names[0])}/learning" if names else ""
+
     def _find_evaluation(self, job: Job) -> str:
         """The key of the job that evaluates the model this job trained; empty if there is none."""
-        if job.kind is not JobKind.FIT or job.state is not JobState.FINISHED:
+        if not job.kind.is_training or job.state is not JobState.FINISHED:
             return ""
         for other in self.workshop.jobs.all():
             if other.kind is JobKind.EVALUATE and other.spec["model"] == job.result["model"]:
@@ -117,6 +145,8 @@ def _list_facts(job: Job, history: Sequence[Progress]) -> list[tuple[str, str]]:
         facts.append((gettext("Recipe"), job.spec["recipe"]))
         share = format_percent(job.spec["held_out"])
         facts.append((gettext("Held out"), gettext("%(share)s of the rows", share=share)))
+    if job.kind is JobKind.LEARN:
+        facts += _list_learning_facts(job)
     if history:
         last = history[-1]
         step, max_steps = format_integer(last.step), format_integer(last.max_steps)
@@ -126,6 +156,22 @@ def _list_facts(job: Job, history: Sequence[Progress]) -> list[tuple[str, str]]:
         if last.best is not None:
             loss = gettext("%(loss)s per entry", loss=localize(f"{-last.best:.3f}"))
             facts.append((gettext("Best validation loss"), loss))
+    return facts
+
+
+def _list_learning_facts(job: Job) -> list[tuple[str, str]]:
+    trigger = TRIGGERS[job.spec["trigger"]]
+    facts = [
+        (gettext("Target"), ", ".join(job.spec["target"])),
+        (gettext("Started"), gettext(trigger)),
+    ]
+    if job.state is JobState.FINISHED:
+        rows = gettext(
+            "%(rows)s, %(interviews)s of them interviews",
+            rows=count_rows(job.result["rows"]),
+            interviews=format_integer(job.result["interviews"]),
+        )
+        facts.append((gettext("Learned from"), rows))
     return facts
 
 

@@ -33,6 +33,12 @@ JOB_STATES = {
     JobState.CANCELLED: N_("cancelled"),
 }
 
+JOB_TITLES = {
+    JobKind.FIT: N_("Training on %(name)s"),
+    JobKind.EVALUATE: N_("Evaluation of %(name)s"),
+    JobKind.LEARN: N_("Learning from the answers to %(name)s"),
+}
+
 KINDS = {
     Kind.REAL: N_("number"),
     Kind.COUNT: N_("count"),
@@ -93,13 +99,10 @@ def _format_cell(value: object) -> str:
 def job_item(job: Job, progress: Mapping[str, Any]) -> Context:
     """A job in a list."""
     name = job.spec["name"]
-    is_fit = job.kind is JobKind.FIT
     percent = f", {format_percent(job.fraction_done(progress))}" if job.state is JobState.RUNNING else ""
     return {
         "key": job.key,
-        "title": gettext("Training on %(name)s", name=name)
-        if is_fit
-        else gettext("Evaluation of %(name)s", name=name),
+        "title": gettext(JOB_TITLES[job.kind], name=name),
         "state": str(job.state),
         "status": gettext(JOB_STATES[job.state]) + percent,
         "when": format_time(job.submitted_at),

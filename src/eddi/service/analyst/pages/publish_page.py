@@ -141,7 +141,7 @@ class PublishPages:
                 for name, (label, hint, _) in RULES.items()
                 if name in _offer_rules(schema[model.target], is_certified=bool(certificates))
             ],
-            "strategies": [(name, describe_order(name)) for name in ("", *ORDERS)],
+            "strategies": [(name, capitalize(describe_order(name))) for name in ("", *ORDERS)],
             "strategy": form.get("strategy", ""),
             "certificate": describe_certificates(schema[model.target], certificates),
             "error": capitalize(str(error)) if error else "",

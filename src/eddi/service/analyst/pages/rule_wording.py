@@ -5,14 +5,14 @@ from eddi.service.errors import N_
 from eddi.service.web.languages.current import format_percent, gettext, localize, ngettext
 from eddi.strategy.stopping import Stop
 
-DEFAULT_ORDER = N_("Most informative question, per unit of cost if costs differ")
+DEFAULT_ORDER = N_("most informative question, per unit of cost if costs differ")
 ORDERS = {  # by the name of the strategy
-    "information": N_("Most informative question"),
-    "per-cost": N_("Most information per unit of cost"),
-    "lookahead": N_("Most informative two questions"),
-    "randomesque": N_("One of the five best questions, at random"),
-    "random": N_("Random order"),
-    "fixed": N_("The same order for everybody"),
+    "information": N_("most informative question"),
+    "per-cost": N_("most information per unit of cost"),
+    "lookahead": N_("most informative two questions"),
+    "randomesque": N_("one of the five best questions, at random"),
+    "random": N_("random order"),
+    "fixed": N_("the same order for everybody"),
 }
 CONDITIONS = {
     "probability_above": N_("when a level is %(number)s likely"),

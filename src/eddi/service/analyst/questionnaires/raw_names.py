@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from eddi.service.web.languages.current import gettext
-from eddi.service.web.texts import Texts
+from eddi.service.web.texts import Texts, split_words
 from eddi.table.cells.number_format import parse_number
 from eddi.table.question import Question
 from eddi.table.schema import Schema
@@ -31,19 +31,19 @@ def asked_questions(schema: Schema, target: Sequence[str]) -> list[Question]:
 
 def _find_in_targets(schema: Schema, target: Sequence[str], texts: Texts) -> Iterator[str]:
     for name in target:
-        if texts.name(schema[name]) == name:
+        if texts.name(schema[name]) == split_words(name):
             yield gettext("The target is called “%(name)s”, as its column.", name=name)
         yield from _find_codes(schema[name], texts)
 
 
 def _find(question: Question, schema: Schema, texts: Texts) -> Iterator[str]:
     options = schema.options(question)
-    if texts.question(question) == question.name:
+    if texts.question(question) == split_words(question.name):
         yield gettext("The question “%(name)s” is worded as its column.", name=question.name)
     if options:
         return
     for name in question.reveals:
-        if len(question.reveals) > 1 and texts.name(schema[name]) == name:
+        if len(question.reveals) > 1 and texts.name(schema[name]) == split_words(name):
             yield gettext(
                 "“%(name)s”, a part of “%(question)s”, is called as its column.",
                 name=name,

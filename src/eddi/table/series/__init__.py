@@ -1,0 +1,1 @@
+"""Repeated measurements: long tables and visit tables become rows, one per person and decision time."""
