@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eddi import Schema, Variable
+from eddi import Schema, Survival, Variable
 from eddi.table.schema import SetAside
 
 SCHEMA = Schema(
@@ -83,6 +83,40 @@ def _fit(set_encoder, recipe, target, max_steps):
 def fit_people(set_encoder="pnp", recipe="default", target=None, max_steps=200):
     """A model of people, trained for a few steps; the same settings give the same object."""
     return _fit(set_encoder, recipe, target, max_steps)
+
+
+def make_patients(n_rows, seed):
+    """Patients whose time until death, in days, is exponential and depends on their age and stage."""
+    random = np.random.default_rng(seed)
+    age, stage = random.normal(60, 10, n_rows), random.integers(0, 3, n_rows)
+    hazard = np.exp(0.06 * (age - 60) + 0.8 * (stage - 1)) / 100
+    death, end = random.exponential(1 / hazard), random.uniform(20, 400, n_rows)
+    return pd.DataFrame(
+        {
+            "age": age.round(1),
+            "stage": np.array(["I", "II", "III"])[stage],
+            "weight": random.normal(75, 12, n_rows).round(1),
+            "days": np.minimum(death, end).round(2),
+            "died": (death <= end).astype(int),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def patients():
+    """A function that creates tables of patients: `patients(n_rows, seed)`."""
+    return make_patients
+
+
+@pytest.fixture(scope="session")
+def survival_model(small_recipe):
+    """A model of patients whose target is the time until death."""
+    from eddi import PartialVAE
+
+    table = make_patients(350, seed=0)
+    survival = {"death": Survival("days", "died", horizons=[50, 150])}
+    schema = Schema.infer(table, survival=survival)
+    return PartialVAE(schema, "death", recipe=small_recipe, max_steps=60, random_state=0).fit(table)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,8 @@ LAYERS = (
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("cache", "certificate", "container", "prediction", "quality", "recipe"),
+    ("concordance", "survival_curve"),
+    ("cache", "certificate", "container", "prediction", "quality", "recipe", "survival_quality"),
     ("network",),
     ("training", "inference"),
     ("base", "fitted", "item_bank"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from eddi.model.item_bank import ItemBank as ItemBank
     from eddi.model.prediction import Prediction as Prediction
     from eddi.model.recipe import Recipe as Recipe
+    from eddi.model.survival_curve import SurvivalCurve as SurvivalCurve
     from eddi.partial_vae import PartialVAE as PartialVAE
     from eddi.partial_vae import load as load
     from eddi.strategy.base import Strategy as Strategy
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from eddi.table.series.decision_rows import Series as Series
     from eddi.table.series.decision_rows import decision_rows as decision_rows
     from eddi.table.series.time_section import TimeSection as TimeSection
+    from eddi.table.survival.survival import Survival as Survival
     from eddi.table.variable import Variable as Variable
 
 __version__ = "0.2.0"
@@ -63,6 +65,8 @@ _MODULES = {
     "Stop": "eddi.strategy.stopping",
     "StoppingRule": "eddi.strategy.stopping",
     "Strategy": "eddi.strategy.base",
+    "Survival": "eddi.table.survival.survival",
+    "SurvivalCurve": "eddi.model.survival_curve",
     "TimeSection": "eddi.table.series.time_section",
     "TrainingDataWarning": "eddi.errors",
     "UNKNOWN": "eddi.interview.record",

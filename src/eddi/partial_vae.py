@@ -45,6 +45,7 @@ from eddi.table import fill, formats
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
 from eddi.table.schema import Schema
+from eddi.table.survival.in_schema import copy_bins
 
 Table = TypeVar("Table")  # given a path, the result is an Arrow table, which has no type hints
 
@@ -347,7 +348,7 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         """The model of the previous fit, if there is one."""
         if not self.__sklearn_is_fitted__():
             return None
-        if self.model_.schema.variables != schema.variables:
+        if self.model_.schema.variables != copy_bins(schema, self.model_.schema).variables:
             raise TrainingError(
                 "warm_start needs the variables of the previous fit, with the same kinds and levels. Set "
                 "warm_start=False to fit a new model."

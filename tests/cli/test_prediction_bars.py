@@ -47,3 +47,10 @@ def test_a_prediction_of_levels_has_a_bar_for_each_level(model):
 )
 def test_an_effect_is_formatted_with_its_sign(bars, effect, text):
     assert bars.format_effect(effect) == text
+
+
+def test_a_survival_prediction_is_drawn_as_a_curve(survival_model):
+    prediction = Interview(survival_model, "death").predict()
+    text = draw(prediction)
+    assert f"risk {prediction.risk(50):.0%} up to 50" in text
+    assert text.count("no event up to") == 5

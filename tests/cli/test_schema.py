@@ -81,7 +81,7 @@ def test_a_file_that_is_not_a_codebook_is_one_line_without_a_traceback(tmp_path:
 
 def test_repeated_measurements_have_a_section_for_time(series, tmp_path: Path) -> None:
     series(20, seed=0).measurements.to_csv(tmp_path / "long.csv", index=False)
-    columns = ["--person", "id", "--time", "hour", "--variable", "what", "--value", "value"]
+    columns = ["--person", "id", "--time", "hour", "--long", "what:value"]
     schema = Schema.from_toml(run(tmp_path / "long.csv", *columns).stdout)
     assert schema.time is not None
     assert list(schema.time.repeats) == ["pulse", "fever"]
@@ -91,3 +91,23 @@ def test_repeated_measurements_need_person_and_time(table_file: Path) -> None:
     result = CliRunner().invoke(app, ["schema", str(table_file), "--person", "name"])
     assert result.exit_code == 2
     assert "need --person and --time" in result.stderr
+
+
+def test_two_columns_become_a_survival_target(patients, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    patients(60, seed=0).to_csv(path, index=False)
+    schema = Schema.from_toml(run(path, "--survival", "death=days:died").stdout)
+    assert schema.targets == ("death",)
+    assert schema["death"].survival.columns == ("days", "died")
+
+
+def test_the_event_names_a_survival_target_without_a_name(patients, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    patients(60, seed=0).to_csv(path, index=False)
+    assert Schema.from_toml(run(path, "--survival", "days:died").stdout).targets == ("died",)
+
+
+def test_a_survival_target_without_an_event_is_wrong_usage(table_file: Path) -> None:
+    result = CliRunner().invoke(app, ["schema", str(table_file), "--survival", "death=days"])
+    assert result.exit_code == 2
+    assert "NAME=TIME:EVENT" in result.stderr

@@ -200,7 +200,7 @@ def test_concatenated_curves_have_the_rows_of_all_parts() -> None:
     curves = quantity_curves()
     short = quantity_curves(
         order=curves.order[:, :1],
-        **{name: getattr(curves, name)[:, :2] for name in STEP_FIELDS if name != "probabilities"},
+        **{name: getattr(curves, name)[:, :2] for name in STEP_FIELDS if "probabilities" not in name},
     )
     both = Curves.concatenate([short, curves])
     assert (both.n_rows, both.n_steps) == (6, 2)

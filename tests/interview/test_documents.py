@@ -1,12 +1,14 @@
 """Interviews as JSON documents: answers in, next question out."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.errors import AnswerError, TargetError
-from eddi.interview.documents import describe, resume
+from eddi.interview.documents import describe, prediction_document, resume
 from eddi.interview.record import Answer
 from eddi.strategy import Explore, Information
 
@@ -131,3 +133,19 @@ def test_a_document_with_a_key_explores_reproducibly(model):
     ]
     assert asked[0] == asked[1]
     assert len(set(asked)) > 1
+
+
+def test_a_survival_prediction_has_risks_and_a_curve(survival_model):
+    prediction = Interview(survival_model, "death").predict()
+    document = json.loads(json.dumps(prediction_document(prediction)))
+    assert document["risk"]["50"] == pytest.approx(float(prediction.risk(50)))
+    assert document["curve"]["time"][0] == 0
+    assert len(document["curve"]["survival"]) == len(document["curve"]["low"])
+    assert document["median"] == pytest.approx(float(prediction.median))
+
+
+def test_a_median_that_is_not_reached_is_null(survival_model):
+    prediction = Interview(survival_model, "death").predict()
+    never = np.zeros_like(prediction.bin_probabilities)
+    never[-1] = 1.0
+    assert prediction_document(replace(prediction, bin_probabilities=never))["median"] is None

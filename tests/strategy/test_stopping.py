@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eddi import Interview, PartialVAE, Stop
-from eddi.errors import StopError
+from eddi.errors import EddiError, StopError
 from eddi.model.prediction import Prediction
 from eddi.strategy.stopping import (
     ConfidenceThreshold,
@@ -257,3 +257,40 @@ def test_a_condition_of_the_schema_that_is_not_valid_is_refused_before_training(
     schema = replace(people_schema, stop={"aftr": 1})
     with pytest.raises(StopError, match="Did you mean 'after'"):
         PartialVAE(schema).fit(people(30, 0))
+
+
+def test_an_interview_ends_once_the_risk_at_a_horizon_is_high_or_low(survival_model):
+    stop = Stop(horizon=50, risk_below=0.15, risk_above=0.7)
+    healthy, ill, unclear = (Interview(survival_model, "death", stop=stop) for _ in range(3))
+    for name, answer in {"age": 42, "stage": "I"}.items():
+        healthy.tell(name, answer)
+    for name, answer in {"age": 78, "stage": "III"}.items():
+        ill.tell(name, answer)
+    assert healthy.ask() is None
+    assert ill.ask() is None
+    assert unclear.ask() is not None
+
+
+def test_a_horizon_needs_a_survival_target(survival_model):
+    rule = Stop(horizon=50, risk_above=0.5)
+    with pytest.raises(StopError, match="a horizon needs a survival target; 'age' is real"):
+        Interview(survival_model, "age", stop=rule).ask()
+
+
+def test_a_risk_needs_a_horizon_and_a_horizon_needs_a_risk():
+    with pytest.raises(StopError, match="risk_below needs horizon"):
+        Stop(risk_below=0.1)
+    with pytest.raises(StopError, match="horizon needs risk_below or risk_above"):
+        Stop(horizon=3)
+    with pytest.raises(StopError, match=r"risk_above must be in \(0, 1\), got 2"):
+        Stop(horizon=3, risk_above=2)
+
+
+def test_a_time_can_be_precise_enough(survival_model):
+    assert Interview(survival_model, "death", stop=Stop(sd_below=1e6)).ask() is None
+
+
+def test_a_horizon_after_the_last_event_is_an_error(survival_model):
+    rule = Stop(horizon=1e6, risk_above=0.5)
+    with pytest.raises(EddiError, match="is not between 0 and"):
+        Interview(survival_model, "death", stop=rule).ask()

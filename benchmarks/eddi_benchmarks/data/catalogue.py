@@ -5,6 +5,7 @@ from eddi_benchmarks.data.class_tables import CLASS_TABLES
 from eddi_benchmarks.data.dataset import Dataset
 from eddi_benchmarks.data.mnist import MNIST
 from eddi_benchmarks.data.personality import BFI
+from eddi_benchmarks.data.survival_tables import SURVIVAL_TABLES
 from eddi_benchmarks.data.uci import UCI_TABLES
 from eddi_benchmarks.data.visits import PBCSEQ
 
@@ -67,6 +68,7 @@ DATASETS = {
     **CLASS_TABLES,
     "bfi": BFI,
     "pbcseq": PBCSEQ,
+    **SURVIVAL_TABLES,
 }
 UCI = tuple(UCI_TABLES)
 """The six regression tables of the paper's section 4.2."""

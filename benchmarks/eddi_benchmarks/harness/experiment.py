@@ -23,6 +23,7 @@ MODULES = {
     "holes": "quality.missing_values",
     "adaptive-testing": "quality.adaptive_testing",
     "series": "series.experiment",
+    "survival": "survival.experiment",
     "self-test": "self_test",
 }
 """The module that defines ``EXPERIMENT``, by the name that a suite uses."""

@@ -116,6 +116,18 @@ Within = Annotated[
         help="With --risk: largest error of a numeric prediction that counts as correct.",
     ),
 ]
+Horizon = Annotated[
+    float | None,
+    _stop_option(metavar="T", help="A time, for --risk-below and --risk-above of a survival target."),
+]
+RiskBelow = Annotated[
+    float | None,
+    _stop_option(metavar="P", help="Stop once the risk at the horizon is at most this value."),
+]
+RiskAbove = Annotated[
+    float | None,
+    _stop_option(metavar="P", help="Stop once the risk at the horizon is at least this value."),
+]
 Seed = Annotated[
     int, typer.Option(metavar="N", min=0, max=MAX_SEED, help="Random seed, for reproducible results.")
 ]
@@ -191,6 +203,9 @@ class InterviewOptions:
     risk: Risk = None
     within: Within = None
     confidence: Confidence = None
+    horizon: Horizon = None
+    risk_below: RiskBelow = None
+    risk_above: RiskAbove = None
 
     @property
     def targets(self) -> str | list[str] | None:

@@ -9,11 +9,13 @@ from rich.text import Text
 
 from eddi.cli import terminal
 from eddi.model.prediction import Prediction
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Variable
 
 WIDTH = 40
 MARGIN = 0.15  # of the prior interval's width, on both sides of the scale
 MAX_LEVELS_SHOWN = 8
+N_CURVE_BARS = 5  # times at which a survival curve is drawn
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class PredictionBars:
             if with_name:
                 out.print(Text.assemble(name, self.summarize(prediction)))
             return out.print(self._draw_levels(prediction))
+        if prediction.variable.survival is not None:
+            out.print(Text.assemble(name, self.summarize(prediction)))
+            return out.print(self._draw_curve(prediction))
         interval = (float(prediction.interval[0]), float(prediction.interval[1]))
         scale = (self.low, self.high)
         bar = terminal.draw_interval(interval, float(prediction.mean), scale=scale, width=WIDTH)
@@ -52,9 +57,32 @@ class PredictionBars:
         """Return the most probable level, or the mean and the 90% interval, as text."""
         if prediction.probabilities is not None:
             return f"{prediction.value}, with probability {prediction.probabilities.max():.0%}"
+        if prediction.variable.survival is not None:
+            return self._summarize_survival(prediction, prediction.variable.survival)
         low, high = (self._format_number(float(end)) for end in prediction.interval)
         mean = f"{self._format_number(float(prediction.mean))} {self.variable.unit}".strip()
         return f"{mean} (90%: {low} to {high})"
+
+    def _summarize_survival(self, prediction: Prediction, survival: Survival) -> str:
+        """Return the risk at each horizon, and the median time, as text."""
+        unit = f" {self.variable.unit}" if self.variable.unit else ""
+        risks = [
+            f"{float(prediction.risk(horizon)):.0%} up to {horizon:g}{unit}"
+            for horizon in survival.shown_horizons
+        ]
+        median = float(prediction.median)
+        middle = f"median {median:.3g}{unit}" if math.isfinite(median) else "median not reached"
+        return f"risk {', '.join(risks)}; {middle}"
+
+    def _draw_curve(self, prediction: Prediction) -> Table:
+        """Draw the probability of no event up to some times, as bars."""
+        table = Table(box=None, show_header=False, padding=(0, 0, 0, 3))
+        curve = prediction.curve
+        for time in [curve.horizon * step / N_CURVE_BARS for step in range(1, N_CURVE_BARS + 1)]:
+            survival = float(curve.at(time))
+            label = f"no event up to {time:.3g} {self.variable.unit}".strip()
+            table.add_row(Text(label), terminal.draw_share(survival, WIDTH), f"{survival:.0%}")
+        return table
 
     def name_effect(self, prediction: Prediction) -> str:
         """Name what an effect changes: the mean, or the probability of the most probable level."""

@@ -29,12 +29,12 @@ Person = Annotated[
 Time = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column with the time of a measurement.")
 ]
-VariableColumn = Annotated[
+LongColumns = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Of a long table: the column that names the variable."),
-]
-ValueColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Of a long table: the column with the value.")
+    typer.Option(
+        metavar="VARIABLE:VALUE",
+        help="Of a long table: the columns with the name of the variable and its value.",
+    ),
 ]
 CodebookPath = Annotated[
     Path | None,
@@ -45,6 +45,27 @@ CodebookPath = Annotated[
     ),
 ]
 
+SurvivalOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--survival",
+        metavar="NAME=TIME:EVENT",
+        help="A target that is the time until an event, from two columns, such as death=days:died.",
+    ),
+]
+
+
+def parse_survival(texts: list[str] | None) -> dict[str, tuple[str, str]]:
+    """Return the columns of survival variables by name, from texts such as "death=days:died"."""
+    variables = {}
+    for text in texts or ():
+        name, _, columns = text.rpartition("=")
+        time, _, event = columns.partition(":")
+        if not (time and event):
+            raise typer.BadParameter(f"--survival must be NAME=TIME:EVENT, got {text!r:.80}.")
+        variables[name or event] = (time, event)
+    return variables
+
 
 def schema(
     table: TablePath,
@@ -52,10 +73,10 @@ def schema(
     missing: Missing = None,
     declined: Declined = None,
     codebook: CodebookPath = None,
+    survival: SurvivalOption = None,
     person: Person = None,
     time: Time = None,
-    variable: VariableColumn = None,
-    value: ValueColumn = None,
+    long: LongColumns = None,
     json: Json = False,
 ) -> None:
     """Infer the kind of each column of a table and print a schema as TOML to edit by hand.
@@ -64,6 +85,7 @@ def schema(
     ranges and conditions come from it, and what cannot be represented is listed, too.
 
     For example: eddi schema people.csv --codebook dictionary.csv > people.toml
+    or, for the time until an event: eddi schema patients.csv --survival death=days:died > patients.toml
 
     With --person and --time, the table has repeated measurements; see [time] in the schema.
     """
@@ -71,18 +93,19 @@ def schema(
 
     codes = [tuple(map(parse_scalar, given or ())) for given in (missing, declined)]
     if person is None and time is None:
-        inferred = _infer_static(table, target, codes, codebook)
+        inferred = _infer_static(table, target, codes, codebook, survival)
     elif person is None or time is None or codebook is not None:
         raise typer.BadParameter("repeated measurements need --person and --time, and no --codebook.")
     else:
         from eddi.table.series.infer_series import infer_series
 
+        variable, _, value = (long or "").partition(":")
         inferred = infer_series(
             table,
             person=person,
             time=time,
-            variable=variable or "",
-            value=value or "",
+            variable=variable,
+            value=value,
             targets=target or (),
             missing=codes[0],
             declined=codes[1],
@@ -95,13 +118,22 @@ def schema(
 
 
 def _infer_static(
-    table: Path, target: list[str] | None, codes: "list[tuple[Level, ...]]", codebook: Path | None
+    table: Path,
+    target: list[str] | None,
+    codes: "list[tuple[Level, ...]]",
+    codebook: Path | None,
+    survival: list[str] | None,
 ) -> "Schema":
     from eddi.table.schema import Schema
 
     missing, declined = codes
     return Schema.infer(
-        table, targets=target or (), missing=missing, declined=declined, codebook=codebook
+        table,
+        targets=target or (),
+        missing=missing,
+        declined=declined,
+        codebook=codebook,
+        survival=parse_survival(survival),
     )
 
 

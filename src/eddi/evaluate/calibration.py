@@ -36,10 +36,15 @@ class Calibration:
 
         Quantities: nominal against actual coverage of central intervals. Levels: predicted probability
         against observed frequency in ten bins. With two levels, this is the probability of the second
-        one, otherwise that of the most likely one.
+        one, otherwise that of the most likely one. Survival: predicted against Kaplan-Meier risk at the last
+        horizon, in groups of rows.
         """
         if not 0 <= step <= curves.n_steps:
             raise EvaluationError(f"there is no step {step}; steps go from 0 to {curves.n_steps}.")
+        if curves.survival is not None and curves.survival_metrics is not None:
+            horizon = curves.survival.shown_horizons[-1]
+            result = curves.survival_metrics.calibration(horizon, step)
+            return cls._with_errors(result.predicted, result.observed, result.n_rows)
         if curves.probabilities is None:
             coverage = interval_coverage(curves, step, NOMINAL_COVERAGES)
             return cls._with_errors(NOMINAL_COVERAGES, coverage, curves.known.sum())

@@ -1,7 +1,7 @@
 """Information curves: the error of the predicted target after each question."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eddi.errors import EvaluationError
+from eddi.evaluate.survival.survival_summaries import SurvivalSummaries
 from eddi.model.prediction import COVERAGE
 from eddi.model.quality import auroc
+from eddi.table.survival.survival import Survival
 from eddi.table.text import format_html_table
 from eddi.table.variable import Level
 
@@ -20,15 +22,18 @@ Metric = Literal["rmse", "draw_rmse", "nll", "accuracy", "brier"]
 
 ROOT_METRICS: tuple[Metric, ...] = ("rmse", "draw_rmse")  # square roots of a mean over rows
 N_BINS = 10  # equal bins of confidence for the calibration error of levels (Guo et al. 2017)
-STEP_FIELDS = ("mean", "draw_squares", "log_prob", "probabilities", "rank", "covered", "spent")
+STEP_FIELDS = (
+    *("mean", "draw_squares", "log_prob", "probabilities", "rank", "covered", "spent"),
+    "bin_probabilities",
+)
 SUMMARIES = (
     *("rmse", "draw_rmse", "nll", "accuracy", "auroc", "brier", "calibration_error", "coverage"),
-    *("standard_error", "auic", "row_auic"),
+    *("standard_error", "auic", "row_auic", "concordance", "uno_concordance", "integrated_brier"),
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class Curves(SurvivalSummaries):
     """Predictions of simulated interviews for every row and step. Step 0 precedes the first question.
 
     Metrics have one entry per step. They use only the rows whose target is observed.
@@ -52,6 +57,11 @@ class Curves:
         covered: whether the central 90% interval contains the truth; None for levels.
         levels: levels of the target; empty for quantities.
         unit: unit of the target.
+        survival: bins and horizons of a survival target; None for others. ``truth`` is then its time, and
+            ``mean`` the predicted mean time up to the last edge. The error of a row, behind `rmse`, is the
+            root of its part of the integrated Brier score.
+        events: 1 if the event of a survival target happened, 0 if the row is censored.
+        bin_probabilities: probability of each time bin of a survival target.
     """
 
     target: str
@@ -67,6 +77,9 @@ class Curves:
     covered: NDArray[np.bool_] | None = None  # [rows, steps + 1]
     levels: tuple[Level, ...] = ()
     unit: str = ""
+    survival: Survival | None = None
+    events: Numbers | None = None  # [rows]
+    bin_probabilities: Numbers | None = None  # [rows, steps + 1, bins]
 
     def __repr__(self) -> str:
         rows, auic = f"{len(self.truth):,} rows", f"{self.auic:.4g}"
@@ -74,6 +87,7 @@ class Curves:
 
     def _repr_html_(self) -> str:
         metrics = {"RMSE": self.rmse, "NLL": self.nll, "accuracy": self.accuracy}
+        metrics |= {"concordance": self.concordance}
         shown = {name: values for name, values in metrics.items() if values is not None}
         rows = [
             (step, *(f"{values[step]:.4g}" for values in shown.values()), self._most_frequent(step))
@@ -93,7 +107,8 @@ class Curves:
         """Curves of consecutive rows as one. Shorter curves are padded to the longest."""
         n_steps = max(part.n_steps for part in parts)
         padded = [part.pad(n_steps) for part in parts]
-        columns = {name: [getattr(part, name) for part in padded] for name in ("truth", *STEP_FIELDS)}
+        names = ("truth", "events", *STEP_FIELDS)
+        columns = {name: [getattr(part, name) for part in padded] for name in names}
         rows: dict[str, Any] = {
             name: None if arrays[0] is None else np.concatenate(arrays)
             for name, arrays in columns.items()
@@ -134,6 +149,10 @@ class Curves:
         between the probabilities and the truth, divided by the square root of 2. For two levels this is
         the same.
         """
+        if self.survival_metrics is not None:
+            errors = np.full(self.mean.shape, np.nan)
+            errors[self.known] = np.sqrt(self.survival_metrics.brier_by_row)
+            return errors
         if self.probabilities is None or not np.isnan(self.mean).all():
             return self.mean - self.truth[:, None]
         distance = np.sqrt(np.square(self.probabilities - self._true_levels).sum(-1) / 2)
@@ -200,8 +219,11 @@ class Curves:
         """Difference between predicted confidence and observed frequency [steps + 1].
 
         Levels: expected calibration error over ten equal bins of the most likely level's probability.
-        Quantities: distance between the coverage of the 90% interval and 90%.
+        Quantities: distance between the coverage of the 90% interval and 90%. Survival: distance between the
+        predicted and the Kaplan-Meier risk at its horizons, by groups of predicted risk.
         """
+        if self.survival_metrics is not None and self.survival is not None:
+            return self.survival_metrics.calibration_error(self.survival.shown_horizons)
         if self.coverage is not None:
             return np.abs(self.coverage - COVERAGE)
         assert self.probabilities is not None  # noqa: S101  # a target without coverage has levels
@@ -352,6 +374,8 @@ def _expected_calibration_error(confidence: Numbers, is_correct: Numbers) -> Num
 
 
 def _to_json(value: Any) -> Any:
+    if isinstance(value, Survival):
+        return asdict(value)
     if isinstance(value, np.ndarray):
         return _to_json(value.tolist())
     if isinstance(value, Sequence) and not isinstance(value, str):

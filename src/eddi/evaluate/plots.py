@@ -255,6 +255,11 @@ def _label_calibration_axes(axes: Any, curves: Curves) -> None:
         axes.set_xlabel("nominal coverage of the interval", color=INK)
         axes.set_ylabel("observed coverage", color=INK)
         return
+    if curves.survival is not None:
+        horizon = f"{curves.survival.shown_horizons[-1]:g} {figures.label(curves.unit)}".strip()
+        axes.set_xlabel(f"predicted risk up to {horizon}", color=INK)
+        axes.set_ylabel("observed risk (Kaplan-Meier)", color=INK)
+        return
     level = figures.label(str(curves.levels[1])) if len(curves.levels) == 2 else "the most likely level"
     axes.set_xlabel(f"predicted probability of {level}", color=INK)
     axes.set_ylabel("observed frequency", color=INK)

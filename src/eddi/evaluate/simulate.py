@@ -16,6 +16,7 @@ from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Unknown
+from eddi.table.survival.time_bins import SurvivalTimes
 
 OnProgress = Callable[[int, int], None]
 
@@ -139,14 +140,19 @@ def build_curves(
 ) -> Curves:
     """The curves of rows, from the metrics of each step and the questions asked [rows, steps]."""
     schema, position = model.schema, model.schema.position(target)
+    variable = schema[target]
+    known = np.where(truth.observed[:, position], true_numbers(model, truth, target), np.nan)
+    outcome: dict[str, Any] = {"truth": known, "levels": variable.levels}
+    if variable.survival is not None:
+        times = SurvivalTimes.from_numbers(known, variable.survival.edges)
+        outcome = {"truth": times.times, "events": times.events, "survival": variable.survival}
     costs = np.append(schema.costs, 0.0)[order]  # -1 selects the last entry: no question, no cost
     return Curves(
         target=target,
-        unit=schema[target].unit,
-        levels=schema[target].levels,
+        unit=variable.unit,
         questions=tuple(question.name for question in schema.questions),
-        truth=np.where(truth.observed[:, position], true_numbers(model, truth, target), np.nan),
         order=order,
         spent=np.concatenate([np.zeros((len(truth), 1)), costs.cumsum(1)], axis=1),
+        **outcome,
         **StepMetrics.stack(metrics),
     )

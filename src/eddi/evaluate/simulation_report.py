@@ -13,7 +13,14 @@ from eddi.evaluate.streaming_curves import StreamingCurves
 BASELINES = ("random", "fixed")
 """The strategies with which every simulation is compared."""
 
-METRIC_NAMES = {"rmse": "RMSE", "accuracy": "accuracy", "auroc": "AUROC", "brier": "Brier score"}
+METRIC_NAMES = {
+    "rmse": "RMSE",
+    "accuracy": "accuracy",
+    "auroc": "AUROC",
+    "brier": "Brier score",
+    "concordance": "concordance",
+    "integrated_brier": "integrated Brier score",
+}
 
 AnyCurves = Curves | StreamingCurves
 
@@ -37,18 +44,24 @@ class Comparison:
 
 
 def main_metric(curves: AnyCurves) -> Metric:
-    """The metric whose area is compared: the Brier score of classes, the RMSE of a quantity."""
+    """The metric whose area is compared: the Brier score of classes, the RMSE of a quantity.
+
+    The RMSE of a survival target is the root of its integrated Brier score.
+    """
     return "rmse" if curves.accuracy is None else "brier"
 
 
 def list_metrics(curves: AnyCurves) -> dict[str, Numbers]:
     """The metrics that suit the target [steps + 1]; `METRIC_NAMES` has their displayed names."""
+    if isinstance(curves, Curves) and curves.survival_metrics is not None:
+        metrics = curves.survival_metrics
+        return {"concordance": metrics.harrell, "integrated_brier": metrics.integrated_brier}
     if curves.accuracy is None:
         return {"rmse": curves.rmse}
-    metrics = {"accuracy": curves.accuracy, "brier": curves.metric("brier")}
+    by_class = {"accuracy": curves.accuracy, "brier": curves.metric("brier")}
     if isinstance(curves, Curves) and curves.auroc is not None:
-        return {"auroc": curves.auroc} | metrics
-    return metrics
+        return {"auroc": curves.auroc} | by_class
+    return by_class
 
 
 def majority_rate(curves: AnyCurves) -> float | None:

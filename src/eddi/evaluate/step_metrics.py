@@ -12,7 +12,9 @@ from torch import Tensor
 from eddi.model.base import Model
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.network.heads import log_mean_exp
+from eddi.model.survival_curve import SurvivalCurve
 from eddi.table.evidence import Evidence
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Kind
 
 Numbers = NDArray[np.float64]
@@ -29,6 +31,7 @@ class StepMetrics:
     probabilities: Numbers | None  # [rows, levels]
     rank: Numbers | None  # [rows]
     covered: NDArray[np.bool_] | None  # [rows]
+    bin_probabilities: Numbers | None = None  # [rows, bins]
 
     @classmethod
     def stack(cls, steps: Sequence["StepMetrics"]) -> dict[str, Any]:
@@ -103,6 +106,8 @@ class _TargetMetrics:
         true = torch.from_numpy(true_numbers(self.model, truth, self.variable.name)).to(values.device)
         means = self.head.likelihood.moments(self.outputs)[0][..., self.column].double()
         log_prob = log_mean_exp(self.head.likelihood.log_prob(self.outputs, values))[:, self.column]
+        if self.variable.survival is not None:
+            return self._compare_times(self.variable.survival, log_prob)
         if self.variable.kind.has_levels:
             return self._compare_levels(means, true, log_prob)
         rank, covered = self._rank(values, log_prob)
@@ -139,6 +144,19 @@ class _TargetMetrics:
             covered=None,
         )
 
+    def _compare_times(self, survival: Survival, log_prob: Tensor) -> StepMetrics:
+        probabilities = _to_numpy(self._draw_probabilities().mean(0))
+        mean = SurvivalCurve(np.array(survival.edges), probabilities).restricted_mean()
+        return StepMetrics(
+            mean=mean,
+            draw_squares=np.full(len(mean), np.nan),
+            log_prob=_to_numpy(log_prob),
+            probabilities=None,
+            rank=None,
+            covered=None,
+            bin_probabilities=probabilities,
+        )
+
     def _draw_probabilities(self) -> Tensor:
         """Probabilities of the target's levels for each draw [draws, rows, levels]."""
         n_draws, n_rows, _ = self.predictive.outputs.shape
@@ -161,7 +179,8 @@ def true_numbers(model: Model, truth: Evidence, target: str) -> Numbers:
     """The target in the table's own numbers [rows]; arbitrary where it is not observed."""
     numbers = model.coding.decode(truth.values)[:, model.schema.position(target)]
     # Integers are only approximately recovered from their float32 coding.
-    return numbers if model.schema[target].kind is Kind.REAL else np.rint(numbers)
+    kind = model.schema[target].kind
+    return numbers if kind in (Kind.REAL, Kind.SURVIVAL) else np.rint(numbers)
 
 
 def _to_numpy(tensor: Tensor) -> Numbers:

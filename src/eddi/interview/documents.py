@@ -1,5 +1,6 @@
 """Interviews as plain JSON: answers in; next question, predictions and rewards out."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from eddi.strategy.names import name_strategy
 from eddi.strategy.stopping import StoppingRule
 from eddi.table.question import Question
 from eddi.table.schema import Schema
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Variable
 
 SHAPE = (
@@ -124,6 +126,8 @@ def variable_document(variable: Variable) -> dict[str, Any]:
 
 def prediction_document(prediction: Prediction) -> dict[str, Any]:
     """The prediction of one variable for one row, as plain JSON."""
+    if prediction.variable.survival is not None:
+        return _survival_document(prediction, prediction.variable.survival)
     if prediction.probabilities is None:
         return {
             "mean": float(prediction.mean),
@@ -133,6 +137,21 @@ def prediction_document(prediction: Prediction) -> dict[str, Any]:
     levels, probabilities = prediction.variable.levels, prediction.probabilities
     by_level = {str(level): float(p) for level, p in zip(levels, probabilities, strict=True)}
     return {"value": levels[int(probabilities.argmax())], "probabilities": by_level}
+
+
+def _survival_document(prediction: Prediction, survival: Survival) -> dict[str, Any]:
+    """Mean time up to the last edge, median (null if not reached), risks at horizons, and the curve."""
+    curve, median = prediction.curve, float(prediction.median)
+    ends = curve.band or ()
+    band = dict(zip(("low", "high"), (end.tolist() for end in ends), strict=False))
+    return {
+        "mean": float(prediction.mean),
+        "sd": float(prediction.sd),
+        "interval": [float(end) for end in prediction.interval],
+        "median": median if math.isfinite(median) else None,
+        "risk": {f"{horizon:g}": float(curve.risk(horizon)) for horizon in survival.shown_horizons},
+        "curve": {"time": curve.times.tolist(), "survival": curve.survival.tolist(), **band},
+    }
 
 
 def _shorten(document: Any) -> str:

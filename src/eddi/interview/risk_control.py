@@ -133,6 +133,11 @@ class RiskResolver:
                 "decision depends on the rule itself. Use probability_above or sd_below."
             )
         variables = [self.model.schema[name] for name in self.target]
+        if outcomes := [variable.name for variable in variables if variable.survival is not None]:
+            raise StopError(
+                f"risk is a share of wrong decisions, but {outcomes[0]!r} is a time. Use "
+                "Stop(horizon=..., risk_above=...) or Stop(horizon=..., risk_below=...)."
+            )
         quantities = [variable for variable in variables if not variable.kind.has_levels]
         if quantities and rule.within is None:
             raise missing_tolerance(quantities[0])

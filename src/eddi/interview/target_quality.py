@@ -12,6 +12,7 @@ from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model
 from eddi.model.prediction import Prediction
 from eddi.model.quality import TargetQuality, auroc, count_enough_steps
+from eddi.model.survival_quality import compare_survival, survival_loss
 from eddi.strategy.stopping import Stop
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
@@ -57,11 +58,14 @@ def measure_quality(
     schema = held_out[0][0].schema
     variable = schema[target]
     truth, value = (np.concatenate([getattr(r, name) for r in results]) for name in ("truth", "value"))
-    if variable.kind.has_levels:
+    shares: dict[str, float] = {}
+    if variable.survival is not None:
+        metrics, trivial = compare_survival(variable.survival, truth, value)
+    elif variable.kind.has_levels:
         probabilities = np.concatenate([r.probabilities for r in results if r.probabilities is not None])
         metrics, trivial, shares = _compare_classes(variable, truth, value, probabilities)
     else:
-        metrics, trivial, shares = *_compare_quantities(truth, value), {}
+        metrics, trivial = _compare_quantities(truth, value)
     return TargetQuality(
         target=target,
         unit=variable.unit,
@@ -85,7 +89,7 @@ def _predict(model: Model, rows: Evidence, target: str, targets: Sequence[str]) 
     if not len(rows):
         return None
     numbers = model.coding.decode(rows.values)[:, position]
-    truth = numbers if variable.kind is Kind.REAL else np.rint(numbers)
+    truth = numbers if variable.kind in (Kind.REAL, Kind.SURVIVAL) else np.rint(numbers)
     asked = {name for question in _askable_questions(model.schema, targets) for name in question.reveals}
     asked |= _history(model.schema)
     hidden = [place for place, v in enumerate(model.schema.variables) if v.name not in asked]
@@ -119,7 +123,9 @@ def _history(schema: Schema) -> set[str]:
 
 
 def _loss(prediction: Prediction, truth: Numbers) -> Numbers:
-    """The squared error of a quantity, or the Brier score of classes [rows]."""
+    """The squared error of a quantity, or the Brier score of classes or of time bins [rows]."""
+    if prediction.bin_probabilities is not None:
+        return survival_loss(prediction.bin_probabilities, truth)
     if prediction.probabilities is None:
         return np.square(prediction.mean - truth)
     is_true = truth[:, None] == np.arange(prediction.variable.n_levels)

@@ -27,6 +27,7 @@ from eddi.model.training.validation import split_by_content, split_validation
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream
+from eddi.table.survival.in_schema import copy_bins, learn_bins
 
 WARM_STEPS_SHARE, MIN_WARM_STEPS = 0.1, 200  # of the steps of training from new weights
 WARM_LEARNING_RATE = 0.5  # relative to that of training from new weights
@@ -74,6 +75,9 @@ def fit_model(
     on_warnings: Callable[[tuple[str, ...]], None] | None = None,
 ) -> FittedModel:
     """Fit a model to a table; ``on_warnings`` is called with warnings about it before training."""
+    if settings.start is not None:
+        schema = copy_bins(schema, settings.start.schema)
+    schema = learn_bins(schema, table)
     prepared = preparation.prepare(
         table,
         schema,

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.errors import TargetError
+from eddi.model.survival_curve import SurvivalCurve
 from eddi.table.text import format_html_table, format_names
 from eddi.table.variable import Kind, Level, Variable
 
@@ -22,10 +24,15 @@ class Prediction:
 
     Args:
         variable: the predicted variable.
-        mean: expected value [rows]. For ordered levels, the expected position; for a category, NaN.
+        mean: expected value [rows]. For ordered levels, the expected position; for a category, NaN. For
+            survival, the mean time without an event up to the latest event of the training table; ``sd``
+            and ``interval`` are those of the same time.
         sd: standard deviation [rows], of positions for ordered levels; NaN for a category.
         interval: the central 90% interval [rows, 2], of positions for ordered levels; NaN for a category.
-        probabilities: of the levels [rows, levels]; None for quantities.
+        probabilities: of the levels [rows, levels]; None for quantities and survival.
+        bin_probabilities: of the time bins of a survival variable [rows, bins]; None for others.
+        log_hazard_sd: standard deviation of the log hazard of a survival variable [rows]: what other answers
+            would still change, and what is not known about effects. None if the model does not know it.
     """
 
     variable: Variable
@@ -33,11 +40,15 @@ class Prediction:
     sd: NDArray[np.float64]
     interval: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None = None
+    bin_probabilities: NDArray[np.float64] | None = None
+    log_hazard_sd: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         name = self.variable.name
         if self.shape:
             return f"<Prediction of {name!r} ({self.variable.kind}) for {len(self)} rows>"
+        if self.variable.survival is not None:
+            return f"<Prediction of {name!r}: {self._describe_survival()}>"
         if self.probabilities is not None:
             levels = zip(self.variable.levels, self.probabilities.tolist(), strict=True)
             best = sorted(levels, key=lambda pair: -pair[1])[:MAX_LEVELS_SHOWN]
@@ -74,11 +85,42 @@ class Prediction:
 
     @property
     def value(self) -> Any:
-        """The best guess: the mean of a quantity, or the most likely level."""
+        """The best guess: the mean of a quantity or a survival time, or the most likely level."""
         if self.probabilities is None:
             return self.mean
         best = np.asarray(self.probabilities.argmax(-1))
         return _labels(self.variable.levels)[best]
+
+    @property
+    def curve(self) -> SurvivalCurve:
+        """The survival curves.
+
+        Raises:
+            TargetError: the variable is not a survival variable.
+        """
+        survival = self.variable.survival
+        if survival is None or self.bin_probabilities is None:
+            raise TargetError(
+                f"{self.variable.name!r} is {self.variable.kind} and has no survival curve. Only survival "
+                "variables have one."
+            )
+        return SurvivalCurve(np.array(survival.edges), self.bin_probabilities, self.log_hazard_sd)
+
+    def risk(self, horizon: float) -> NDArray[np.float64]:
+        """The probability of an event up to a time [rows]; for survival variables."""
+        return self.curve.risk(horizon)
+
+    @property
+    def median(self) -> NDArray[np.float64]:
+        """The median time until the event [rows], infinite if it is not reached; for survival variables."""
+        return self.curve.median
+
+    def _describe_survival(self) -> str:
+        survival = self.variable.survival
+        horizons = () if survival is None else survival.shown_horizons
+        unit = f" {self.variable.unit}" if self.variable.unit else ""
+        risks = ", ".join(f"{self.risk(h):.3g} up to {h:g}{unit}" for h in horizons)
+        return f"median {self.median:.4g}{unit}, risk {risks}"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -90,20 +132,34 @@ class Prediction:
 
     def __getitem__(self, rows: Any) -> "Prediction":
         probabilities = None if self.probabilities is None else self.probabilities[rows]
+        by_bin = None if self.bin_probabilities is None else self.bin_probabilities[rows]
+        hazard_sd = None if self.log_hazard_sd is None else self.log_hazard_sd[rows]
         return replace(
             self,
             mean=self.mean[rows],
             sd=self.sd[rows],
             interval=self.interval[rows],
             probabilities=probabilities,
+            bin_probabilities=by_bin,
+            log_hazard_sd=hazard_sd,
         )
 
     def limit_certainty(self, other: "Prediction", rows: NDArray[np.bool_]) -> "Prediction":
         """A copy that is not more certain than ``other`` in these rows.
 
         A quantity keeps its mean, and a narrower interval gets the width of ``other``. Levels get the
-        probabilities of ``other``.
+        probabilities of ``other``, and a survival curve is that of ``other``.
         """
+        if self.bin_probabilities is not None and other.bin_probabilities is not None:
+            return replace(
+                self,
+                mean=np.where(rows, other.mean, self.mean),
+                sd=np.where(rows, other.sd, self.sd),
+                interval=np.where(rows[:, None], other.interval, self.interval),
+                bin_probabilities=np.where(
+                    rows[:, None], other.bin_probabilities, self.bin_probabilities
+                ),
+            )
         if self.probabilities is not None and other.probabilities is not None:
             is_surer = rows & (self.probabilities.max(-1) > other.probabilities.max(-1))
             return replace(

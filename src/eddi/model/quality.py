@@ -21,7 +21,8 @@ class TargetQuality:
         unit: of the target, if it is a quantity.
         source: the rows: "validation rows", "cross-validation" or "test rows".
         n_rows: the number of these rows.
-        metrics: accuracy and AUROC of classes, RMSE and R² of a quantity, given the answers to all questions.
+        metrics: accuracy and AUROC of classes, RMSE and R² of a quantity, concordance of survival times,
+            given the answers to all questions.
         trivial: the metrics of the trivial prediction.
         class_shares: the share of each class; empty for a quantity.
         n_enough: after how many questions the error has come down by 95% of what all questions achieve;
@@ -52,7 +53,12 @@ class TargetQuality:
         """The quality in sentences."""
         rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
         lines = [f"Measured on {rows} that the model was not trained on ({self.source})."]
-        if self.class_shares:
+        if "concordance" in self.metrics:
+            lines.append(
+                f"Of two people, the one with the earlier event has the higher predicted risk in "
+                f"{self.metrics['concordance']:.0%} of cases (concordance); guessing: 50%."
+            )
+        elif self.class_shares:
             lines.append(
                 f"Accuracy {self.metrics['accuracy']:.0%}; always guessing the most frequent class: "
                 f"{self.trivial['accuracy']:.0%}."

@@ -22,7 +22,7 @@ PREFIX = "EDDI_"
 MAX_PORT = 65_535
 RULES = (
     *("after", "sd_below", "probability_above", "interval_below", "reward_below"),
-    *("budget", "risk", "within", "confidence"),
+    *("budget", "risk", "within", "confidence", "horizon", "risk_below", "risk_above"),
 )
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -108,6 +108,15 @@ class Settings(BaseSettings):
     )
     confidence: OptionalFloat = Field(
         None, ge=0, description="With a risk: probability that the guarantee holds. Default: 0.95."
+    )
+    horizon: OptionalFloat = Field(
+        None, ge=0, description="A time, for the two risks of a survival target at this horizon."
+    )
+    risk_below: OptionalFloat = Field(
+        None, ge=0, description="Stop once the risk at the horizon is at most this value."
+    )
+    risk_above: OptionalFloat = Field(
+        None, ge=0, description="Stop once the risk at the horizon is at least this value."
     )
     keys: KeyRule = Field(
         KeyRule.AUTO, description="Whether the API requires a key: auto, required or open."

@@ -24,6 +24,8 @@ CONDITION_TEXTS = {
     "sd_below": "when the standard deviation is below {:g}",
     "reward_below": "when no question has an expected information of {:.3g} bits",
     "risk": "when the expected error rate is at most {:g}",
+    "risk_below": "when the risk at the horizon is at most {:.1%}",
+    "risk_above": "when the risk at the horizon is at least {:.1%}",
 }
 
 
@@ -90,6 +92,9 @@ class Stop(_Combinable):
             condition and no budget ends.
         within: maximum error of a correct decision about a quantity, in its own units; with ``risk``.
         confidence: probability that the guarantee of ``risk`` holds, over the certified rows.
+        horizon: a time, in the unit of a survival target; with ``risk_below`` or ``risk_above``.
+        risk_below: the probability of the event up to ``horizon`` is at most this value.
+        risk_above: the probability of the event up to ``horizon`` is at least this value.
     """
 
     after: int | None = None
@@ -101,6 +106,9 @@ class Stop(_Combinable):
     risk: float | None = None
     within: float | None = None
     confidence: float = 0.95
+    horizon: float | None = None
+    risk_below: float | None = None
+    risk_above: float | None = None
 
     def __post_init__(self) -> None:
         if not self.budget > 0:
@@ -119,14 +127,25 @@ class Stop(_Combinable):
             raise StopError(f"confidence must be in (0, 1), got {self.confidence:g}.")
         if self.within is not None and self.risk is None:
             raise StopError("within needs risk: the share of targets that may be further off.")
+        self._check_horizon()
         limits = {
             "sd_below": self.sd_below,
             "interval_below": self.interval_below,
             "within": self.within,
+            "horizon": self.horizon,
         }
         for name, limit in limits.items():
             if limit is not None and not limit > 0:
                 raise StopError(f"{name} must be above 0, got {limit:g}. It could never be reached.")
+
+    def _check_horizon(self) -> None:
+        for name, limit in (("risk_below", self.risk_below), ("risk_above", self.risk_above)):
+            if limit is not None and self.horizon is None:
+                raise StopError(f"{name} needs horizon: the time up to which the risk is predicted.")
+            if limit is not None and not 0 < limit < 1:
+                raise StopError(f"{name} must be in (0, 1), got {limit:g}.")
+        if self.horizon is not None and self.risk_below is None and self.risk_above is None:
+            raise StopError("horizon needs risk_below or risk_above: the risk at which to stop.")
 
     def to_document(self) -> dict[str, float]:
         """The given conditions as plain JSON or TOML."""
@@ -177,6 +196,7 @@ class Stop(_Combinable):
             self._is_sd_small,
             self._is_interval_narrow,
             self._is_level_likely,
+            self._is_risk_decided,
         )
         found = [mask for check in checks if (mask := check(situation)) is not None]
         if not found:
@@ -208,6 +228,20 @@ class Stop(_Combinable):
         if limit is None:
             return None
         return situation.all_targets(lambda p: _max_probability(p) >= limit)
+
+    def _is_risk_decided(self, situation: Situation) -> Mask | None:
+        """Whether the risk at the horizon is low or high enough."""
+        horizon = self.horizon
+        if horizon is None:
+            return None
+        low = -math.inf if self.risk_below is None else self.risk_below
+        high = math.inf if self.risk_above is None else self.risk_above
+
+        def is_decided(prediction: Prediction) -> Mask:
+            risk = _check_survival(prediction).risk(horizon)
+            return np.asarray((risk <= low) | (risk >= high))
+
+        return situation.all_targets(is_decided)
 
 
 @dataclass(frozen=True)
@@ -337,6 +371,15 @@ def _max_probability(prediction: Prediction) -> NDArray[np.float64]:
             f"{prediction.variable.kind}. Use sd_below or interval_below."
         )
     return np.asarray(prediction.probabilities.max(-1))
+
+
+def _check_survival(prediction: Prediction) -> Prediction:
+    if prediction.variable.survival is None:
+        raise StopError(
+            f"a horizon needs a survival target; {prediction.variable.name!r} is "
+            f"{prediction.variable.kind}. Use another condition."
+        )
+    return prediction
 
 
 def _check_ordered(prediction: Prediction, rule: str) -> Prediction:

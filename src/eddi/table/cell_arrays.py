@@ -1,4 +1,4 @@
-"""Python values as Arrow arrays."""
+"""Arrow types of cells, and Python values as Arrow arrays."""
 
 from typing import Any
 
@@ -21,3 +21,20 @@ def _cell_to_text(cell: object) -> str | None:
         return None
     is_whole = isinstance(cell, float) and cell.is_integer()
     return str(int(cell)) if is_whole else str(cell)  # type: ignore[call-overload]
+
+
+def is_text(data_type: pa.DataType) -> bool:
+    """Whether an Arrow type is one of the string types."""
+    is_view = hasattr(pa.types, "is_string_view") and pa.types.is_string_view(data_type)
+    return bool(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or is_view)
+
+
+def is_numeric(data_type: pa.DataType) -> bool:
+    """Whether an Arrow type holds numbers; booleans are not numbers."""
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(check(data_type) for check in checks)
+
+
+def value_type(data_type: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a dictionary, or the type itself."""
+    return data_type.value_type if pa.types.is_dictionary(data_type) else data_type

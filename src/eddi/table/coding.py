@@ -51,14 +51,15 @@ class Coding:
 
         The statistics must be those after the logarithm of the variables in `find_logarithmic`.
         """
-        n_levels = np.array([v.n_levels if v.kind.has_levels else 0 for v in schema.variables])
+        n_levels = np.array([v.n_levels if v.kind.is_discrete else 0 for v in schema.variables])
         has_levels = n_levels > 0
+        is_survival = np.array([v.survival is not None for v in schema.variables], dtype=bool)
         if scaling == "standard":
             shift, scale = np.where(has_levels, 0.0, stats.mean), np.where(has_levels, 1.0, stats.sd)
         else:
             width = stats.maximum - stats.minimum
             shift = np.where(has_levels, 0.0, stats.minimum)
-            scale = np.where(has_levels, n_levels - 1.0, width)
+            scale = np.where(has_levels, np.where(is_survival, 1.0, n_levels - 1.0), width)
         is_known = has_levels | (stats.n_observed > 0)
         shift, scale = np.where(is_known, shift, 0.0), np.where(is_known, scale, 0.0)
         scale = np.where(scale > ROUNDING * np.abs(shift), scale, 1.0)
@@ -99,7 +100,7 @@ class Coding:
     def with_schema_range(self, schema: Schema) -> "Coding":
         """Return a copy whose training range is the range that the schema gives."""
         bounds = [
-            (0, v.n_levels - 1) if v.kind.has_levels else (v.low, v.high) for v in schema.variables
+            (0, v.n_levels - 1) if v.kind.is_discrete else (v.low, v.high) for v in schema.variables
         ]
         low, high = np.array(bounds, dtype=np.float64).T  # None becomes NaN
         low, high = (self.encode(end).numbers()[0] for end in (low, high))

@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
+from eddi.table.cell_arrays import is_numeric, is_text, value_type
 from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER, has_code
 from eddi.table.cells.number_format import detect_partial_format, parse_number
 from eddi.table.mismatches import Mismatches
 from eddi.table.schema import Schema
+from eddi.table.survival.time_bins import SurvivalTimes
 from eddi.table.text import format_list, format_names, format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
 
@@ -124,11 +126,12 @@ def table_to_numbers(
     """
     indices = {name: index for index, name in enumerate(table.column_names)}
     expected = [variable for variable in schema.variables if variable.name not in hidden]
-    absent = [
-        v.column
-        for v in expected
-        if v.column not in indices and v.name not in optional and not v.indicates
+    if mismatches is not None:  # rows to predict: an outcome is no evidence
+        expected = [variable for variable in expected if variable.survival is None]
+    required = [
+        name for v in expected if v.name not in optional and not v.indicates for name in v.columns
     ]
+    absent = [name for name in required if name not in indices]
     if mismatches is not None and any(variable.column in indices for variable in expected):
         mismatches.absent.update(absent)
     elif absent:
@@ -139,11 +142,76 @@ def table_to_numbers(
         )
     numbers = np.full((len(schema.variables), table.num_rows), np.nan)  # [variables, rows]
     for row, variable in zip(numbers, schema.variables, strict=True):
-        if variable.column in indices and variable.name not in hidden:
-            row[:] = column_to_numbers(table.column(indices[variable.column]), variable, mismatches)
-        elif variable.indicates in indices and not {variable.name, variable.indicates} & set(hidden):
+        if variable.name in hidden:
+            continue
+        if indices.keys() >= set(variable.columns):
+            row[:] = _read_variable(table, variable, mismatches)
+        elif variable.indicates in indices and variable.indicates not in hidden:
             row[:] = ~find_missing(table.column(indices[variable.indicates]), schema[variable.indicates])
     return np.ascontiguousarray(numbers.T)  # [rows, variables]
+
+
+def _read_variable(
+    table: pa.Table, variable: Variable, mismatches: Mismatches | None
+) -> NDArray[np.float64]:
+    if variable.survival is None:
+        return column_to_numbers(table.column(variable.column), variable, mismatches)
+    times = read_survival(table, variable, is_checked=mismatches is None)
+    return times.to_numbers(variable.survival.edges)
+
+
+def read_survival(table: pa.Table, variable: Variable, *, is_checked: bool = True) -> SurvivalTimes:
+    """Return the times and events of a survival variable.
+
+    Args:
+        table: with its columns.
+        variable: the survival variable.
+        is_checked: whether times and events that are not valid are an error; otherwise they are not known.
+
+    Raises:
+        TableError: a column is absent, a time is no number, or ``is_checked`` and a row is not valid.
+    """
+    survival = variable.survival
+    assert survival is not None  # noqa: S101  # callers check
+    if absent := [name for name in survival.columns if name not in table.column_names]:
+        raise TableError(
+            f"the table has no column {format_names(absent)}, which the survival variable "
+            f"{variable.name!r} needs. Its columns are: {format_names(table.column_names)}."
+        )
+    times = _read_times(table, survival.time, variable)
+    entries = _read_times(table, survival.entry, variable) if survival.entry else None
+    events = _find_events(table.column(survival.event), variable)
+    if is_checked:
+        return SurvivalTimes.check(variable.name, times, events, entries)
+    return SurvivalTimes.read(times, events, entries)
+
+
+def _read_times(table: pa.Table, name: str, variable: Variable) -> NDArray[np.float64]:
+    column = Variable(name, Kind.REAL, missing=variable.missing, declined=variable.declined)
+    times = _parse_quantities(table.column(name), column, None)
+    if np.isinf(times).any():
+        raise_infinite(name)
+    return times
+
+
+def _find_events(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.float64]:
+    """Return 1 where the event of a survival variable happened, 0 where it did not, NaN = missing [rows]."""
+    survival = variable.survival
+    assert survival is not None  # noqa: S101  # callers check
+    if survival.occurred is None:
+        events = Variable(survival.event, Kind.BINARY, (0, 1), missing=variable.codes)
+        try:
+            return _find_level_positions(column, events, None)
+        except TableError as error:
+            raise TableError(
+                f"{error} Say which value means that the event of {variable.name!r} happened, such as "
+                'occurred = "dead"; other values then mean that it did not.'
+            ) from None
+    indices, values = factorize(column, levels=(survival.occurred,), codes=variable.codes)
+    lookup = [
+        float(level_position((survival.occurred,), value) is not None) for value in values.to_pylist()
+    ]
+    return np.array([*lookup, np.nan])[indices]
 
 
 def raise_infinite(name: str) -> NoReturn:
@@ -152,23 +220,6 @@ def raise_infinite(name: str) -> NoReturn:
         f"{name!r} holds an infinite value; numbers must be finite. "
         "Correct it, or make it missing (an empty cell)."
     )
-
-
-def is_text(data_type: pa.DataType) -> bool:
-    """Whether an Arrow type is one of the string types."""
-    is_view = hasattr(pa.types, "is_string_view") and pa.types.is_string_view(data_type)
-    return bool(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or is_view)
-
-
-def is_numeric(data_type: pa.DataType) -> bool:
-    """Whether an Arrow type holds numbers; booleans are not numbers."""
-    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    return any(check(data_type) for check in checks)
-
-
-def value_type(data_type: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a dictionary, or the type itself."""
-    return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
 
 
 def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from eddi.table.cell_arrays import is_numeric, is_text, value_type
 from eddi.table.cells.multi_select import join_options
-from eddi.table.columns import find_missing, is_numeric, is_text, value_type
+from eddi.table.columns import find_missing
 from eddi.table.schema import Schema
 from eddi.table.text import format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
@@ -32,6 +33,8 @@ def fill_missing(table: pa.Table, schema: Schema, numbers: NDArray[np.float64]) 
     options: dict[str, list[int]] = {}
     for position, variable in enumerate(schema.variables):
         is_listed = variable.source is not None and variable.source.is_list
+        if variable.survival is not None:  # a time and an event are predicted, never filled in
+            continue
         if is_listed and variable.column in columns:
             options.setdefault(variable.column, []).append(position)
         elif variable.column in columns and not is_listed:
@@ -55,11 +58,16 @@ def types_after_filling(
     """
     fields = []
     for field in columns:
-        is_filled = field.name in schema.names and not pa.types.is_dictionary(field.type)
+        is_filled = _is_filled(field, schema)
         new_type = _filled_type(field.type, schema[field.name]) if is_filled else field.type
         changes = new_type != field.type and (schema[field.name].missing or has_missing(field.name))
         fields.append(pa.field(field.name, new_type) if changes else field)
     return pa.schema(fields)
+
+
+def _is_filled(field: pa.Field, schema: Schema) -> bool:
+    is_variable = field.name in schema.names and schema[field.name].survival is None
+    return is_variable and not pa.types.is_dictionary(field.type)
 
 
 def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
@@ -72,7 +80,7 @@ def round_to_valid(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.f
     numbers = numbers.copy()
     for position, variable in enumerate(schema.variables):
         if variable.kind is not Kind.REAL:
-            highest = variable.n_levels - 1 if variable.kind.has_levels else np.inf
+            highest = variable.n_levels - 1 if variable.kind.is_discrete else np.inf
             numbers[..., position] = np.clip(np.rint(numbers[..., position]), 0, highest)
     return numbers
 

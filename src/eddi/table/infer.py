@@ -13,11 +13,11 @@ from os import PathLike
 import pyarrow as pa
 
 from eddi.errors import TableError, TargetError
+from eddi.table.cell_arrays import is_text
 from eddi.table.cells.missing import MISSING_MARKERS, NONE_MARKER
 from eddi.table.codebooks.apply_codebook import apply_codebook
 from eddi.table.codebooks.read_codebook import read_codebook
 from eddi.table.codebooks.table_columns import TableColumns
-from eddi.table.columns import is_text
 from eddi.table.kinds.column_stats import MAX_DISTINCT_VALUES, ColumnStats
 from eddi.table.kinds.guess import MAX_FREQUENT_LEVELS, MAX_STEPS, Column, Guess
 from eddi.table.kinds.missing_codes import propose_codes

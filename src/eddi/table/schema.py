@@ -18,8 +18,9 @@ from eddi.table.question import Question, check_requirement, parse_requires
 from eddi.table.section import Section, check_exclusive, check_sections
 from eddi.table.series.age_windows import add_windows
 from eddi.table.series.time_section import TimeSection
+from eddi.table.survival.in_schema import SurvivalColumns, add_survival, check_survival
 from eddi.table.text import format_html_table, format_names, suggest_name
-from eddi.table.variable import Level, Variable, add_codes
+from eddi.table.variable import Level, Variable
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Schema:
         for item in fields(self):
             if item.name not in ("stop", "exploration", "language", "time"):
                 object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
-        variables = tuple(add_codes(v, self.missing, self.declined) for v in self.variables)
+        variables = tuple(v.with_codes(self.missing, self.declined) for v in self.variables)
         object.__setattr__(self, "variables", variables)
         # Identifiers come first, as in a schema file, so that reading a file gives an equal schema.
         set_aside = sorted(self.set_aside, key=lambda column: column.role != "identifier")
@@ -111,6 +112,7 @@ class Schema:
             self._check_variable(name, "targets contain")
         check_indicators(self.variables)
         check_languages("the schema", (self.language,) if self.language else ())
+        check_survival(self)
         check_statements(self.beliefs, self.relations, self.__getitem__)
         object.__setattr__(self, "exclusive", tuple(map(tuple, self.exclusive)))
         check_sections(self.sections, [question.section for question in self.questions])
@@ -125,6 +127,7 @@ class Schema:
         missing: Iterable[Level] = (),
         declined: Iterable[Level] = (),
         codebook: str | PathLike[str] | None = None,
+        survival: Mapping[str, SurvivalColumns] | None = None,
     ) -> "Schema":
         """Infer the kind, levels and range of every column from its name and its values.
 
@@ -141,11 +144,15 @@ class Schema:
             codebook: a file that describes the columns: a REDCap data dictionary, an XLSForm, a FHIR
                 Questionnaire, or a table of variables, labels and codes. Its texts, levels, ranges and
                 conditions come before what is inferred. The notes list what cannot be represented.
+            survival: targets that are the time until an event, by name: the columns of the time and of the
+                event, such as ``{"death": ("days", "died")}``, or a `Survival`.
         """
         from eddi.table import infer, streaming
 
         rows = streaming.open_table(table)
-        names, missing, declined = tuple(targets), tuple(missing), tuple(declined)
+        outcomes = survival or {}
+        names = tuple(name for name in targets if name not in outcomes)
+        missing, declined = tuple(missing), tuple(declined)
         if isinstance(rows, streaming.ParquetStream):
             batches = rows.iter_batches()
             schema = infer.infer_stream(
@@ -153,7 +160,8 @@ class Schema:
             )
         else:
             schema = infer.infer(rows, targets=names, missing=missing, declined=declined)
-        return schema if codebook is None else infer.add_codebook(schema, rows, codebook)
+        schema = schema if codebook is None else infer.add_codebook(schema, rows, codebook)
+        return add_survival(schema, outcomes)
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str]) -> "Schema":
@@ -219,12 +227,12 @@ class Schema:
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """All questions: the explicit ones, then one for each variable that none of them reveals."""
+        """All questions: the explicit ones, then one for each other variable, except survival variables."""
         revealed = {name for question in self.explicit_questions for name in question.reveals}
         implicit = (
             Question(variable.name, (variable.name,), never=bool(variable.indicates))
             for variable in self.variables
-            if variable.name not in revealed
+            if variable.survival is None and variable.name not in revealed
         )
         return (*self.explicit_questions, *implicit)
 

@@ -18,6 +18,7 @@ from eddi.table.schema import Schema, SetAside
 from eddi.table.section import Section, parse_groups
 from eddi.table.series.age_windows import add_windows
 from eddi.table.series.time_section import TimeSection
+from eddi.table.survival import schema_entry
 from eddi.table.text import format_names
 from eddi.table.toml_values import (
     check_keys,
@@ -68,6 +69,7 @@ _VARIABLE_KEYS = (
     "title",
     "labels",
     "help",
+    *schema_entry.KEYS,
     "repeats",
 )
 _QUESTION_KEYS = ("reveals", "cost", "text", "help", "always", "requires", "never", "section")
@@ -246,6 +248,7 @@ def _format_variable(variable: Variable, schema: Schema | None = None) -> str:
     source = variable.source
     return format_inline_table(
         kind=str(variable.kind),
+        **schema_entry.survival_to_values(variable.survival),
         levels=variable.levels or None,
         low=to_int_if_whole(variable.low),
         high=to_int_if_whole(variable.high),
@@ -307,6 +310,7 @@ def _parse_variable(name: str, entry: Any) -> Variable:
         title=parse_text(f"{where}: title", entry.get("title", "")),
         labels=parse_names(f"{where}: labels", entry.get("labels", [])),
         help=parse_text(f"{where}: help", entry.get("help", "")),
+        survival=schema_entry.parse_survival(where, entry),
     )
 
 

@@ -112,7 +112,7 @@ class ParquetStream:
         self, schema: Schema, *, row_groups: Sequence[int] | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Yield the numbers of the schema's variables in batches, NaN = missing [rows, variables]."""
-        names = [variable.column for variable in schema.variables]
+        names = [name for variable in schema.variables for name in variable.columns]
         for batch in self.iter_batches(row_groups=row_groups, names=names):
             yield table_to_numbers(batch, schema)
 

@@ -13,6 +13,7 @@ from eddi.table.cells.missing import has_code
 from eddi.table.cells.multi_select import OptionSource
 from eddi.table.cells.number_format import NumberFormat, parse_number
 from eddi.table.languages.translations import VariableTexts, check_languages, given_texts
+from eddi.table.survival.survival import Survival
 from eddi.table.text import format_list, suggest_name
 
 
@@ -24,14 +25,20 @@ class Kind(StrEnum):
     BINARY = "binary"
     ORDINAL = "ordinal"
     CATEGORY = "category"
+    SURVIVAL = "survival"
 
     @property
     def has_levels(self) -> bool:
-        """Whether a value is one of a few named levels rather than a quantity."""
+        """Whether a value is one of a few named levels rather than a quantity or a time."""
         return self in (Kind.BINARY, Kind.ORDINAL, Kind.CATEGORY)
 
+    @property
+    def is_discrete(self) -> bool:
+        """Whether a number stands for a position: that of a level, or of a time bin."""
+        return self.has_levels or self is Kind.SURVIVAL
 
-KindName = Literal["real", "count", "binary", "ordinal", "category"]
+
+KindName = Literal["real", "count", "binary", "ordinal", "category", "survival"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +46,12 @@ class Variable:
     """One modelled column of a table.
 
     Inside the package, a value is always a number: the quantity itself for the kinds real and count,
-    and the position in ``levels`` for the other kinds. A binary variable is therefore 0 or 1.
+    and the position in ``levels`` for the other kinds. A binary variable is therefore 0 or 1. For survival,
+    it is the bin of the event; `survival.time_bins` describes the number of a censored time.
 
     Args:
         name: the name of the column.
-        kind: real, count, binary, ordinal or category.
+        kind: real, count, binary, ordinal, category or survival.
         levels: the possible values of a binary, ordinal or category variable. For binary, the level
             that means "no" comes first; for ordinal, the levels are in ascending order.
         low: the smallest answer that is accepted without confirmation, if there is a limit.
@@ -58,6 +66,7 @@ class Variable:
         help: a text below its field.
         translations: its texts in other languages, by code, such as "de".
         indicates: the variable of which it tells whether it has a value; empty for other variables.
+        survival: the columns and time bins of a survival variable.
     """
 
     name: str
@@ -75,6 +84,7 @@ class Variable:
     help: str = ""
     translations: Mapping[str, VariableTexts] = field(default_factory=dict, hash=False)
     indicates: str = ""
+    survival: Survival | None = None
 
     if TYPE_CHECKING:  # what `__post_init__` converts
 
@@ -95,12 +105,14 @@ class Variable:
             help: str = "",
             translations: Mapping[str, VariableTexts] = ...,
             indicates: str = "",
+            survival: Survival | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _parse_kind(self.name, self.kind))
         for name in ("levels", "missing", "declined", "labels"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_columns()
         self._check_codes()
         self._check_labels()
         if self.kind.has_levels:
@@ -112,6 +124,13 @@ class Variable:
             )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise SchemaError(f"{self.name!r} has low {self.low:g} above high {self.high:g}. Swap them.")
+
+    def _check_columns(self) -> None:
+        if (self.kind is Kind.SURVIVAL) != (self.survival is not None):
+            raise SchemaError(
+                f"{self.name!r} is {self.kind}; a survival variable, and no other, has columns of a time and "
+                'an event. Write for example { kind = "survival", time = "days", event = "died" }.'
+            )
 
     def _check_levels(self) -> None:
         if len({str(level) for level in self.levels}) < len(self.levels):
@@ -160,20 +179,46 @@ class Variable:
 
     @property
     def n_levels(self) -> int:
-        return len(self.levels)
+        """The number of levels, or of time bins."""
+        return len(self.levels) if self.survival is None else self.survival.n_bins
 
     @property
     def column(self) -> str:
-        """The column of a table that holds the values."""
+        """The column of a table that holds the values; for survival, that of the time."""
+        if self.survival is not None:
+            return self.survival.time
         return self.name if self.source is None else self.source.column
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of a table that the values are read from."""
+        return (self.column,) if self.survival is None else self.survival.columns
 
     @property
     def codes(self) -> tuple[Level, ...]:
         """All codes that stand for no value."""
         return (*self.missing, *self.declined)
 
+    def with_codes(self, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> "Variable":
+        """Return a copy with its own codes, then those of the whole table."""
+        if not (missing or declined):
+            return self
+        own_missing = tuple(code for code in self.missing if not has_code(missing, code))
+        own_declined = tuple(code for code in self.declined if not has_code(declined, code))
+        table_missing = tuple(code for code in missing if not has_code(own_declined, code))
+        table_declined = tuple(code for code in declined if not has_code(own_missing, code))
+        return replace(
+            self,
+            missing=(*own_missing, *table_missing),
+            declined=(*own_declined, *table_declined),
+        )
+
     def describe_values(self) -> str:
         """Return the possible values in words: the levels, or the range and unit."""
+        if self.survival is not None:
+            return (
+                f"time {self.survival.time!r} {self.unit}".strip() + f", event {self.survival.event!r}"
+            )
         if self.kind.has_levels:
             return format_list(self.levels)
         if self.low is None:
@@ -193,6 +238,11 @@ class Variable:
             AnswerError: the variable cannot take this value.
             OutOfRangeError: the value is outside the range and not confirmed.
         """
+        if self.kind is Kind.SURVIVAL:
+            raise AnswerError(
+                f"{self.name!r} is a survival variable, which is predicted and never asked. Give answers to "
+                "other questions."
+            )
         if self.kind.has_levels:
             return self._parse_level(raw)
         value = self._parse_quantity(raw)
@@ -257,18 +307,3 @@ def _parse_kind(name: str, kind: str) -> Kind:
         return Kind(kind)
     except ValueError:
         raise SchemaError(f"{name!r} has kind {kind!r}; it must be one of {', '.join(Kind)}.") from None
-
-
-def add_codes(variable: Variable, missing: tuple[Level, ...], declined: tuple[Level, ...]) -> Variable:
-    """Return the variable with its own codes, then those of the whole table."""
-    own_missing = tuple(code for code in variable.missing if not has_code(missing, code))
-    own_declined = tuple(code for code in variable.declined if not has_code(declined, code))
-    table_missing = tuple(code for code in missing if not has_code(own_declined, code))
-    table_declined = tuple(code for code in declined if not has_code(own_missing, code))
-    if not (missing or declined):
-        return variable
-    return replace(
-        variable,
-        missing=(*own_missing, *table_missing),
-        declined=(*own_declined, *table_declined),
-    )

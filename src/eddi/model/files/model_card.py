@@ -73,7 +73,9 @@ def _rows(model: FittedModel) -> str:
 def _variables(model: FittedModel) -> str:
     lines = ["## Variables\n", "| variable | kind | values |", "|--|--|--|"]
     for v in model.schema.variables:
-        if v.kind.has_levels:
+        if v.survival is not None:
+            values = v.describe_values()
+        elif v.kind.has_levels:
             values = ", ".join(map(str, v.levels[:8])) + (" ..." if v.n_levels > 8 else "")
         elif v.low is None and v.high is None:
             values = "any"

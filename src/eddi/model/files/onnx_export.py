@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model.base import Model, ModelSource, require_network
-from eddi.model.network.factors.factor_model import invert_by_elimination
+from eddi.model.network.factors.inverses import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
 
@@ -76,7 +76,7 @@ class _Example:
         self.z = torch.randn((n_rows, network.latent), generator=random)
         self.variables = torch.arange(n_rows) % len(network.specs)
         n_levels = torch.tensor([max(1, spec.n_levels) for spec in network.specs])[self.variables]
-        quantity = torch.tensor([not spec.kind.has_levels for spec in network.specs])[self.variables]
+        quantity = torch.tensor([not spec.kind.is_discrete for spec in network.specs])[self.variables]
         drawn = torch.randn(n_rows, generator=random)
         self.answers = torch.where(quantity, drawn, (drawn.abs() * n_levels).floor() % n_levels)
         everything = torch.ones((n_rows, len(network.specs)))

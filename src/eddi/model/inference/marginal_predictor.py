@@ -42,7 +42,8 @@ class MarginalPredictor:
         head = self.target_head(chosen)
         outputs = head(features) if variables is None else head.predict(features)
         mass = self.marginals.calibrated_tail_mass(head.heads.predictive_scale(outputs), chosen)
-        return PredictiveDistribution(head.heads, outputs[None], mass, chosen)
+        sds = head.log_hazard_sd(features)
+        return PredictiveDistribution(head.heads, outputs[None], mass, chosen, sds)
 
     def answer_support(self, n_points: int = N_ATOMS) -> AnswerSupport:
         """The possible answers to every variable, at most ``n_points`` for a quantity."""

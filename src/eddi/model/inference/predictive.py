@@ -1,7 +1,7 @@
 """Predictive distributions p(x_d | x_O): mixtures over draws of z, or marginal predictions."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -20,12 +20,14 @@ class PredictiveDistribution:
         outputs: their parameters for each draw of z, or one set without z [draws, rows, outputs].
         tail_mass: probability left on either side of a 90% interval [rows, variables].
         positions: those of the variables among all; None if these are all variables.
+        log_hazard_sd: of survival variables, by column [rows]; empty without factors.
     """
 
     heads: Heads
     outputs: Tensor
     tail_mass: Tensor
     positions: tuple[int, ...] | None = None
+    log_hazard_sd: Mapping[int, Tensor] = field(default_factory=dict)
 
     @classmethod
     def from_outputs(cls, heads: Heads, outputs: Tensor) -> "PredictiveDistribution":

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.inference.predictive import PredictiveDistribution
-from eddi.model.prediction import Prediction, Predictions
+from eddi.model.prediction import COVERAGE, Prediction, Predictions
+from eddi.model.survival_curve import SurvivalCurve
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Kind, Variable
 
 Mask = NDArray[np.bool_]
@@ -35,7 +37,7 @@ def summarise(
 def _summarise_chunk(
     chunk: PredictiveDistribution, schema: Schema, coding: Coding, names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """Mean, sd, interval and probabilities of each named variable."""
+    """Mean, sd, interval, probabilities and those of time bins of each named variable."""
     positions = schema.positions(names)
     places = chunk.places(positions)
     mean, sd = (moment[:, places].double().cpu().numpy() for moment in chunk.moments())
@@ -43,7 +45,12 @@ def _summarise_chunk(
     interval = np.stack(ends, axis=-1)  # [rows, n, 2]
     probabilities = dict(chunk.probabilities())
     return [
-        _summarise_variable(schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(place))
+        (
+            *_summarise_variable(
+                schema[name], mean[:, k], sd[:, k], interval[:, k], probabilities.get(place)
+            ),
+            _to_numbers(chunk.log_hazard_sd.get(place)),
+        )
         for k, (name, place) in enumerate(zip(names, places, strict=True))
     ]
 
@@ -65,7 +72,22 @@ def _summarise_variable(
 ) -> tuple[Any, ...]:
     if variable.kind is Kind.CATEGORY:
         mean, sd, interval = (np.full_like(part, np.nan) for part in (mean, sd, interval))
-    return mean, sd, interval, None if probabilities is None else probabilities.double().cpu().numpy()
+    numbers = _to_numbers(probabilities)
+    if variable.survival is not None and numbers is not None:
+        return (*_summarise_times(variable.survival, numbers), None, numbers)
+    return mean, sd, interval, numbers, None
+
+
+def _summarise_times(survival: Survival, probabilities: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Mean, sd and 90% interval of the time of the event, up to the last edge."""
+    curve = SurvivalCurve(np.array(survival.edges), probabilities)
+    ends = [curve.quantile((1 - COVERAGE) / 2), curve.quantile((1 + COVERAGE) / 2)]
+    interval = np.minimum(np.stack(ends, axis=-1), curve.horizon)
+    return curve.restricted_mean(), curve.restricted_sd(), interval
+
+
+def _to_numbers(tensor: Tensor | None) -> Numbers | None:
+    return None if tensor is None else np.asarray(tensor.double().cpu().numpy())
 
 
 def _concatenate(parts: tuple[Any, ...]) -> Any:
@@ -85,7 +107,7 @@ def insert_observed(predictions: Predictions, numbers: Numbers, observed: Mask) 
 
 
 def _insert_column(prediction: Prediction, numbers: Numbers, observed: Mask) -> Prediction:
-    if not observed.any():
+    if not observed.any() or prediction.variable.survival is not None:  # a censored time is no value
         return prediction
     probabilities = prediction.probabilities
     if probabilities is not None:

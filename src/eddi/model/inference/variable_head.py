@@ -9,7 +9,9 @@ from torch import Tensor
 
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
+from eddi.model.network.factors.hazard_regression import HazardRegression
 from eddi.model.network.features import Features
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads
 from eddi.model.network.marginals import FactorHead, Marginals
 from eddi.model.network.mlp import Weights
@@ -22,6 +24,7 @@ class VariableHead:
     heads: Heads
     weights: Weights
     factor_head: FactorHead | None  # outputs of the factor model; None if they are not used
+    regression: HazardRegression | None  # of survival variables on the factors; None without either
 
     @classmethod
     def from_marginals(
@@ -37,7 +40,10 @@ class VariableHead:
         chosen = torch.tensor(rows, device=weight.device)
         factor_head = marginals.factor_head(frozen.factors, variables)
         used = None if factor_head is None else factor_head.only_used()
-        return cls(heads, (weight[chosen], bias[chosen]), used)
+        regression = None
+        if frozen.factors is not None:
+            regression = HazardRegression.from_heads(heads, variables, frozen.factors)
+        return cls(heads, (weight[chosen], bias[chosen]), used, regression)
 
     def __call__(self, features: Features) -> Tensor:
         """Likelihood parameters [..., outputs of the variables] for hidden features."""
@@ -55,6 +61,15 @@ class VariableHead:
     def add_factors(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
         """The network's ``outputs`` [..., outputs] with those of the factor model."""
         return outputs if self.factor_head is None else self.factor_head.add_to(outputs, factors)
+
+    def log_hazard_sd(self, features: Features) -> dict[int, Tensor]:
+        """Standard deviations of the log hazard of survival variables [rows], by place."""
+        if self.regression is None or not isinstance(features.factors, FactorPosterior):
+            return {}
+        by_variable = self.regression.log_hazard_sd(features.factors).unbind(-1)
+        heads = (head for head in self.heads.heads() if isinstance(head.likelihood, DiscreteHazard))
+        places = [place for head in heads for place in head.variables.tolist()]
+        return dict(zip(places, by_variable, strict=True))
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:
         """KL(after || before) in nats, summed over the variables."""

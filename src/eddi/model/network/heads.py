@@ -8,8 +8,10 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.likelihood import Likelihood, VariableSpec
 from eddi.model.prediction import COVERAGE
+from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 LikelihoodFactory = Callable[[list[VariableSpec]], Likelihood]
@@ -44,7 +46,7 @@ class Heads(nn.Module):
         self.register_buffer("by_kind", torch.tensor(by_kind), persistent=False)
         self.register_buffer("inverse", torch.argsort(torch.tensor(by_kind)), persistent=False)
         self.is_sorted = by_kind == sorted(by_kind)
-        self.has_levels = any(spec.kind.has_levels for spec in self.specs)
+        self.has_levels = any(spec.kind.is_discrete for spec in self.specs)
 
     def heads(self) -> Iterator[Head]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
@@ -58,6 +60,16 @@ class Heads(nn.Module):
             if variable in (variables := head.variables.tolist()):
                 return head, variables.index(variable)
         raise IndexError(f"there is no variable {variable}.")
+
+    def init_hazards(self, evidence: Evidence) -> None:
+        """Set the base hazards of survival variables to those of a table."""
+        for head in self.heads():
+            if isinstance(head.likelihood, DiscreteHazard):
+                values, observed = (
+                    evidence.values[:, head.variables],
+                    evidence.observed[:, head.variables],
+                )
+                head.likelihood.init_from_data(torch.from_numpy(values), torch.from_numpy(observed))
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         """Log-likelihood of every variable [..., variables], in nats of the coded value."""

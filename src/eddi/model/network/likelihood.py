@@ -3,8 +3,8 @@
 A likelihood turns the network's outputs for its variables into distributions over coded values. To add
 one, subclass `Likelihood`, implement its four abstract methods, and map a `Kind` to it in
 `network.decoder_likelihoods` or `marginals.marginal_likelihoods`. A marginal likelihood has no learned
-parameters besides ``calibration_params``, which that of a quantity needs: `Marginals.subset` builds it
-again for some of the variables. All methods are batched over any leading shape.
+parameters besides what `copy_data` copies: `Marginals.subset` builds it again for some of the variables.
+All methods are batched over any leading shape.
 """
 
 import math
@@ -78,6 +78,11 @@ class Likelihood(nn.Module, ABC):
     def validation_score(self, outputs: Tensor, values: Tensor) -> Tensor:
         """What early stopping maximises [..., n]: the log-likelihood, unless overridden."""
         return self.log_prob(outputs, values)
+
+    def copy_data(self, other: "Likelihood", places: Sequence[int]) -> None:
+        """Copy what was learned from data, besides the network's weights, from variables of ``other``."""
+        if other.calibration_params is not None:
+            self.calibration_params = other.calibration_params[:, list(places)]
 
     def output_rows(self, places: Sequence[int]) -> list[int]:
         """Positions of the outputs that describe the variables at ``places``."""
@@ -195,17 +200,17 @@ class Categorical(Likelihood):
         return F.log_softmax(padded, dim=-1)
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
-        return _at_level(self.log_probs(outputs), values)
+        return at_level(self.log_probs(outputs), values)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         below = self.probabilities(outputs).cumsum(-1)
-        return torch.where(values < 0, 0.0, _at_level(below, values.floor()).clamp(max=1))
+        return torch.where(values < 0, 0.0, at_level(below, values.floor()).clamp(max=1))
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
-        return _level_quantile(self.probabilities(outputs).cumsum(-1), self.is_level.sum(-1), level)
+        return level_quantile(self.probabilities(outputs).cumsum(-1), self.is_level.sum(-1), level)
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        return _level_moments(self.probabilities(outputs))
+        return level_moments(self.probabilities(outputs))
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return self.log_probs(outputs).exp()
@@ -217,7 +222,7 @@ class Categorical(Likelihood):
         corrects overconfidence after training.
         """
         probabilities = self.probabilities(outputs)
-        return 2 * _at_level(probabilities, values) - probabilities.square().sum(-1) - 1
+        return 2 * at_level(probabilities, values) - probabilities.square().sum(-1) - 1
 
     def output_rows(self, places: Sequence[int]) -> list[int]:
         rows = (self.output_index[place][self.is_level[place]].tolist() for place in places)
@@ -257,20 +262,20 @@ class Ordinal(Likelihood):
 
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         cuts = self.cuts()
-        upper, lower = _at_level(cuts, values + 1), _at_level(cuts, values)
+        upper, lower = at_level(cuts, values + 1), at_level(cuts, values)
         return _log_sigmoid_between(lower - outputs, upper - outputs, upper - lower)
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         cuts = self.cuts()
-        upper = _at_level(cuts, (values + 1).clamp(min=0).floor())
+        upper = at_level(cuts, (values + 1).clamp(min=0).floor())
         return torch.sigmoid(upper - outputs)
 
     def quantile(self, outputs: Tensor, level: Tensor) -> Tensor:
         below = torch.sigmoid(self.cuts()[:, 1:] - outputs[..., None])
-        return _level_quantile(below, self.counts, level)
+        return level_quantile(below, self.counts, level)
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        return _level_moments(self.probabilities(outputs))
+        return level_moments(self.probabilities(outputs))
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         return torch.diff(torch.sigmoid(self.cuts() - outputs[..., None]), dim=-1)
@@ -349,19 +354,22 @@ def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:
     return F.logsigmoid(upper) + F.logsigmoid(-lower) + torch.log(-torch.expm1(-gap))
 
 
-def _at_level(by_level: Tensor, values: Tensor) -> Tensor:
+def at_level(by_level: Tensor, values: Tensor) -> Tensor:
+    """The entries of ``by_level`` [..., n, levels] at the levels ``values`` [..., n]."""
     index = values.round().long().clamp(0, by_level.shape[-1] - 1)
     # ``values`` may lack the axis of the draws
     shape = torch.broadcast_shapes(by_level.shape[:-1], index.shape)  # type: ignore[no-untyped-call]
     return by_level.expand(*shape, -1).gather(-1, index.expand(shape)[..., None]).squeeze(-1)
 
 
-def _level_quantile(below: Tensor, counts: Tensor, level: Tensor) -> Tensor:
+def level_quantile(below: Tensor, counts: Tensor, level: Tensor) -> Tensor:
+    """The first level whose cumulative probability reaches ``level``."""
     reached = (below < level[..., None]).sum(-1)
     return torch.minimum(reached, counts - 1).to(below.dtype)
 
 
-def _level_moments(probabilities: Tensor) -> tuple[Tensor, Tensor]:
+def level_moments(probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of the position of the level."""
     position = torch.arange(probabilities.shape[-1], device=probabilities.device).float()
     mean = (probabilities * position).sum(-1)
     return mean, (probabilities * (position - mean[..., None]).square()).sum(-1)

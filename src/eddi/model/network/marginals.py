@@ -16,7 +16,9 @@ from eddi.model.network.factors.factor_model import (
     Factors,
     PackedFactors,
 )
+from eddi.model.network.factors.hazard_regression import HazardRegression, fit_hazard_regression
 from eddi.model.network.factors.quantities import QuantityPrediction
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
 from eddi.model.network.heteroscedastic import HeteroscedasticCount, HeteroscedasticGaussian
 from eddi.model.network.likelihood import Bernoulli, Categorical, VariableSpec
@@ -49,7 +51,7 @@ class Marginals(Heads):
         for name in ("factor_share", "log_shares"):
             self.register_buffer(name, torch.zeros(self.n_outputs) if has_factors else None)
         self.floor = recipe.noise_floor
-        quantities = [place for place, spec in enumerate(specs) if not spec.kind.has_levels]
+        quantities = [place for place, spec in enumerate(specs) if not spec.kind.is_discrete]
         self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
         self.atoms = Atoms(len(quantities), width) if quantities else None
         edges = torch.full((N_SCALE_GROUPS - 1, len(specs)), torch.inf)
@@ -86,6 +88,9 @@ class Marginals(Heads):
         for head in self.heads():
             for place, variable in enumerate(head.variables.tolist()):
                 rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+                if isinstance(head.likelihood, DiscreteHazard):
+                    self._init_hazards(head, place, factors, evidence)
+                    continue
                 if not head.likelihood.has_levels:
                     weight[rows[0]] = 0.0
                     weight[rows[0], -n_factors:] = loadings[variable, 0]
@@ -98,6 +103,23 @@ class Marginals(Heads):
                 bias[rows] = log_shares
                 assert self.log_shares is not None  # noqa: S101  # there are factors
                 self.log_shares[rows] = log_shares
+
+    def _init_hazards(self, head: Head, place: int, factors: Factors, evidence: Evidence) -> None:
+        """Start from a proportional-hazards regression on the factors."""
+        assert isinstance(head.likelihood, DiscreteHazard)  # noqa: S101  # callers check
+        assert self.log_shares is not None  # noqa: S101  # there are factors
+        variable = int(head.variables[place])
+        rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+        posterior = factors.posterior_of(evidence[evidence.observed[:, variable]])
+        numbers = torch.from_numpy(evidence.values[evidence.observed[:, variable], variable])
+        weights, covariance, constants = fit_hazard_regression(
+            head.likelihood, place, numbers, posterior
+        )
+        factors.set_regression(variable, weights, covariance)
+        self.layer.weight.data[rows] = 0.0
+        self.layer.weight.data[rows[0], -factors.n_factors :] = weights
+        self.layer.bias.data[rows] = constants
+        self.log_shares[rows] = constants
 
     def atom_score(self, features: Tensor, values: Tensor, weights: Tensor) -> Tensor:
         """Weighted sum of the log probabilities of the atoms that values [rows, variables] belong to.
@@ -126,10 +148,8 @@ class Marginals(Heads):
         heads = Heads([self.specs[variable] for variable in variables], marginal_likelihoods(self.floor))
         for head in heads.heads():
             own = [variables[place] for place in head.variables.tolist()]
-            likelihood = self.head_of(own[0])[0].likelihood
-            if likelihood.calibration_params is not None:
-                places = [self.head_of(variable)[1] for variable in own]
-                head.likelihood.calibration_params = likelihood.calibration_params[:, places]
+            places = [self.head_of(variable)[1] for variable in own]
+            head.likelihood.copy_data(self.head_of(own[0])[0].likelihood, places)
         return heads
 
     def factor_head(self, packed: PackedFactors | None, variables: Sequence[int]) -> "FactorHead | None":
@@ -140,6 +160,7 @@ class Marginals(Heads):
         parts = (
             LevelDiscriminant.from_heads(heads, variables, packed),
             QuantityPrediction.from_heads(heads, variables, packed),
+            HazardRegression.from_heads(heads, variables, packed),
         )
         own = [row for head in heads.heads() for row in self._rows_of(head, variables)]
         rows = torch.tensor(own, device=self.log_shares.device)
@@ -163,7 +184,7 @@ class Marginals(Heads):
 class FactorHead:
     """Outputs of the factor model, and how much of them is added to the outputs of the network."""
 
-    parts: tuple[LevelDiscriminant | QuantityPrediction, ...]
+    parts: tuple[LevelDiscriminant | QuantityPrediction | HazardRegression, ...]
     share: Tensor  # [outputs]
     log_shares: Tensor  # [outputs]
 
@@ -198,4 +219,5 @@ def marginal_likelihoods(floor: float) -> dict[Kind, LikelihoodFactory]:
         Kind.BINARY: Bernoulli,
         Kind.ORDINAL: Categorical,
         Kind.CATEGORY: Categorical,
+        Kind.SURVIVAL: DiscreteHazard,
     }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.network.features import Features
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads, LikelihoodFactory
 from eddi.model.network.likelihood import (
     Bernoulli,
@@ -85,18 +86,21 @@ class Network(Heads):
             self.marginals.init_from_data(rows)
 
     def fit_factors(self, evidence: Evidence, weights: NDArray[np.float32] | None = None) -> None:
-        """Fit the precision-weighted factors, if there are any, to training rows.
+        """Fit base hazards and the precision-weighted factors, if there are any, to training rows.
 
         ``weights`` [rows] say how many rows each row counts as; 1 if None.
 
         Unlike knots and atoms they depend on the targets, so validation rows must not be included.
         """
         factors = self.set_encoder.factors
-        if factors is None:
-            return
         step = subsampling_step(len(evidence))
         rows = evidence[::step]
         row_weights = np.ones(len(rows), dtype=np.float32) if weights is None else weights[::step]
+        for heads in (self, self.marginals):
+            if heads is not None:
+                heads.init_hazards(rows)
+        if factors is None:
+            return
         factors.init_from_data(rows, self.specs, row_weights)
         if self.marginals is not None:
             self.marginals.init_from_factors(factors, rows, row_weights)
@@ -147,4 +151,5 @@ def decoder_likelihoods(recipe: Recipe) -> dict[Kind, LikelihoodFactory]:
         Kind.BINARY: Bernoulli,
         Kind.ORDINAL: Ordinal,
         Kind.CATEGORY: Categorical,
+        Kind.SURVIVAL: DiscreteHazard,
     }

@@ -50,6 +50,7 @@ class SetEncoder(nn.Module):
     slot: Tensor  # [variables] first slot of each variable
     unit: Tensor  # [variables] factor of a coded value before it enters
     is_category: Tensor  # [variables] True if the answer selects the slot
+    is_evidence: Tensor  # [slots, 1] 0 for survival variables, which are never observed
     linear: Tensor  # positions of the variables whose term is linear in their value, and their slots
     linear_slot: Tensor
     nonlinear: Tensor  # positions of the variables whose term is not linear, and their slots
@@ -74,6 +75,10 @@ class SetEncoder(nn.Module):
         first = torch.tensor([0, *n_slots]).cumsum(0)
         self.name, self.width = name, width
         self.register_buffer("slot", first[:-1], persistent=False)
+        is_evidence = [spec.kind is not Kind.SURVIVAL for spec in specs]
+        by_slot = torch.tensor(is_evidence).repeat_interleave(torch.tensor(n_slots)).float()[:, None]
+        self.register_buffer("is_evidence", by_slot, persistent=False)
+        self.has_survival = not all(is_evidence)
         self.register_buffer("unit", torch.tensor([_unit(spec) for spec in specs]), persistent=False)
         self.has_units = bool((self.unit != 1).any())
         self._partition_variables(specs, n_slots)
@@ -113,7 +118,7 @@ class SetEncoder(nn.Module):
     def _is_linear(self, spec: VariableSpec) -> bool:
         # Any function of two values is linear, so the term of a binary answer is linear in every
         # encoder, and a table of binary variables (MNIST) costs one matrix product.
-        return self.name in ("zi", "zi-m") or spec.kind is Kind.BINARY
+        return self.name in ("zi", "zi-m") or spec.kind in (Kind.BINARY, Kind.SURVIVAL)
 
     def _build_independent_terms(self, n_slots: int) -> None:
         layer = nn.Linear(n_slots * (2 if self.name == "zi-m" else 1), self.width)
@@ -156,6 +161,13 @@ class SetEncoder(nn.Module):
         return knots
 
     def slope_and_offset(self) -> tuple[Tensor, Tensor]:
+        """Slope and offset of every slot [slots, width]; 0 for survival variables: they are no evidence."""
+        slope, offset = self._all_slopes_and_offsets()
+        if self.has_survival:
+            return slope * self.is_evidence, offset * self.is_evidence
+        return slope, offset
+
+    def _all_slopes_and_offsets(self) -> tuple[Tensor, Tensor]:
         """Slope and offset of every slot [slots, width]: the only place where the encoders differ."""
         if self.name in ("zi", "zi-m"):
             return self.slope, self.offset

@@ -225,7 +225,7 @@ def set_tail_masses(
     """
     beyond, scale = _mass_beyond(marginals, outputs, values), marginals.predictive_scale(outputs)
     for variable, spec in enumerate(marginals.specs):
-        if spec.kind.has_levels or not (is_hidden := hidden[:, variable] > 0).any():
+        if spec.kind.is_discrete or not (is_hidden := hidden[:, variable] > 0).any():
             continue  # the interval of ordered levels is not calibrated: it contains whole levels
         edges, tail_mass = marginals.group_edges[:, variable], marginals.tail_mass[:, variable]
         n_groups = min(max(int(n_rows[variable]) // ROWS_PER_GROUP, 1), N_SCALE_GROUPS)

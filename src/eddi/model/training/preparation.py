@@ -181,7 +181,7 @@ def build_network(
 
 
 def _variable_spec(variable: Variable, shift: float, scale: float, *, as_number: bool) -> VariableSpec:
-    if as_number and variable.kind is not Kind.BINARY:
+    if as_number and variable.kind not in (Kind.BINARY, Kind.SURVIVAL):
         return VariableSpec(Kind.REAL, variable.n_levels, float(shift), float(scale))
     return VariableSpec(variable.kind, variable.n_levels, float(shift), float(scale))
 

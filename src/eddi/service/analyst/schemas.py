@@ -87,6 +87,9 @@ class VersionIn(_In):
     risk: float | None = Field(default=None, gt=0, lt=1)
     within: float | None = Field(default=None, gt=0, le=1e12)
     confidence: float | None = Field(default=None, gt=0, lt=1)
+    horizon: float | None = Field(default=None, gt=0, le=1e12)
+    risk_below: float | None = Field(default=None, gt=0, lt=1)
+    risk_above: float | None = Field(default=None, gt=0, lt=1)
     strategy: StrategyName | None = Field(
         default=None,
         description="Most informative question, per unit of cost if costs differ, by default.",

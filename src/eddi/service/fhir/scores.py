@@ -53,7 +53,7 @@ def _level_parts(items: QuestionItems, prediction: Prediction) -> list[tuple[Ite
 
 
 def _quantity_parts(items: QuestionItems, prediction: Prediction) -> list[tuple[Item, Item]]:
-    """The mean, the standard deviation and the ends of the 90% interval."""
+    """The mean, the standard deviation and the ends of the 90% interval; for survival, also risks."""
     variable, title = prediction.variable, items.texts.title(prediction.variable)
     low, high = (float(end) for end in prediction.interval)
     numbers = {
@@ -62,10 +62,17 @@ def _quantity_parts(items: QuestionItems, prediction: Prediction) -> list[tuple[
         "low": (f"{title}: 5%", low),
         "high": (f"{title}: 95%", high),
     }
-    return [
-        _number(items.link_id(PREFIX, variable.name, key), text, value, unit=items.texts.unit(variable))
+    unit = items.texts.unit(variable)
+    parts = [
+        _number(items.link_id(PREFIX, variable.name, key), text, value, unit=unit)
         for key, (text, value) in numbers.items()
     ]
+    horizons = () if variable.survival is None else variable.survival.shown_horizons
+    for number, horizon in enumerate(horizons, start=1):
+        text = f"{title}: {horizon:g} {unit}".rstrip()
+        link_id = items.link_id(PREFIX, variable.name, "probability", f"{number}")
+        parts.append(_number(link_id, text, float(prediction.risk(horizon))))
+    return parts
 
 
 def _number(link_id: str, text: str, value: float, *, unit: str = "") -> tuple[Item, Item]:

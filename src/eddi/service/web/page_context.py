@@ -21,6 +21,7 @@ from eddi.service.web.change_wording import Cause, describe_change
 from eddi.service.web.formatting import capitalize, format_value
 from eddi.service.web.languages.language import ENGLISH, Language
 from eddi.service.web.prediction_charts import DensityChart
+from eddi.service.web.survival.curve_chart import CurveChart, curve_chart
 from eddi.service.web.svg import Bar
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.table.question import Question
@@ -34,11 +35,12 @@ Context = dict[str, Any]
 
 @dataclass(frozen=True)
 class PredictionView:
-    """A prediction in words, with a density chart for a quantity or bars for levels."""
+    """A prediction in words, with a density chart for a quantity, bars for levels, or a survival curve."""
 
     text: wording.PredictionText
     density: DensityChart | None
     bars: list[Bar]
+    curve: CurveChart | None = None
 
 
 def base_context(view: InterviewView, active_page: str) -> Context:
@@ -278,6 +280,8 @@ def _prediction_view(
 ) -> PredictionView:
     prediction, decimals = over_time[-1], wording.count_decimals(over_time)
     text = wording.describe_prediction(prediction, decimals, texts)
+    if prediction.variable.survival is not None:
+        return PredictionView(text, None, [], curve_chart(prediction, over_time[0], texts))
     if prediction.probabilities is not None:
         return PredictionView(text, None, prediction_charts.level_bars(prediction, texts))
     density = prediction_charts.density_chart(

@@ -110,6 +110,27 @@ class QuantityOut(TypedDict):
     interval: list[float]
 
 
+class SurvivalCurveOut(TypedDict):
+    """The probability of no event up to each time, with the ends of a 90% band if it is known."""
+
+    time: list[float]
+    survival: list[float]
+    low: NotRequired[list[float]]
+    high: NotRequired[list[float]]
+
+
+class SurvivalOut(QuantityOut):
+    """The prediction of a time until an event.
+
+    Mean, standard deviation and interval are those of the time up to the latest event of the training table.
+    The median is null if it is not reached before. Risks are probabilities of the event, by horizon.
+    """
+
+    median: float | None
+    risk: dict[str, float]
+    curve: SurvivalCurveOut
+
+
 class LevelsOut(TypedDict):
     """The prediction of a variable with levels: the most likely level, and all probabilities."""
 
@@ -124,7 +145,7 @@ class NextStepOut(TypedDict):
     """
 
     question: QuestionOut | None
-    prediction: dict[str, QuantityOut | LevelsOut]
+    prediction: dict[str, SurvivalOut | QuantityOut | LevelsOut]
     rewards: dict[str, float]
     strategy: str
 
@@ -171,7 +192,7 @@ def describe_next_step(view: InterviewView) -> NextStepOut:
     return {
         "question": cast("QuestionOut | None", question),
         "prediction": {
-            name: cast("QuantityOut | LevelsOut", prediction_document(prediction))
+            name: cast("SurvivalOut | QuantityOut | LevelsOut", prediction_document(prediction))
             for name, prediction in view.predictions.items()
         },
         "rewards": dict(view.rewards),

@@ -18,6 +18,7 @@ from eddi.service.web.formatting import (
     format_value,
 )
 from eddi.service.web.languages.language import ENGLISH, Language
+from eddi.service.web.survival.risk_wording import describe_risk, describe_risks
 from eddi.service.web.texts import PLAIN, Texts
 from eddi.table.schema import Schema
 from eddi.table.variable import Kind, Level, Variable
@@ -118,6 +119,10 @@ def describe_prediction(
     """Return a prediction in words."""
     variable, language = prediction.variable, texts.language
     name = texts.title(variable)
+    if variable.survival is not None:
+        return PredictionText(
+            name, describe_risk(prediction, texts), "", " ".join(describe_risks(prediction, texts))
+        )
     if prediction.probabilities is not None:
         most_likely = int(prediction.probabilities.argmax())
         level = texts.level(variable, variable.levels[most_likely])

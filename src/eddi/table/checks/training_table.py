@@ -61,8 +61,10 @@ def _find_leaks(schema: Schema, rows: Numbers, targets: Sequence[str]) -> list[D
     warnings = []
     for target in targets:
         truth, kind = rows[:, schema.position(target)], schema[target].kind
+        if kind is Kind.SURVIVAL:  # a censored time is no value that could be explained
+            continue
         for position, variable in enumerate(schema.variables):
-            if variable.name in targets:
+            if variable.name in targets or variable.kind is Kind.SURVIVAL:
                 continue
             is_ordered = Kind.CATEGORY not in (kind, variable.kind)
             values = rows[:, position]

@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from eddi.errors import EddiWarning, TableError
+from eddi.table.cell_arrays import is_text
 from eddi.table.cells.formulas import neutralize, neutralize_column, restore, restore_column
 from eddi.table.cells.missing import MISSING_MARKERS
-from eddi.table.columns import clean, is_text
+from eddi.table.columns import clean
 from eddi.table.files.limits import DEFAULT_LIMITS, ReadLimits, make_expansion_error
 
 DELIMITERS = ",;\t|"

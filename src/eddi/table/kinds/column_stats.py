@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from eddi.table.cell_arrays import is_text
 from eddi.table.cells.missing import NONE_MARKER, is_missing_number
-from eddi.table.columns import clean, factorize, is_text
+from eddi.table.columns import clean, factorize
 from eddi.table.variable import Level
 
 N_EXTREMES = 5  # smallest and largest numbers that are counted even where values are not

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.table.cell_arrays import is_text
 from eddi.table.cells.missing import is_declined_word, is_missing_number, is_missing_word
-from eddi.table.columns import is_text
 from eddi.table.kinds.column_stats import ColumnStats
 from eddi.table.kinds.guess import Column, Guess
 from eddi.table.kinds.numbers import guess_numbers, widen_range

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
-from eddi.table.columns import is_numeric, is_text, value_type
+from eddi.table.cell_arrays import is_numeric, is_text, value_type
 
 SECONDS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),

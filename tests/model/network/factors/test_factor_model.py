@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.model.network.factors.factor_model import (
-    LINEAR_RANGE,
-    Factors,
-    invert_by_cholesky,
-    invert_by_elimination,
-    soft_clip,
-)
+from eddi.model.network.factors.factor_model import LINEAR_RANGE, Factors, soft_clip
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -126,14 +120,6 @@ def test_inputs_are_linear_near_the_mean_and_logarithmic_far_from_it():
     clipped = soft_clip(x)
     assert torch.equal(clipped[1:4], x[1:4])
     assert clipped[4] == -clipped[0] < 20
-
-
-@pytest.mark.parametrize("invert", [invert_by_cholesky, invert_by_elimination])
-def test_the_inverse_of_a_positive_definite_matrix(invert):
-    random = torch.Generator().manual_seed(0)
-    roots = torch.randn((3, 6, 6), generator=random, dtype=torch.float64)
-    matrices = roots @ roots.mT + 0.1 * torch.eye(6, dtype=torch.float64)
-    torch.testing.assert_close(invert(matrices), torch.linalg.inv(matrices))
 
 
 def test_factors_of_weighted_rows_are_those_of_repeated_rows():

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from eddi import Survival
 from eddi.service.analyst.data import schema_drafts
 from eddi.service.analyst.data.data_warnings import find_warnings
 from eddi.service.analyst.data.schema_drafts import DraftError
 from eddi.table.beliefs.statements import Belief
 from eddi.table.languages.translations import QuestionTexts, VariableTexts
 from eddi.table.section import Section
+from eddi.table.survival.in_schema import add_survival
 
 
 @pytest.fixture
@@ -221,3 +223,21 @@ def test_a_check_is_shown_until_the_column_is_changed(workshop, messy):
 
 def test_numbers_with_a_format_are_described_as_numbers(messy):
     assert (messy.profile("price")["low"], messy.profile("price")["high"]) == (1200, 120_200)
+
+
+def test_a_survival_variable_is_kept(table, rows):
+    survival = {"relapse": Survival("age", "smoker", occurred="yes")}
+    other = replace(table, schema=add_survival(table.schema, survival))
+    draft = schema_drafts.make_draft(other)
+    parsed = schema_drafts.parse_draft(other, draft, rows)
+    assert parsed.variables == other.schema.variables
+    assert parsed.targets == other.schema.targets
+    assert {row.name for row in draft if not row.is_modelled} >= {"age", "smoker"}
+
+
+def test_a_survival_variable_may_have_the_name_of_a_column(table, rows):
+    survival = {"smoker": Survival("age", "smoker", occurred="yes")}
+    other = replace(table, schema=add_survival(table.schema, survival))
+    draft = schema_drafts.make_draft(other)
+    assert next(row.kind for row in draft if row.name == "smoker") == "survival"
+    assert schema_drafts.parse_draft(other, draft, rows).variables == other.schema.variables

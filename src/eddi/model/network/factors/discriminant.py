@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
+from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads
 
 MAX_LOG_RATIO = 20.0  # nats; larger ratios are due to values outside the range of the factor model
@@ -48,7 +49,7 @@ class LevelDiscriminant:
         chosen: list[int] = []
         rows, owner, inputs, first = [], [], [], []
         for head in heads.heads():
-            if not head.likelihood.has_levels:
+            if not head.likelihood.has_levels or isinstance(head.likelihood, DiscreteHazard):
                 continue
             for place, own in enumerate(head.variables.tolist()):
                 by_level = packed.factors.level_inputs_of(variables[own], heads.specs[own].n_levels)

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eddi.model.network.factors.factor_analysis import fit_factors
+from eddi.model.network.factors.inverses import invert_by_cholesky
 from eddi.model.network.factors.level_contrasts import find_contrasts, standardise
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
@@ -49,6 +50,8 @@ class Factors(nn.Module):
     level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
     is_input: Tensor  # [variables, inputs] False for padding
     is_category: Tensor  # [variables]
+    is_evidence: Tensor  # [variables] False for survival variables, which are never observed
+    regression_covariance: Tensor | None  # [survival variables, K, K] of the regression weights
     unit: Tensor  # [variables] factor of a coded value before it enters
     triangle: Tensor  # [2, K (K + 1) / 2] rows and columns of the upper triangle
     unpack: Tensor  # [K * K] position of each matrix entry in the triangle
@@ -67,12 +70,18 @@ class Factors(nn.Module):
         buffers = {
             "is_input": torch.arange(self.n_inputs) < torch.tensor(n_inputs)[:, None],
             "is_category": torch.tensor([spec.kind is Kind.CATEGORY for spec in specs]),
+            "is_evidence": torch.tensor([spec.kind is not Kind.SURVIVAL for spec in specs]),
             "unit": torch.tensor(units),
             "triangle": triangle,
             "unpack": position.flatten(),
         }
         for name, buffer in buffers.items():
             self.register_buffer(name, buffer, persistent=False)
+        n_survival = int((~buffers["is_evidence"]).sum())
+        shape_of_regressions = (n_survival, n_factors, n_factors)
+        self.register_buffer(
+            "regression_covariance", torch.zeros(shape_of_regressions) if n_survival else None
+        )
         self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
         # One-dimensional, since weight decay applies to matrices only.
         self.flat_loadings = nn.Parameter(torch.randn(len(specs) * self.n_inputs * n_factors) * 0.1)
@@ -89,7 +98,7 @@ class Factors(nn.Module):
         """The present parameters in the form that codes are computed with."""
         loadings = self.flat_loadings.view(*self.is_input.shape, self.n_factors)
         bounded = self.log_precision.view(self.is_input.shape).clamp(*LOG_PRECISION_RANGE)
-        precision = bounded.exp() * self.is_input
+        precision = bounded.exp() * self.is_input * self.is_evidence[:, None]
         rows, columns = self.triangle
         outer = loadings[..., rows] * loadings[..., columns]  # [variables, inputs, triangle]
         return PackedFactors(
@@ -130,6 +139,7 @@ class Factors(nn.Module):
         self._init_level_inputs(values, weighted, specs)
         with torch.no_grad():
             inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
+        observed = observed & self.is_evidence
         mask = (observed[..., None] & self.is_input).flatten(1)
         own_weights = row_weights.double()
         fitted = fit_factors(inputs.double(), mask.double(), self.n_factors, weights=own_weights)
@@ -137,6 +147,25 @@ class Factors(nn.Module):
         self.log_precision.data = -fitted.noise.log().float()
         shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
         self.mean.data += torch.where(self.is_category, 0.0, shift)
+
+    @torch.no_grad()
+    def posterior_of(self, evidence: Evidence) -> "FactorPosterior":
+        """The posterior of the factors given each row."""
+        packed, device = self.pack(), self.mean.device
+        values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
+        return packed.posterior(packed.code(values.to(device), observed.to(device, torch.float32)))
+
+    def set_regression(self, variable: int, weights: Tensor, covariance: Tensor) -> None:
+        """Make regression weights [K] the loadings of a survival variable; keep their covariance [K, K]."""
+        loadings = self.flat_loadings.data.view(*self.is_input.shape, self.n_factors)
+        loadings[variable] = 0.0
+        loadings[variable, 0] = weights
+        assert self.regression_covariance is not None  # noqa: S101  # there is a survival variable
+        self.regression_covariance[self.regression_place(variable)] = covariance
+
+    def regression_place(self, variable: int) -> int:
+        """The place of a survival variable among all of them."""
+        return int((~self.is_evidence[:variable]).sum())
 
     @torch.no_grad()
     def level_inputs_of(self, variable: int, n_levels: int) -> Tensor:
@@ -346,33 +375,6 @@ def _project(vectors: Tensor, loadings: Tensor) -> Tensor:
 def _sum_inputs(by_input: Tensor) -> Tensor:
     """The sum over the inputs of [answers, inputs, ...]."""
     return by_input[:, 0] if by_input.shape[1] == 1 else by_input.sum(1)
-
-
-def invert_by_cholesky(matrix: Tensor) -> Tensor:
-    """The inverse of symmetric positive definite matrices [..., K, K]."""
-    identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
-    # A check of the result would wait for the GPU, and hide that a loss is NaN.
-    factor = torch.linalg.cholesky_ex(matrix).L
-    inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
-    covariance: Tensor = inverse.mT @ inverse
-    return covariance
-
-
-def invert_by_elimination(matrix: Tensor) -> Tensor:
-    """`invert_by_cholesky` with products and sums alone, for ONNX, which has no decompositions.
-
-    Gauss-Jordan elimination; symmetric positive definite matrices need no pivoting.
-    """
-    for k in range(matrix.shape[-1]):
-        is_pivot = torch.arange(matrix.shape[-1], device=matrix.device) == k
-        column, row = matrix[..., :, k : k + 1], matrix[..., k : k + 1, :]
-        pivot = matrix[..., k : k + 1, k : k + 1]
-        cross = is_pivot[:, None] | is_pivot
-        eliminated = matrix - column * row / pivot
-        border = torch.where(is_pivot[:, None], row, -column) / pivot
-        corner = is_pivot[:, None] & is_pivot
-        matrix = torch.where(corner, 1 / pivot, torch.where(cross, border, eliminated))
-    return matrix
 
 
 def soft_clip(x: Tensor) -> Tensor:

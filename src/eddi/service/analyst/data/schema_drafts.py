@@ -11,8 +11,9 @@ import pyarrow as pa
 from eddi.errors import EddiError, SchemaError, TableError
 from eddi.service.analyst.data.tables import UploadedTable
 from eddi.service.errors import N_
+from eddi.table.cell_arrays import is_text
 from eddi.table.cells.number_format import NumberFormat, detect_format
-from eddi.table.columns import clean, column_to_numbers, is_text
+from eddi.table.columns import clean, column_to_numbers
 from eddi.table.kinds.vocabulary import natural_sort_key
 from eddi.table.languages.translations import VariableTexts
 from eddi.table.question import Question, Requirement, format_requires, parse_requires
@@ -109,6 +110,9 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
     Raises:
         DraftError: the draft is not valid; its ``errors`` say what is wrong in which field.
     """
+    # Survival variables have several columns. They are kept: the form does not change them.
+    outcomes = tuple(v for v in table.schema.variables if v.survival is not None)
+    draft = [row for row in draft if row.name not in {variable.name for variable in outcomes}]
     parser = _DraftParser(table, draft, rows)
     parsed = [parser.variable(row) for row in draft if row.is_modelled]
     questions = parser.questions()
@@ -116,9 +120,9 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
         raise DraftError(parser.errors)
     try:
         return Schema(
-            tuple(variable for variable in parsed if variable is not None),
+            (*(variable for variable in parsed if variable is not None), *outcomes),
             questions,
-            targets=tuple(row.name for row in draft if row.role == "target"),
+            targets=(*(row.name for row in draft if row.role == "target"), *_kept_targets(table)),
             set_aside=tuple(parser.set_aside(row) for row in draft if not row.is_modelled),
             missing=table.schema.missing,
             declined=table.schema.declined,
@@ -131,10 +135,18 @@ def parse_draft(table: UploadedTable, draft: Draft, rows: pa.Table) -> Schema:
         raise DraftError({(0, ""): f"{error}"}) from None
 
 
+def _kept_targets(table: UploadedTable) -> tuple[str, ...]:
+    """The targets that are survival variables."""
+    schema = table.schema
+    return tuple(name for name in schema.targets if schema[name].survival is not None)
+
+
 def _make_row(number: int, name: str, column: str, schema: Schema) -> DraftRow:
     if name not in schema.names:
         return DraftRow(number, name, column, role="out", kind="")
     variable = schema[name]
+    if variable.survival is not None:
+        return DraftRow(number, name, column, role="target", kind="survival", unit=variable.unit)
     question = next(question for question in schema.questions if name in question.reveals)
     # The text, cost and prerequisites of a question appear once, at the first of its columns, so that
     # they need to be changed only there.
@@ -185,8 +197,9 @@ class _DraftParser:
         previous = schema[row.name] if row.name in schema.names else None
         bounds = {name: self._number(row, name) for name in ("low", "high")}
         column = self.rows.column(row.column)
-        if row.role not in ROLES or row.kind not in tuple(Kind):
-            self._add_error(row, "kind", f"{row.name!r} needs a kind: one of {', '.join(Kind)}.")
+        kinds = [kind for kind in Kind if kind is not Kind.SURVIVAL]
+        if row.role not in ROLES or row.kind not in kinds:
+            self._add_error(row, "kind", f"{row.name!r} needs a kind: one of {', '.join(kinds)}.")
             return None
         try:
             kind = Kind(row.kind)
@@ -206,8 +219,9 @@ class _DraftParser:
                 labels=previous.labels if previous is not None and previous.levels == levels else (),
                 help="" if previous is None else previous.help,
                 translations={} if previous is None else _keep_translations(previous, levels, row.unit),
+                low=bounds["low"],
+                high=bounds["high"],
                 indicates="" if previous is None else previous.indicates,
-                **bounds,
             )
             if variable != previous:
                 column_to_numbers(column, variable)  # raises if a value does not fit

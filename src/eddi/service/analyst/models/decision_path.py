@@ -20,6 +20,8 @@ from eddi.table import columns
 from eddi.table.evidence import Evidence
 from eddi.table.mismatches import Mismatches
 from eddi.table.question import Question
+from eddi.table.survival.survival import Survival
+from eddi.table.survival.time_bins import SurvivalTimes
 from eddi.table.variable import Kind, Variable
 
 MAX_STEPS = 40  # decisions that are computed; later ones hardly change the prediction
@@ -74,6 +76,9 @@ class DecisionPath:
     def truth(self) -> float | None:
         """The true value of the target; None if it is not observed."""
         number = float(self.row[self.model.schema.position(self.target)])
+        survival = self.model.schema[self.target].survival
+        if survival is not None:
+            return _event_time(number, survival)
         return None if np.isnan(number) else number
 
     @cached_property
@@ -178,7 +183,8 @@ class DecisionPath:
         for position, variable in enumerate(schema.variables):
             if not variable.kind.has_levels:
                 low, high = _plot_range(variable, first[variable.name].interval[0])
-                truth = self.row[position]
+                is_time = variable.survival is not None
+                truth = np.nan if is_time else self.row[position]
                 grids[:, position] = np.linspace(
                     np.nanmin([low, truth]), np.nanmax([high, truth]), N_POINTS
                 )
@@ -189,12 +195,29 @@ class DecisionPath:
         """The predictive densities at `grids`, given one row of evidence [points, variables]."""
         points = self.model.coding.encode(self.grids)
         log_prob = self.model.log_prob(evidence[np.zeros(N_POINTS, dtype=int)], points)
-        return np.exp(np.minimum(log_prob, MAX_LOG_DENSITY))
+        densities = np.exp(np.minimum(log_prob, MAX_LOG_DENSITY))
+        for position, variable in enumerate(self.model.schema.variables):
+            if variable.survival is not None:
+                prediction = self.model.predict_evidence(evidence, (variable.name,))[variable.name]
+                densities[:, position] = _time_density(prediction[0], self.grids[:, position])
+        return densities
+
+
+def _event_time(number: float, survival: Survival) -> float | None:
+    """The time of the event; None if it is not known, or has not happened."""
+    known = SurvivalTimes.from_numbers(np.array([number]), survival.edges)
+    return float(known.times[0]) if known.events[0] == 1 else None
+
+
+def _time_density(prediction: Prediction, times: Numbers) -> Numbers:
+    """The density of the time of an event at some times, from its survival curve."""
+    inside = np.clip(times, 0.0, prediction.curve.horizon)
+    return np.maximum(-np.gradient(prediction.curve.at(inside), times), 0.0)
 
 
 def _plot_range(variable: Variable, interval: Numbers) -> tuple[float, float]:
     """The range in which a quantity is plotted: its 90% interval with a margin, within its bounds."""
-    minimum = 0.0 if variable.kind is Kind.COUNT else -np.inf
+    minimum = 0.0 if variable.kind in (Kind.COUNT, Kind.SURVIVAL) else -np.inf
     margin = MARGIN * max(float(interval[1] - interval[0]), 1e-9)
     low = max(float(interval[0]) - margin, minimum if variable.low is None else variable.low)
     high = min(float(interval[1]) + margin, np.inf if variable.high is None else variable.high)

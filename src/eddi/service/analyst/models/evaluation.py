@@ -68,7 +68,7 @@ def evaluate(
     return {
         "version": VERSION,
         "target": name,
-        "unit": variable.unit,
+        "unit": "" if variable.survival is not None else variable.unit,  # its error is a probability
         "kind": str(variable.kind),
         "levels": list(variable.levels),
         "n_rows": int(main.known.sum()),
@@ -79,6 +79,7 @@ def evaluate(
         "metrics": list(metrics),
         "curves": {metric: _bands(curves, metric) for metric in metrics},
         "auroc": None if main.auroc is None else _aurocs(curves),
+        "concordance": None if main.concordance is None else _concordances(curves),
         "standings": {metric: _rankings(curves, metric) for metric in metrics},
         "row_areas": {metric: _to_json(main.row_area(metric)) for metric in metrics},
         "calibration": [_calibration(main, step) for step in _milestones(main.n_steps)],
@@ -131,6 +132,10 @@ def _bands(curves: Mapping[str, Curves], metric: Metric) -> Document:
 
 def _aurocs(curves: Mapping[str, Curves]) -> Document:
     return {name: _to_json(curve.auroc) for name, curve in curves.items() if curve.auroc is not None}
+
+
+def _concordances(curves: Mapping[str, Curves]) -> Document:
+    return {name: _to_json(c.concordance) for name, c in curves.items() if c.concordance is not None}
 
 
 def _band(band: Band) -> Document:

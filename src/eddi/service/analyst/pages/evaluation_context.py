@@ -46,10 +46,12 @@ METRICS = {
     "nll": N_("Negative log-likelihood"),
     "accuracy": N_("Accuracy"),
     "auroc": "AUROC",
+    "concordance": N_("Concordance"),
     "brier": N_("Brier score"),
 }
 
-HIGHER_IS_BETTER = ("accuracy", "auroc")
+WITHOUT_BANDS = ("auroc", "concordance")  # they need all rows at once
+HIGHER_IS_BETTER = ("accuracy", *WITHOUT_BANDS)
 
 Document = Mapping[str, Any]
 
@@ -94,7 +96,7 @@ def build_context(document: Document, metric: str) -> Context:
         "is_lower_better": chosen not in HIGHER_IS_BETTER,
         "calibration": calibration_chart(document),
         "calibration_rows": _calibration_rows(document),
-        "has_levels": bool(document["levels"]),
+        "has_levels": bool(document["levels"]) or bool(document.get("concordance")),
         "costs": None if document["frontier"] is None else _cost_chart(document),
         "choices": _choices(document),
         "n_rows": format_integer(document["n_rows"]),
@@ -122,14 +124,14 @@ def name_strategies(document: Document) -> dict[str, str]:
 
 
 def _list_metrics(document: Document) -> list[str]:
-    """The metrics of the page; AUROC has no bands."""
-    return [*document["metrics"], *(["auroc"] if document.get("auroc") else [])]
+    """The metrics of the page."""
+    return [*document["metrics"], *(name for name in WITHOUT_BANDS if document.get(name))]
 
 
 def get_curves(document: Document, metric: str) -> dict[str, Document]:
     """The curve of each strategy; log-likelihoods are converted from nats to bits."""
-    if metric == "auroc":
-        return {name: {"value": values} for name, values in document["auroc"].items()}
+    if metric in WITHOUT_BANDS:
+        return {name: {"value": values} for name, values in document[metric].items()}
     return {name: convert_unit(metric, band) for name, band in document["curves"][metric].items()}
 
 
@@ -211,8 +213,8 @@ def information_chart(document: Document, metric: str) -> Chart:
 def rankings(document: Document, metric: str) -> list[RankingItem]:
     """The strategies by the area under their curves, best first."""
     names = name_strategies(document)
-    if metric == "auroc":
-        means = {name: float(np.mean(values)) for name, values in document["auroc"].items()}
+    if metric in WITHOUT_BANDS:
+        means = {name: float(np.mean(values)) for name, values in document[metric].items()}
         best_first = sorted(names, key=lambda name: -means[name])
         return [
             RankingItem(names[name], STYLES[name], format_metric(metric, means[name]))

@@ -139,6 +139,9 @@ def _variable_item(model: FittedModel, variable: Variable, target: str) -> Varia
 
 def describe_values(variable: Variable) -> str:
     """The possible values of a variable as text."""
+    if variable.survival is not None:
+        time, event = variable.survival.time, variable.survival.event
+        return gettext("time “%(time)s”, event “%(event)s”", time=time, event=event)
     if variable.kind.has_levels:
         shown = variable.levels[:N_LEVELS_LISTED]
         names = ", ".join(format_value(level, current_language()) for level in shown)
@@ -219,6 +222,13 @@ def _describe_levels(quality: TargetQuality) -> Iterator[str]:
 
 
 def _describe_error(quality: TargetQuality) -> Iterator[str]:
+    if "concordance" in quality.metrics:
+        yield gettext(
+            "Of two people, the one with the earlier event has the higher predicted risk in %(share)s of "
+            "cases (concordance); guessing: 50%%.",
+            share=format_percent(quality.metrics["concordance"]),
+        )
+        return
     errors = (localize(f"{metrics['rmse']:.4g}") for metrics in (quality.metrics, quality.trivial))
     error, trivial = (f"{number} {quality.unit}".strip() for number in errors)
     yield gettext(

@@ -45,6 +45,7 @@ KINDS = {
     Kind.BINARY: N_("binary"),
     Kind.ORDINAL: N_("ordered levels"),
     Kind.CATEGORY: N_("category"),
+    Kind.SURVIVAL: N_("time until an event"),
 }
 
 Context = dict[str, Any]

@@ -59,8 +59,12 @@ RULES = {
         False,
     ),
     "confidence": (N_("Confidence of that error rate"), N_("0.95 if empty"), False),
+    "horizon": (N_("Horizon of the risk"), N_("in the unit of the target"), False),
+    "risk_below": (N_("Stop when the risk at the horizon is at most"), N_("between 0 and 1"), False),
+    "risk_above": (N_("Stop when the risk at the horizon is at least"), N_("between 0 and 1"), False),
     "budget": (N_("Maximum total cost of the questions"), "", False),
 }
+HORIZON_RULES = {"horizon", "risk_below", "risk_above"}
 
 
 def add(routes: APIRouter, layout: Layout, workshop: Workshop) -> None:
@@ -150,6 +154,8 @@ def describe_certificates(target: Variable, certificates: Sequence[Certificate])
     """Which error rates can be guaranteed, or why none can, as text."""
     if certificates:
         return " ".join(_describe_certificate(target, certificate) for certificate in certificates)
+    if target.survival is not None:
+        return gettext("No error rate is offered, because the target is a time.")
     if target.kind.has_levels:
         return gettext("This model has no certificate, so no error rate can be guaranteed.")
     return gettext(
@@ -182,10 +188,12 @@ def _describe_certificate(target: Variable, certificate: Certificate) -> str:
 
 def _offer_rules(target: Variable, *, is_certified: bool) -> set[str]:
     """The criteria that a target can have."""
+    if target.survival is not None:
+        return set(RULES) - {"probability_above", "risk", "within", "confidence"}
     if target.kind.has_levels:
-        return set(RULES) - {"within"}
+        return set(RULES) - {"within"} - HORIZON_RULES
     unavailable = set() if is_certified else {"risk", "within", "confidence"}
-    return set(RULES) - {"probability_above"} - unavailable
+    return set(RULES) - {"probability_above"} - HORIZON_RULES - unavailable
 
 
 def _parse_rules(form: Mapping[str, str]) -> dict[str, float]:

@@ -20,6 +20,8 @@ CONDITIONS = {
     "sd_below": N_("when the standard deviation is below %(number)s"),
     "reward_below": N_("when no question has an expected information of %(number)s bits"),
     "risk": N_("when the expected error rate is at most %(number)s"),
+    "risk_below": N_("when the risk at the horizon is at most %(number)s"),
+    "risk_above": N_("when the risk at the horizon is at least %(number)s"),
 }
 
 
@@ -47,7 +49,7 @@ def describe_order(strategy: str) -> str:
 
 
 def _format_limit(name: str, value: float) -> str:
-    if name == "probability_above":
+    if name in ("probability_above", "risk_below", "risk_above"):
         return format_percent(value)
     if name == "reward_below":
         return localize(f"{to_bits(value):.3g}")

@@ -148,7 +148,10 @@ class SchemaPages:
             "first_number": (page - 1) * COLUMNS_PER_PAGE + 1,
             "rows": [_row_item(row, table, by_column.get(row.column, []), errors) for row in shown],
             "roles": {role: gettext(text) for role, text in schema_drafts.ROLES.items()},
-            "kinds": {str(kind): gettext(text) for kind, text in KINDS.items()},
+            "kinds": {
+                str(kind): gettext(text) for kind, text in KINDS.items() if kind is not Kind.SURVIVAL
+            },
+            "outcomes": [v for v in table.schema.variables if v.survival is not None],
             "errors": [(number, _describe(text)) for (number, _), text in errors.items()],
             "table_warnings": [warning for warning in warnings if warning.column is None],
             "is_saved": is_saved,

@@ -1,0 +1,1 @@
+"""The suite on survival targets: predictions and whole interviews."""

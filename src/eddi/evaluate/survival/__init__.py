@@ -1,0 +1,1 @@
+"""Metrics of survival predictions: concordance, integrated Brier score, calibration at horizons."""

@@ -1,0 +1,1 @@
+"""Survival variables: the time until an event that may not have happened yet."""
