@@ -145,6 +145,7 @@ def test_any_mixture_of_kinds_has_finite_gradients(set_encoder, kinds, recipe, d
         Kind.BINARY: st.just(2),
         Kind.ORDINAL: st.integers(2, 5),
         Kind.CATEGORY: st.integers(2, 5),
+        Kind.SURVIVAL: st.integers(3, 6),
     }
     specs = [VariableSpec(kind, data.draw(n_levels.get(kind, st.just(0)))) for kind in kinds]
     row = [float(data.draw(st.integers(0, max(1, spec.n_levels - 1)))) for spec in specs]
