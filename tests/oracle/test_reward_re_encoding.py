@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from eddi.model.cache import Cache
-from eddi.model.inference.answer_support import MAX_VARIANCE_RATIO, N_POINTS, normal_levels
+from eddi.model.inference.answer_support import (
+    MAX_RATIO_WITH_TIES,
+    MAX_VARIANCE_RATIO,
+    N_POINTS,
+    normal_levels,
+)
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.reward.paper.options import MAX_LEVELS
@@ -136,7 +141,8 @@ def possible_quantities(marginals, features, place):
     head, place_in_head = marginals.head_of(int(marginals.quantities[place]))
     outputs = marginals(features)[:, head.outputs]
     predicted = head.likelihood.predictive_scale(outputs)[0, place_in_head].item() ** 2
-    if not spread.any() or variance <= MAX_VARIANCE_RATIO * predicted:
+    max_ratio = MAX_VARIANCE_RATIO if spread.all() else MAX_RATIO_WITH_TIES
+    if not spread.any() or variance <= max_ratio * predicted:
         return values.tolist(), probabilities.tolist()
     points = [
         head.likelihood.quantile(outputs, torch.full((1, head.likelihood.n_variables), level))
