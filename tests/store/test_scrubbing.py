@@ -46,7 +46,15 @@ def files_with_secret(url: str, folder: Path) -> list[str]:
     if not url.startswith("sqlite"):
         execute_raw(url, "CHECKPOINT")
     files = [path for path in folder.rglob("*") if path.is_file() and "pg_wal" not in path.parts]
-    return [path.name for path in files if SECRET.encode() in path.read_bytes()]
+    return [path.name for path in files if SECRET.encode() in read_if_present(path)]
+
+
+def read_if_present(path: Path) -> bytes:
+    """The content of a file; empty if the server has just removed it."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def append_secrets(store: SqlStore) -> None:

@@ -74,7 +74,7 @@ class DiscreteHazard(Likelihood):
     def log_prob(self, outputs: Tensor, values: Tensor) -> Tensor:
         hazards = self.hazards(outputs)
         before = _log_survival(hazards)
-        place, share, is_event = split_numbers(values)
+        place, share, is_event = split_coded_times(values)
         in_bin = at_level(torch.nn.functional.pad(hazards, (0, 1)), place)
         # The last bin has no hazard: its probability is that of no event before.
         is_last = place >= self.is_hazard.sum(-1)
@@ -103,7 +103,7 @@ class DiscreteHazard(Likelihood):
         return (log_p.exp() * (log_p - log_q)).sum(-1)
 
 
-def split_numbers(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def split_coded_times(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The bin of each number, the share of it that passed without the event, and whether it happened."""
     place = (values + CENSORED_SHIFT).floor()
     share = (values - place + CENSORED_SHIFT) / CENSORED_WIDTH
@@ -113,9 +113,10 @@ def split_numbers(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def count_events(values: Tensor, observed: Tensor, n_bins: int) -> tuple[Tensor, Tensor]:
     """Events and exposure of every row in each bin [rows, n, bins], for numbers and a mask [rows, n].
 
-    The exposure is 1 in a bin that passed without the event, and 0 in the bin of the event and after it.
+    The exposure is 1 in a bin that passed without the event, the share that was seen in the bin of
+    censoring, and 0 in the bin of the event and later.
     """
-    place, share, is_event = (part[..., None] for part in split_numbers(values))
+    place, share, is_event = (part[..., None] for part in split_coded_times(values))
     bins, known = torch.arange(n_bins, device=values.device), observed[..., None].to(values.dtype)
     at_place = (bins == place).to(values.dtype) * known
     passed = (bins < place).to(values.dtype) * known

@@ -4,7 +4,7 @@
 A program takes a block of answers through the whole residual tail. No activation is written to memory, and
 the weights are read from the cache. Tensor cores multiply float16 numbers, so activations and weights are
 split into a float16 number and a float16 remainder. Three of their four products give the accuracy of
-float32. A hidden layer is three chunks of CHUNK units, since a block has a power of two of them.
+float32. A hidden layer is three chunks of CHUNK units, since Triton needs sizes that are powers of two.
 """
 
 import triton
@@ -107,7 +107,7 @@ def _update_factors(place, row, cell, inputs, prior_mean, expected, gain, n_fact
 @triton.jit
 def _add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK: tl.constexpr,
               HAS_RELU: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
-    """Add the answers' terms of the code, from their lines and their distances from their start."""
+    """Add each answer's term of the set code: the intercept of its spline segment plus distance * slope."""
     columns = tl.arange(0, CHUNK)[None, :]
     for k in tl.range(0, TERM, CHUNK, num_stages=STAGES):
         term = tl.load(line + k + columns) + distance * tl.load(line + TERM + k + columns)

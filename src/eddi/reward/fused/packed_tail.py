@@ -1,4 +1,4 @@
-"""The residual tail and the target's head, packed for the kernel that takes candidate answers through them.
+"""The tail (the layers after the first one) and the target's head, packed for the kernel of rewards.
 
 The sizes of the default recipe are supported: hidden layers of 192 or 96 units, and at most 32 factors.
 """

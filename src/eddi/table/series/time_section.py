@@ -44,15 +44,16 @@ class TimeSection:
             values: the last one, or the mean.
         variable: the column of a long table that names the variable; empty for a table of visits.
         value: the column of a long table with the value.
-        entry: a static column with the time at which a person entered; empty if times count from 0. Dates
-            count from the first row of the person without it.
+        entry: a static column with the time at which a person entered; empty if times count from 0. If it is
+            empty, dates count from the person's first row.
         next_values: variables whose next value after the decision is a variable, too, such as
             ``next hr``.
         horizon: how much later that value may be.
         later: upper ends of windows after the decision, in ascending order, such as ``hr 0-4 h later``. They
             are for imputation, which also uses what was measured later; predictions never see them.
         draws: number of random decision times per person.
-        informative: whether it is a variable, too, that a measurement was taken in a window.
+        informative: whether to add a binary variable for each older window that says if a value was
+            measured.
         budget: the highest total cost of the questions of one ``period``.
         period: a length of time.
     """
@@ -163,7 +164,7 @@ class TimeSection:
         return tuple(names)
 
     def derived_names(self) -> tuple[str, ...]:
-        """The names of all variables that are not columns of a table of visits."""
+        """The names of the variables that the section adds: the time, and all that repeated ones lead to."""
         return (self.column, *(name for variable in self.repeats for name in self.family(variable)))
 
     def without(self, names: Iterable[str]) -> "TimeSection":

@@ -74,7 +74,7 @@ class Survival:
 
     @property
     def horizon(self) -> float:
-        """The last edge: the latest time of an event in the training table."""
+        """The last edge: the latest event of the training table, unless edges were given."""
         return self.edges[-1]
 
     @property

@@ -37,7 +37,8 @@ class SurvivalTimes:
         """The times of a table, counted from the entries if there are any.
 
         Raises:
-            TableError: a time is negative, or a time or an event is missing without the other.
+            TableError: a time is negative or before its entry, a time has no event value, or an event has
+                no time.
         """
         if entries is not None:
             _raise_if(

@@ -82,7 +82,7 @@ def test_a_table_that_is_too_large_is_refused(read, tmp_path):
 
 
 def test_a_file_that_needs_too_much_memory_is_refused(read):
-    content = b"a,b\n" + b"1,x\n" * 4_000_000
+    content = b"a,b\n" + b"1,x\n" * 12_000_000
     with pytest.raises(TableError, match=r"'t.csv' .*memory"):
         read("t.csv", content, UploadLimits(max_memory=600_000_000))
 

@@ -19,13 +19,13 @@ from eddi.model.network.heads import Heads
 
 N_STEPS = 30
 MAX_CHANGE = 2.0  # of a log hazard in one Newton step
-FIRST_VARIANCE = 0.1  # prior variance of a weight
+INITIAL_VARIANCE = 0.1  # prior variance of a weight
 VARIANCE_RANGE = (1e-4, 10.0)
 
 
 @dataclass(frozen=True)
 class HazardRegression:
-    """Outputs of the survival variables, as outputs of their likelihoods."""
+    """Predicts the log hazard ratio of each survival variable from the factors."""
 
     loadings: Tensor  # [variables, 1, K] regression weights on the factors
     covariance: Tensor  # [variables, K, K] of these weights
@@ -86,7 +86,7 @@ def fit_hazard_regression(
     exposure = exposure + 0.5 * events  # events lie in the middle of their bin on average
     z, covariance = factors.mean.double(), factors.covariance.double()
     weights, constants = z.new_zeros(z.shape[1]), z.new_zeros(N_EFFECTS)
-    variance, uncertainty = torch.tensor(FIRST_VARIANCE, dtype=z.dtype), torch.eye(z.shape[1])
+    variance, uncertainty = torch.tensor(INITIAL_VARIANCE, dtype=z.dtype), torch.eye(z.shape[1])
     n_events = events.sum(1)
     for _ in range(N_STEPS):
         spread = 0.5 * torch.einsum("k,rkl,l->r", weights, covariance, weights)

@@ -193,10 +193,9 @@ class _DraftParser:
 
     def variable(self, row: DraftRow) -> Variable | None:
         """The variable of a row; None if the row has an error."""
-        schema = self.table.schema
+        schema, column = self.table.schema, self.rows.column(row.column)
         previous = schema[row.name] if row.name in schema.names else None
         bounds = {name: self._number(row, name) for name in ("low", "high")}
-        column = self.rows.column(row.column)
         kinds = [kind for kind in Kind if kind is not Kind.SURVIVAL]
         if row.role not in ROLES or row.kind not in kinds:
             self._add_error(row, "kind", f"{row.name!r} needs a kind: one of {', '.join(kinds)}.")
@@ -204,8 +203,6 @@ class _DraftParser:
         try:
             kind = Kind(row.kind)
             levels = _parse_levels(row, column, previous) if kind.has_levels else ()
-            if kind.has_levels:
-                bounds = {"low": None, "high": None}
             variable = Variable(
                 row.name,
                 kind,
@@ -219,8 +216,8 @@ class _DraftParser:
                 labels=previous.labels if previous is not None and previous.levels == levels else (),
                 help="" if previous is None else previous.help,
                 translations={} if previous is None else _keep_translations(previous, levels, row.unit),
-                low=bounds["low"],
-                high=bounds["high"],
+                low=None if kind.has_levels else bounds["low"],
+                high=None if kind.has_levels else bounds["high"],
                 indicates="" if previous is None else previous.indicates,
             )
             if variable != previous:

@@ -34,7 +34,7 @@ class LearningData:
         rows: given tables, then one row per interview: its answers and, if known, its outcome.
         n_interviews: interviews among the rows.
         question_weights: of the rows, from the probabilities of their questions.
-        logged: interviews that no model has learned from.
+        logged: held-out interviews, which are not among the rows.
     """
 
     rows: pa.Table
@@ -94,7 +94,10 @@ def to_table(schema: Schema, numbers: NDArray[np.float64]) -> pa.Table:
 def compare_with_current(
     candidate: FittedModel, current: Questionnaire, logged: LoggedInterviews
 ) -> OffPolicyComparison | None:
-    """Compare a candidate with the current version; None if no held-out interview has an outcome."""
+    """Compare a candidate with the current version.
+
+    None if there are several targets, or no held-out interview has an outcome.
+    """
     target = current.target
     has_outcome = ~np.isnan(logged.numbers[:, logged.schema.positions(target)]).any(1)
     if len(target) != 1 or not has_outcome.any():

@@ -41,7 +41,8 @@ class StoredInterview:
     def is_held_out(self) -> bool:
         """Whether it is left out of training, so that models can be compared on it.
 
-        The person decides, so it does not change when further interviews are stored.
+        A hash of the interview's key decides, so other interviews do not matter. An interview without an
+        outcome is used for training until its outcome is recorded.
         """
         is_chosen = int(self.person, 16) % N_PARTS < N_HELD_OUT_PARTS
         return is_chosen and self.is_finished and bool(self.outcome)

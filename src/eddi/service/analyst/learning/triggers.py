@@ -39,8 +39,8 @@ class Triggers:
     """When a questionnaire learns by itself.
 
     Args:
-        every_days: days between two runs; 0 for no schedule.
-        after_interviews: new interviews since the last run; 0 for any number.
+        every_days: days after which a run starts if there are new interviews; 0 for no schedule.
+        after_interviews: number of new interviews that starts a run; 0 to switch this trigger off.
         on_drift: whether to learn when answers differ from what the model expects.
         publish: whether to publish a candidate that is better.
         by: who set them, the name of an API key.

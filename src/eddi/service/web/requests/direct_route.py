@@ -47,8 +47,8 @@ class DirectRoute(JsonRoute):
         self._request_name = self._body_name = ""
         for name, hint in get_type_hints(endpoint, include_extras=True).items():
             self._add_parameter(name, hint)
-        has_default = inspect.signature(endpoint).parameters
-        self._is_optional = bool(self._body_name) and has_default[self._body_name].default is None
+        parameters = inspect.signature(endpoint).parameters
+        self._is_body_optional = bool(self._body_name) and parameters[self._body_name].default is None
 
     def _add_parameter(self, name: str, hint: Any) -> None:
         if name == "return" or name in self.param_convertors:
@@ -77,7 +77,7 @@ class DirectRoute(JsonRoute):
 
     async def _read_body(self, request: StrictRequest) -> Any:
         if not await request.body():
-            if self._is_optional:
+            if self._is_body_optional:
                 return None
             raise RequestValidationError(
                 [{"type": "missing", "loc": ("body",), "msg": "Field required"}]

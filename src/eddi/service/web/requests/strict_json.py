@@ -45,7 +45,7 @@ class JsonRoute(APIRoute):
 
 
 async def check_media_type(request: Request, accepted: tuple[str, ...]) -> None:
-    """Check that the body of a request, if there is one, is of an accepted type.
+    """Check that the body of a POST request, if there is one, is of an accepted type.
 
     Raises:
         HTTPException: it is of another type (415).
