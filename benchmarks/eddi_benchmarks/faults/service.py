@@ -89,10 +89,7 @@ def run_workshop_kills(model: Path, *, count: int, seed: int) -> WorkshopKillRes
 
     The target of the model must be a quantity.
     """
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        url = f"sqlite:///{folder}/answers.db"
-        restarted = RestartedServer(model, store=url, options=[], stack=stack)
+    with _run_restarted_server(model) as (restarted, url, _):
         result, check = workshop_kills.run(
             restarted.port,
             restarted.kill,
@@ -112,17 +109,23 @@ def run_learning_kills(model: Path, *, count: int, seed: int) -> LearningKillRes
 
     The target of the model must be a quantity.
     """
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        url = f"sqlite:///{folder}/answers.db"
-        restarted = RestartedServer(model, store=url, options=[], stack=stack)
+    with _run_restarted_server(model) as (restarted, url, folder):
         result, check = learning_kills.run(
             restarted.port, restarted.kill, n_kills=count, target=TARGET_VALUE, seed=seed
         )
         store = open_store(url)
-        check(store, Path(folder) / "workshop" / "shelf")
+        check(store, folder / "workshop" / "shelf")
         store.close()
         return result
+
+
+@contextmanager
+def _run_restarted_server(model: Path) -> Iterator[tuple[RestartedServer, str, Path]]:
+    """A server on SQLite that is started again after a kill, the address of its store, and its folder."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url = f"sqlite:///{folder}/answers.db"
+        yield RestartedServer(model, store=url, options=[], stack=stack), url, folder
 
 
 def run_postgresql_kills(model: Path, *, count: int, seed: int) -> KillResult:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
+from eddi.table.cell_arrays import value_type
 from eddi.table.columns import factorize
 from eddi.table.schema import Schema
 from eddi.table.series.clock import SECONDS, read_times
@@ -102,7 +103,7 @@ def _visit_columns(rows: pa.Table, others: tuple[str, ...]) -> Columns:
 
 def _pad(cells: pa.ChunkedArray, n_rows: int) -> pa.ChunkedArray:
     """The cells, with empty ones at the end."""
-    plain = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+    plain = cells.cast(value_type(cells.type))
     return pa.chunked_array([*plain.chunks, pa.nulls(n_rows - len(cells), plain.type)])
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
+from eddi.table.cell_arrays import value_type
 from eddi.table.columns import column_to_numbers, factorize
 from eddi.table.series.clock import Times, read_times, subtract_entry
 from eddi.table.series.row_layout import RowLayout
@@ -86,14 +87,12 @@ def read_persons(column: pa.ChunkedArray, name: str) -> tuple[Integers, list[Any
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
         raise TableError(f"{name!r} names no person in row {row}. Every row needs a person.")
-    encoded = pa.chunked_array([column.combine_chunks().cast(_plain_type(column))]).dictionary_encode()
+    encoded = pa.chunked_array(
+        [column.combine_chunks().cast(value_type(column.type))]
+    ).dictionary_encode()
     array = encoded.combine_chunks()
     array = array if isinstance(array, pa.DictionaryArray) else array.chunk(0)
     return array.indices.to_numpy().astype(np.int64), array.dictionary.to_pylist()
-
-
-def _plain_type(column: pa.ChunkedArray) -> pa.DataType:
-    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
 def _check_columns(table: pa.Table, names: list[str]) -> None:

@@ -13,7 +13,7 @@ from eddi.service.analyst.data.section_form import (
     section_names,
 )
 from eddi.service.analyst.data.tables import UploadedTable
-from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.layout import Form, Layout, read_version, redirect
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.web.api_keys import get_author
 from eddi.service.web.formatting import capitalize
@@ -42,11 +42,9 @@ class SectionPages:
         """Save the sections. If a field is not valid, show the form again with the error."""
         self.layout.forms.check(request, form)
         table = self.workshop.tables.get(key)
-        text = form.get("after", "")
-        after = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
         try:
             schema = parse_sections(form, table.schema)
-            self.workshop.tables.correct(key, schema, after=after, by=get_author(request))
+            self.workshop.tables.correct(key, schema, after=read_version(form), by=get_author(request))
         except (SchemaError, TableError) as error:
             return self._page(request, table, form, error=str(error))
         return redirect(f"/analyst/tables/{key}/sections?saved=1")

@@ -47,6 +47,15 @@ async def read_form(request: Request) -> dict[str, str]:
 
 Form = Annotated[dict[str, str], Depends(read_form)]
 
+MAX_VERSION_DIGITS = 8
+
+
+def read_version(form: Mapping[str, str]) -> int | None:
+    """Return the version that a form was shown for, which a change must follow; None if it names none."""
+    text = form.get("after", "")
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_VERSION_DIGITS
+    return int(text) if is_number else None
+
 
 class Layout:
     """Renders the analyst's pages with signed forms, and restricts them to analysts."""

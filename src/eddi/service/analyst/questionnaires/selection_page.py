@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import PublishingError
-from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.layout import Form, Layout, read_version, redirect
 from eddi.service.analyst.questionnaires.raw_names import asked_questions
 from eddi.service.analyst.workshop import Workshop
 from eddi.service.interviews.limits.exposure_counts import ExposureTracker, QuestionCounts
@@ -59,13 +59,12 @@ class SelectionPages:
         """Save the constraints. If a field is not valid, show the form again with the error."""
         self.layout.forms.check(request, form)
         item = self.workshop.publisher.get_for_editor(name, get_author(request))
-        after = form.get("after", "")
         try:
             settings = parse_selection(form, self._schema(item), item.settings)
             self.workshop.publisher.change_settings(
                 item.name,
                 settings,
-                after=int(after) if after.isascii() and after.isdecimal() and len(after) < 9 else None,
+                after=read_version(form),
                 by=get_author(request),
             )
         except (QuestionnaireSettingsError, PublishingError) as error:

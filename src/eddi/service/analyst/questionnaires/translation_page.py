@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from eddi.service.analyst.models.published_questionnaire import PublishedQuestionnaire
 from eddi.service.analyst.models.publishing import PublishingError
-from eddi.service.analyst.pages.layout import Form, Layout, redirect
+from eddi.service.analyst.pages.layout import Form, Layout, read_version, redirect
 from eddi.service.analyst.questionnaires.translation_form import (
     TranslationRow,
     parse_translation,
@@ -52,13 +52,12 @@ class TranslationPages:
         rows = self._rows(item, language)
         translations = item.settings.translations
         translation = parse_translation(form, rows, translations.get(language.code, {}))
-        after = form.get("after", "")
         try:
             settings = replace(item.settings, translations={**translations, language.code: translation})
             self.workshop.publisher.change_settings(
                 item.name,
                 settings,
-                after=int(after) if after.isascii() and after.isdecimal() and len(after) < 9 else None,
+                after=read_version(form),
                 by=get_author(request),
             )
         except (QuestionnaireSettingsError, PublishingError) as error:
