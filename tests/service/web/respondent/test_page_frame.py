@@ -4,7 +4,8 @@ import asyncio
 from urllib.parse import urlencode
 
 import pytest
-from fastapi import HTTPException, Request
+from fastapi import Request
+from starlette.exceptions import HTTPException
 
 from eddi.service.web.respondent.page_frame import MAX_FORM_FIELDS, read_form
 
