@@ -87,6 +87,23 @@ def test_repeated_measurements_have_a_section_for_time(series, tmp_path: Path) -
     assert list(schema.time.repeats) == ["pulse", "fever"]
 
 
+def test_repeated_measurements_may_have_a_survival_target(series, tmp_path: Path) -> None:
+    series(20, seed=0).measurements.to_csv(tmp_path / "long.csv", index=False)
+    columns = [
+        "--person",
+        "id",
+        "--time",
+        "hour",
+        "--long",
+        "what:value",
+        "--survival",
+        "death=seen:died",
+    ]
+    schema = Schema.from_toml(run(tmp_path / "long.csv", *columns).stdout)
+    assert schema.targets == ("death",)
+    assert schema["death"].survival.columns == ("seen", "died")
+
+
 def test_repeated_measurements_need_person_and_time(table_file: Path) -> None:
     result = CliRunner().invoke(app, ["schema", str(table_file), "--person", "name"])
     assert result.exit_code == 2

@@ -37,6 +37,13 @@ def test_weights_and_horizon_choose_the_pairs():
     assert concordance(scores, TIMES, EVENTS, weights=np.array([0.0, 0, 1, 1])) == 1
 
 
+def test_only_rows_of_the_same_group_are_compared():
+    scores, times, events = np.array([3.0, 1, 2, 0]), np.array([2.0, 4, 1, 3]), np.ones(4)
+    groups = np.array([0, 0, 1, 1])
+    assert concordance(scores, times, events) < 1
+    assert concordance(scores, times, events, groups=groups) == 1
+
+
 def test_the_curve_of_kaplan_and_meier():
     assert np.allclose(
         kaplan_meier(TIMES, EVENTS, np.array([0.5, 1, 2.5, 3, 4])), [1, 3 / 4, 3 / 4, 3 / 8, 0]

@@ -122,19 +122,21 @@ def test_without_groups_each_row_is_its_own():
     assert rows.n_groups == 3
     assert rows.select_groups(np.array([2, 0])).values[:, 0].tolist() == [2, 0]
     assert rows.draw_from_groups(np.random.default_rng(0)) is rows
-    assert rows.group_weights().tolist() == [1, 1, 1]
 
 
-def test_one_row_of_each_group_is_drawn():
-    drawn = {
-        tuple(make_groups().draw_from_groups(np.random.default_rng(seed)).groups) for seed in range(20)
-    }
-    assert all(sorted(groups) == [3, 7, 9] for groups in drawn)
-    assert len(drawn) > 1
+def test_one_row_of_each_group_is_drawn_if_all_have_the_same_size():
+    rows = replace(Evidence.of(np.arange(6.0)[:, None]), groups=np.array([7, 3, 7, 3, 9, 9]))
+    drawn = [rows.draw_from_groups(np.random.default_rng(seed)) for seed in range(20)]
+    assert all(sorted(part.groups) == [3, 7, 9] for part in drawn)
+    assert len({tuple(part.values[:, 0]) for part in drawn}) > 1
 
 
-def test_every_group_has_a_total_weight_of_one():
-    np.testing.assert_allclose(make_groups().group_weights(), [1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3, 1])
+def test_rows_of_groups_of_different_size_are_drawn_equally_often():
+    rows = make_groups()
+    drawn = [rows.draw_from_groups(np.random.default_rng(seed)) for seed in range(2000)]
+    assert all(len(part) == 3 for part in drawn)
+    counts = np.bincount(np.concatenate([part.values[:, 0] for part in drawn]).astype(int))
+    np.testing.assert_allclose(counts / 2000, 0.5, atol=0.05)  # 4.5 standard errors
 
 
 def test_concatenated_rows_keep_their_order():

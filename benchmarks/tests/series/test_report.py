@@ -12,7 +12,8 @@ def make_result(dataset, measures):
         )
     }
     settings = {"dataset": dataset, "seed": 0}
-    measurements = {"n_train": 100, "n_test": 20, "boosting": measures, "policies": policies}
+    peer = {"name": "a peer", **measures}
+    measurements = {"n_train": 100, "n_test": 20, "peer": peer, "policies": policies}
     return RunResult("0", settings, measurements, {})
 
 
@@ -20,9 +21,12 @@ def test_each_dataset_has_a_table_and_a_figure(tmp_path):
     results = [
         make_result("physionet2012", {"auroc": 0.8, "auprc": 0.5}),
         make_result("pbcseq", {"rmse": 0.4}),
+        make_result("pbcseq-survival", {"concordance": 0.8, "integrated_brier": 0.1}),
     ]
-    first, second = report_sections(results, tmp_path)
+    del results[2].measurements["peer"]["integrated_brier"]  # Cox regression has no curve here
+    first, second, third = report_sections(results, tmp_path)
     assert first.tables[0].columns[2:4] == ("AUROC", "AUPRC")
     assert second.tables[0].columns[2] == "RMSE"
-    assert [row[0] for row in first.tables[0].rows][-1] == "gradient boosting of everything recorded"
-    assert all(figure.path.exists() for section in (first, second) for figure in section.figures)
+    assert third.tables[0].columns[2:4] == ("concordance", "integrated Brier score")
+    assert third.tables[0].rows[-1][:4] == ("a peer", "", "0.800", "")
+    assert all(figure.path.exists() for part in (first, second, third) for figure in part.figures)

@@ -109,6 +109,7 @@ def schema(
             targets=target or (),
             missing=codes[0],
             declined=codes[1],
+            survival=parse_survival(survival),
         )
     terminal.print_data(terminal.to_json(inferred.to_document()) if json else inferred.to_toml())
     console = terminal.open_console(stderr=True)

@@ -14,6 +14,7 @@ def concordance(
     *,
     weights: Numbers | None = None,
     horizon: float = np.inf,
+    groups: NDArray[np.int64] | None = None,
 ) -> float:
     """Probability that the row with the earlier event has the higher score; tied scores count half.
 
@@ -27,6 +28,7 @@ def concordance(
         weights: of the row with the earlier event [rows]; Uno's are its squared inverse probability of
             not being censored. None for Harrell's concordance.
         horizon: only events before this time are compared.
+        groups: only rows of the same group are compared [rows]; None for one group.
 
     Returns:
         The concordance; 0.5 if no pair can be compared.
@@ -39,6 +41,8 @@ def concordance(
         rows, weight = first[start : start + size], own[start : start + size]
         is_tied = times[None] == times[rows, None]
         later = (times[None] > times[rows, None]) | (is_tied & (events[None] == 0))
+        if groups is not None:
+            later &= groups[None] == groups[rows, None]
         difference = scores[rows, None] - scores[None]
         agrees = (difference > 0) + 0.5 * (difference == 0)
         agreement += float(weight @ (agrees * later).sum(1))

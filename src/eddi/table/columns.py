@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -160,13 +160,16 @@ def _read_variable(
     return times.to_numbers(variable.survival.edges)
 
 
-def read_survival(table: pa.Table, variable: Variable, *, is_checked: bool = True) -> SurvivalTimes:
+def read_survival(
+    table: pa.Table, variable: Variable, *, is_checked: bool = True, persons: Sequence[object] = ()
+) -> SurvivalTimes:
     """Return the times and events of a survival variable.
 
     Args:
         table: with its columns.
         variable: the survival variable.
         is_checked: whether times and events that are not valid are an error; otherwise they are not known.
+        persons: names of the rows for error messages; their numbers if there are none.
 
     Raises:
         TableError: a column is absent, a time is no number, or ``is_checked`` and a row is not valid.
@@ -182,7 +185,7 @@ def read_survival(table: pa.Table, variable: Variable, *, is_checked: bool = Tru
     entries = _read_times(table, survival.entry, variable) if survival.entry else None
     events = _find_events(table.column(survival.event), variable)
     if is_checked:
-        return SurvivalTimes.check(variable.name, times, events, entries)
+        return SurvivalTimes.check(variable.name, times, events, entries, persons=persons)
     return SurvivalTimes.read(times, events, entries)
 
 

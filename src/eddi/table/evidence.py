@@ -100,19 +100,17 @@ class Evidence:
         return self[np.isin(self.groups, np.unique(self.groups)[numbers])]
 
     def draw_from_groups(self, random: np.random.Generator) -> "Evidence":
-        """Return one random row of each group; independent rows are returned as they are."""
+        """Return as many random rows as there are groups; independent rows are returned as they are.
+
+        All rows have the same probability, since the number of a person's rows may depend on the outcome.
+        Groups of equal size have one row each.
+        """
         if self.groups is None:
             return self
-        order = random.permutation(len(self))
-        _, first = np.unique(self.groups[order], return_index=True)
-        return self[np.sort(order[first])]
-
-    def group_weights(self) -> NDArray[np.float64]:
-        """Return weights of rows that add up to 1 in each group [rows]."""
-        if self.groups is None:
-            return np.ones(len(self))
-        _, inverse, counts = np.unique(self.groups, return_inverse=True, return_counts=True)
-        return np.asarray(1 / counts[inverse])
+        order = np.lexsort((random.random(len(self)), self.groups))
+        step = len(self) / self.n_groups
+        places = ((random.random() + np.arange(self.n_groups)) * step).astype(np.int64)
+        return self[np.sort(order[places])]
 
     def reveal(self, answer: "Evidence") -> "Evidence":
         """Return these rows with an answer added. Where both are observed, the answer wins."""

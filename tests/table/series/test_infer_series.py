@@ -51,3 +51,26 @@ def test_dates_have_a_unit():
 def test_an_absent_column_is_named(long_table):
     with pytest.raises(TableError, match="no column 'patient'"):
         infer_series(long_table, person="patient", time="hour")
+
+
+def test_the_columns_of_a_survival_target_do_not_repeat():
+    table = pa.table(
+        {
+            "id": [1, 1, 2, 2] * 5,
+            "day": [0, 100, 0, 90] * 5,
+            "seen": [float(place) for place in range(20)],
+            "died": [0, 1, 0, 1] * 5,
+            "bili": [1.0 + place / 7 for place in range(20)],
+        }
+    )
+    schema = infer_series(table, person="id", time="day", survival={"died": ("seen", "died")})
+    assert schema.targets == ("died",)
+    assert list(schema.time.repeats) == ["bili"]
+    assert "seen" not in schema.names
+    assert Schema.from_toml(schema.to_toml()) == schema
+
+
+def test_the_columns_of_a_survival_target_may_be_in_the_static_table(long_table):
+    columns = {"person": "id", "time": "hour", "variable": "what", "value": "value"}
+    schema = infer_series(long_table, **columns, survival={"death": ("seen", "died")})
+    assert schema["death"].survival.columns == ("seen", "died")

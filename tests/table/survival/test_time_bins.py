@@ -106,8 +106,19 @@ def test_an_event_without_a_time_is_an_error():
 
 
 def test_an_end_before_the_entry_is_an_error():
-    with pytest.raises(TableError, match="row 1 ends at 2000, before its entry"):
+    with pytest.raises(TableError, match="row 1 ends at 2000, before its entry at 2005"):
         check([2000], [1], [2005])
+
+
+def test_a_time_without_an_entry_is_an_error():
+    with pytest.raises(TableError, match="row 2 has a time, but no entry"):
+        check([2010, 2012], [1, 0], [2005, NAN])
+
+
+def test_messages_name_the_person_and_count_the_others():
+    message = r"'death': person 'b' has the time -2\..* There are 2 such persons\."
+    with pytest.raises(TableError, match=message):
+        SurvivalTimes.check("death", np.array([1.0, -2, -3]), np.ones(3), persons=["a", "b", "c"])
 
 
 def test_times_are_counted_from_the_entry():

@@ -14,6 +14,7 @@ from eddi.table.series.decision_rows import Series, choose_decisions
 from eddi.table.series.measurements import Measurements
 from eddi.table.series.row_layout import RowLayout
 from eddi.table.series.window_values import ROUNDING, Decisions, fill_windows
+from eddi.table.survival.time_bins import SurvivalTimes
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
@@ -83,6 +84,16 @@ class LoggedSeries:
         last = np.fmax.reduce(self.times[:, : decision + 1], axis=1)[measured.person]
         return np.bincount(measured.person[measured.time <= last], minlength=len(measured.persons))
 
+    def outcome(self, target: str) -> SurvivalTimes:
+        """The time from each decision to the outcome, if known [persons, decisions]."""
+        decisions = _to_decisions(self.times)
+        remaining = decisions.remaining(self.measurements, target)
+        times, events = np.full(self.times.shape, np.nan), np.full(self.times.shape, np.nan)
+        if remaining is not None:
+            is_decision = ~np.isnan(self.times)
+            times[is_decision], events[is_decision] = remaining.times, remaining.events
+        return SurvivalTimes(times, events)
+
     def truth(self, target: str) -> Numbers:
         """The value of the target at each decision, NaN if it is not known [persons, decisions]."""
         truth, everything = np.full(self.times.shape, np.nan), np.ones(len(self.measurements), bool)
@@ -109,6 +120,10 @@ def join_measurements(parts: Sequence[Measurements]) -> Measurements:
         np.concatenate([part.value for part in parts]),
         np.concatenate([part.visits + s for part, s in zip(parts, shifted, strict=True)], axis=1),
         np.concatenate([part.static for part in parts]),
+        {
+            name: SurvivalTimes.concatenate([part.outcomes[name] for part in parts])
+            for name in parts[0].outcomes
+        },
     )
 
 
@@ -119,3 +134,9 @@ def _to_matrix(decisions: Decisions, n_persons: int) -> Numbers:
     place = np.arange(len(decisions)) - np.repeat(np.cumsum(counts) - counts, counts)
     times[decisions.person, place] = decisions.time
     return times
+
+
+def _to_decisions(times: Numbers) -> Decisions:
+    """The inverse of `_to_matrix`."""
+    person, place = np.nonzero(~np.isnan(times))
+    return Decisions(person, times[person, place])

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eddi.errors import EvaluationError
+from eddi.evaluate.survival.brier_score import integrated_brier
+from eddi.evaluate.survival.horizon_calibration import HorizonCalibration
+from eddi.model.concordance import concordance
 from eddi.model.quality import auroc
+from eddi.model.survival_curve import SurvivalCurve
+from eddi.table.survival.time_bins import SurvivalTimes
 from eddi.table.variable import Kind, Variable
 
 Numbers = NDArray[np.float64]
@@ -18,13 +24,16 @@ class SeriesCurves:
     Args:
         variable: the target.
         times: of the decisions [persons, decisions]; NaN after the last one of a person.
-        truth: of the target at each decision [persons, decisions]; NaN if it is not known.
+        truth: of the target at each decision [persons, decisions]; NaN if it is not known. For a survival
+            target, the time from the decision to the event, or until which there was none.
         predicted: its mean, or the probability of the second of two levels [persons, decisions].
         n_measured: number of measurements until each decision [persons, decisions].
         spent: their total cost [persons, decisions].
         n_choices: number of decisions at which something was to be measured.
         n_unrecorded: number of those at which the first choice was not recorded, so that another
             measurement took its place, or none.
+        events: 1 if the event of a survival target happened, 0 if not [persons, decisions]; None for others.
+        bin_probabilities: of the time bins of a survival target [persons, decisions, bins].
     """
 
     variable: Variable
@@ -35,6 +44,8 @@ class SeriesCurves:
     spent: Numbers
     n_choices: int = 0
     n_unrecorded: int = 0
+    events: Numbers | None = None
+    bin_probabilities: Numbers | None = None
 
     @property
     def unrecorded_share(self) -> float:
@@ -43,8 +54,9 @@ class SeriesCurves:
 
     @property
     def measurements_per_person(self) -> float:
-        """The mean number of measurements of a person until the last decision."""
-        return float(self.n_measured.max(1).mean())
+        """The mean number of measurements until the last decision, of persons who have decisions."""
+        has_decisions = ~np.isnan(self.times).all(1)
+        return float(self.n_measured[has_decisions].max(1).mean())
 
     def auroc(self, decision: int | None = None) -> float:
         """Area under the ROC curve of a binary target; of all decisions together if None."""
@@ -60,6 +72,42 @@ class SeriesCurves:
         """Root mean squared error of the mean."""
         predicted, truth = self._pairs(decision)
         return float(np.sqrt(np.mean((predicted - truth) ** 2)))
+
+    def concordance(self, decision: int | None = None) -> float:
+        """Harrell's concordance of a survival target; persons are compared at the same decision."""
+        curve, outcome, group = self._survival_rows(decision)
+        return concordance(-curve.restricted_mean(), outcome.times, outcome.events, groups=group)
+
+    def integrated_brier(self, decision: int | None = None) -> float:
+        """Integrated Brier score of a survival target; of all decisions together if None."""
+        curve, outcome, _ = self._survival_rows(decision)
+        return float(integrated_brier(curve, outcome.times, outcome.events).mean())
+
+    def calibration(self, horizon: float, decision: int | None = None) -> HorizonCalibration:
+        """Predicted and observed risk of a survival target up to a horizon after the decision."""
+        curve, outcome, _ = self._survival_rows(decision)
+        return HorizonCalibration.compute(
+            curve.risk(horizon), outcome.times, outcome.events, horizon=horizon
+        )
+
+    def _survival_rows(
+        self, decision: int | None
+    ) -> tuple[SurvivalCurve, SurvivalTimes, NDArray[np.int64]]:
+        """Curves, outcomes and decisions of all rows whose outcome is known."""
+        survival = self.variable.survival
+        if survival is None or self.events is None or self.bin_probabilities is None:
+            raise EvaluationError(
+                f"{self.variable.name!r} is {self.variable.kind}. Concordance, Brier score and calibration "
+                "are those of survival targets."
+            )
+        is_known = ~np.isnan(self.truth) & ~np.isnan(self.predicted)
+        if decision is not None:
+            is_chosen = np.zeros(is_known.shape[1], dtype=bool)
+            is_chosen[decision] = True
+            is_known &= is_chosen
+        curve = SurvivalCurve(np.array(survival.edges), self.bin_probabilities[is_known])
+        outcome = SurvivalTimes(self.truth[is_known], self.events[is_known])
+        return curve, outcome, np.nonzero(is_known)[1]
 
     def _pairs(self, decision: int | None) -> tuple[Numbers, Numbers]:
         places = slice(None) if decision is None else decision

@@ -92,6 +92,7 @@ class _Simulation:
     n_measured: NDArray[np.int64]  # [persons, decisions]
     spent: Numbers  # [persons, decisions]
     choices: NDArray[np.int64]  # [2]: all, and those that were not recorded
+    bin_probabilities: Numbers | None  # [persons, decisions, bins] of a survival target
 
     @classmethod
     def start(cls, model: Model, source: Any, target: str, known: Sequence[str]) -> "_Simulation":
@@ -102,12 +103,15 @@ class _Simulation:
         shape, schema = logged.times.shape, model.schema
         is_known = np.ones((shape[0], len(schema.variables)), dtype=bool)
         hidden = {variable.name for variable in logged.layout.static} - set(known)
+        hidden |= {variable.name for variable in logged.layout.survival}
         is_known[:, schema.positions({*hidden, target})] = False
         taken = np.zeros(len(logged.measurements), dtype=bool)
         zeros = np.zeros(shape)
         predicted, n_measured = np.full(shape, np.nan), zeros.astype(np.int64)
         choices = np.zeros(2, dtype=np.int64)
-        return cls(logged, target, is_known, taken, predicted, n_measured, zeros, choices)
+        survival = schema[target].survival
+        bins = None if survival is None else np.full((*shape, survival.n_bins), np.nan)
+        return cls(logged, target, is_known, taken, predicted, n_measured, zeros, choices, bins)
 
     def find_persons(self, decision: int) -> Positions:
         """Persons who have this decision."""
@@ -145,19 +149,25 @@ class _Simulation:
         is_binary = prediction.variable.kind is Kind.BINARY and prediction.probabilities is not None
         values = np.asarray(prediction.probabilities)[:, 1] if is_binary else prediction.mean
         self.predicted[persons, decision] = values
+        if self.bin_probabilities is not None and prediction.bin_probabilities is not None:
+            self.bin_probabilities[persons, decision] = prediction.bin_probabilities
 
     def curves(self) -> SeriesCurves:
         """The results."""
         logged = self.logged
         variable = logged.model.schema[self.target]
+        outcome = None if variable.survival is None else logged.outcome(self.target)
         return SeriesCurves(
             variable,
             logged.times,
-            logged.truth(self.target),
+            logged.truth(self.target) if outcome is None else outcome.times,
             self.predicted,
             self.n_measured,
             self.spent,
-            *map(int, self.choices),
+            n_choices=int(self.choices[0]),
+            n_unrecorded=int(self.choices[1]),
+            events=None if outcome is None else outcome.events,
+            bin_probabilities=self.bin_probabilities,
         )
 
     def _states(self, persons: Positions, decision: int) -> InterviewStates:

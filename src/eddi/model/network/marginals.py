@@ -110,10 +110,14 @@ class Marginals(Heads):
         assert self.log_shares is not None  # noqa: S101  # there are factors
         variable = int(head.variables[place])
         rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
-        posterior = factors.posterior_of(evidence[evidence.observed[:, variable]])
-        numbers = torch.from_numpy(evidence.values[evidence.observed[:, variable], variable])
+        known = evidence[evidence.observed[:, variable]]
+        numbers = torch.from_numpy(known.values[:, variable])
         weights, covariance, constants = fit_hazard_regression(
-            head.likelihood, place, numbers, posterior
+            head.likelihood,
+            place,
+            numbers,
+            factors.posterior_of(known),
+            row_weight=known.n_groups / max(1, len(known)),
         )
         factors.set_regression(variable, weights, covariance)
         self.layer.weight.data[rows] = 0.0

@@ -52,8 +52,8 @@ class BatchSampler:
         self.lookup = (
             SubsetLookup.from_evidence(evidence, self.device, n_extra=n_extra) if is_weighted else None
         )
-        values, rates = [evidence.values], [evidence.group_weights()]
-        self.is_uniform = self.extra is None and evidence.groups is None
+        values, rates = [evidence.values], [np.ones(len(evidence))]
+        self.is_uniform = self.extra is None
         entry_weights = [weights.astype(np.float32)]
         if self.extra is not None:
             values.append(self.extra.rows.values)

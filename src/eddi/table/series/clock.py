@@ -100,7 +100,7 @@ def _parse_text(text: str, name: str, unit: str) -> tuple[float, str]:
     """The number that a text stands for, and its time zone."""
     match = NUMBER_WITH_UNIT.fullmatch(text)
     if match:
-        if match[2] and not _is_same_unit(match[2], unit):
+        if match[2] and not is_same_unit(match[2], unit):
             raise TableError(
                 f"{name!r} has the time {text!r}, but the unit of the schema is {unit!r}. Convert all "
                 "times to one unit."
@@ -119,7 +119,8 @@ def _parse_text(text: str, name: str, unit: str) -> tuple[float, str]:
     return date.timestamp() / seconds_per_unit, str(date.utcoffset())
 
 
-def _is_same_unit(text: str, unit: str) -> bool:
+def is_same_unit(text: str, unit: str) -> bool:
+    """Whether two names are those of the same unit, such as "h" and "hours"."""
     return text == unit or (text in SECONDS and SECONDS[text] == SECONDS.get(unit))
 
 

@@ -13,6 +13,7 @@ from eddi.errors import EddiWarning, TableError
 from eddi.table.fill import numbers_to_column
 from eddi.table.schema import Schema
 from eddi.table.series.measurements import Measurements
+from eddi.table.series.outcomes import times_to_columns
 from eddi.table.series.row_layout import RowLayout
 from eddi.table.series.static_rows import StaticRows
 from eddi.table.series.time_section import TimeSection
@@ -82,19 +83,24 @@ def decision_rows(
     """
     series = source if isinstance(source, Series) else Series(source, static)
     layout, random = RowLayout(schema), np.random.default_rng(seed)
-    persons: list[Any] = []
-    parts: list[NDArray[np.float64]] = []
+    parts: list[pa.Table] = []
     single: list[Any] = []
     for measurements in series.iter_measurements(schema):
         decisions = choose_decisions(layout, measurements, random)
-        parts.append(fill_windows(layout, measurements, decisions, later=later))
-        persons += [measurements.persons[place] for place in decisions.person]
+        numbers = fill_windows(layout, measurements, decisions, later=later)
+        parts.append(_to_table(layout, measurements, decisions, numbers))
         single += _find_single_visits(measurements)
-        _check_size(layout, len(persons))
-    numbers = np.concatenate(parts) if parts else np.zeros((0, len(schema.variables)))
+        _check_size(layout, sum(part.num_rows for part in parts))
+    rows = pa.concat_tables(parts, promote_options="permissive")
     if layout.time.next_values:
-        _check_single_visits(single, len(set(persons)))
-    return _to_table(layout, persons, numbers)
+        _check_single_visits(single, len(set(rows[layout.time.person].to_pylist())))
+    if not rows.num_rows:
+        raise TableError(
+            f"no person is at risk at a decision time: all outcomes ({format_names(_names(layout))}) are "
+            "earlier. Times of outcomes count from the entry of the person, in the unit of [time]. Check "
+            "both, or name earlier decisions."
+        )
+    return rows
 
 
 def has_decision_rows(columns: Iterable[str], time: TimeSection) -> bool:
@@ -107,18 +113,38 @@ def has_decision_rows(columns: Iterable[str], time: TimeSection) -> bool:
 def choose_decisions(
     layout: RowLayout, measurements: Measurements, random: np.random.Generator
 ) -> Decisions:
-    """The decision times of each person, as the schema says."""
+    """The decision times of each person, as the schema says; none after the outcome of a person."""
     time, n_persons = layout.time, len(measurements.persons)
     if time.decisions == "visits":
         visits = np.unique(measurements.visits, axis=1)  # sorted by person, then by time
-        return Decisions(visits[0].astype(np.int64), visits[1])
+        return Decisions(visits[0].astype(np.int64), visits[1]).at_risk(measurements)
     if time.decisions == "random":
-        last = np.zeros(n_persons)
-        np.maximum.at(last, measurements.visits[0].astype(np.int64), measurements.visits[1])
-        times = np.sort(random.random((n_persons, time.draws)) * last[:, None], axis=1)
-    else:
-        times = np.tile(np.array(time.decisions, dtype=np.float64), (n_persons, 1))
-    return Decisions(np.repeat(np.arange(n_persons), times.shape[1]), times.ravel())
+        return _draw_decisions(layout, measurements, random).at_risk(measurements)
+    times = np.tile(np.array(time.decisions, dtype=np.float64), n_persons)
+    persons = np.repeat(np.arange(n_persons), len(time.decisions))
+    return Decisions(persons, times).at_risk(measurements)
+
+
+def _draw_decisions(
+    layout: RowLayout, measurements: Measurements, random: np.random.Generator
+) -> Decisions:
+    """Random times between the entry of each person and its last row.
+
+    With a survival variable, they end at the outcome, and their number is in proportion to the time until
+    then: if it were the same, persons with an early event would have most of the early decisions.
+    """
+    n_persons, n_draws = len(measurements.persons), layout.time.draws
+    last = np.zeros(n_persons)
+    np.maximum.at(last, measurements.visits[0].astype(np.int64), measurements.visits[1])
+    counts = np.full(n_persons, n_draws)
+    if measurements.outcomes:
+        ends = np.fmax.reduce([outcome.times for outcome in measurements.outcomes.values()])
+        last = np.where(np.isnan(ends), last, ends)
+        counts = random.poisson(n_draws * last / max(last.mean(), np.finfo(float).tiny))
+    person = np.repeat(np.arange(n_persons), counts)
+    times = random.random(len(person)) * last[person]
+    order = np.lexsort((times, person))
+    return Decisions(person, times[order])
 
 
 def _iter_persons(table: pa.Table | ParquetStream, person: str) -> Iterator[pa.Table]:
@@ -175,9 +201,18 @@ def _check_size(layout: RowLayout, n_rows: int) -> None:
         )
 
 
-def _to_table(layout: RowLayout, persons: list[Any], numbers: NDArray[np.float64]) -> pa.Table:
-    columns = {
-        variable.column: numbers_to_column(numbers[:, place], variable)
-        for place, variable in enumerate(layout.schema.variables)
-    }
-    return pa.table({layout.time.person: pa.array(persons), **columns})
+def _to_table(
+    layout: RowLayout, measurements: Measurements, decisions: Decisions, numbers: NDArray[np.float64]
+) -> pa.Table:
+    persons = pa.array([measurements.persons[place] for place in decisions.person])
+    columns: dict[str, pa.Array] = {layout.time.person: persons}
+    for place, variable in enumerate(layout.schema.variables):
+        if variable.survival is None:
+            columns[variable.column] = numbers_to_column(numbers[:, place], variable)
+        elif (times := decisions.remaining(measurements, variable.name)) is not None:
+            columns |= times_to_columns(variable, times)
+    return pa.table(columns)
+
+
+def _names(layout: RowLayout) -> list[str]:
+    return [variable.name for variable in layout.survival]

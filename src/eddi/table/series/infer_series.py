@@ -15,6 +15,7 @@ from eddi.table.series.clock import SECONDS, read_times
 from eddi.table.series.measurements import read_persons
 from eddi.table.series.time_section import Summary, TimeSection
 from eddi.table.streaming import ParquetStream, open_table
+from eddi.table.survival.in_schema import SurvivalColumns, add_survival
 from eddi.table.text import format_names
 from eddi.table.variable import Level
 
@@ -31,6 +32,7 @@ def infer_series(
     targets: Iterable[str] = (),
     missing: Iterable[Level] = (),
     declined: Iterable[Level] = (),
+    survival: Mapping[str, SurvivalColumns] | None = None,
 ) -> Schema:
     """Infer the schema of a long table or of a table of visits. Check the windows by hand.
 
@@ -46,6 +48,8 @@ def infer_series(
         targets: variables that one may want to predict.
         missing: codes that mean "missing".
         declined: codes that mean "declined to answer".
+        survival: targets that are the time until an event, by name: the columns of the time and of the
+            event, here or in the static table.
     """
     table = open_table(source)
     rows = next(iter(table.iter_batches())) if isinstance(table, ParquetStream) else table
@@ -55,10 +59,10 @@ def infer_series(
     wide = pa.table({name: _pad(cells, rows.num_rows) for name, (_, cells) in columns.items()})
     modelled = [name for name in targets if name in columns]
     schema = Schema.infer(wide, targets=modelled, missing=missing, declined=declined)
+    schema = add_survival(schema, survival or {})
+    names = [v.name for v in schema.variables if v.survival is None and v.name not in targets]
     repeats: dict[str, Summary] = {
-        name: "last"
-        for name in schema.names
-        if name not in targets and _repeats(*columns[name], places, is_long=bool(variable))
+        name: "last" for name in names if _repeats(*columns[name], places, is_long=bool(variable))
     }
     unit = _find_unit(rows[time])
     gap = _usual_gap(read_times(rows[time], time, unit).numbers, places)

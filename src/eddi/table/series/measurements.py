@@ -1,6 +1,6 @@
 """Measurements of some persons: who, what, when, and the value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from eddi.errors import TableError
 from eddi.table.cell_arrays import value_type
 from eddi.table.columns import column_to_numbers, factorize
 from eddi.table.series.clock import Times, read_times, subtract_entry
+from eddi.table.series.outcomes import Outcomes, read_outcomes
 from eddi.table.series.row_layout import RowLayout
 from eddi.table.series.static_rows import StaticRows
 from eddi.table.text import format_names, format_value
@@ -32,6 +33,7 @@ class Measurements:
         value: quantity, or position of the level [measurements].
         visits: person and time of every row of the table [2, rows], also of rows without a value.
         static: values that do not change, NaN = missing [persons, static variables].
+        outcomes: times and events of the persons, by survival variable.
     """
 
     persons: list[Any]
@@ -41,6 +43,7 @@ class Measurements:
     value: Numbers
     visits: Numbers
     static: Numbers
+    outcomes: Outcomes = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.person)
@@ -61,7 +64,7 @@ class Measurements:
 
         Raises:
             TableError: a column is absent, a person or time is missing, times decrease or repeat, a
-                measurement precedes the entry of its person, or a static variable changes.
+                measurement precedes the entry of its person, or a static variable or an outcome changes.
         """
         time = layout.time
         _check_columns(
@@ -70,7 +73,8 @@ class Measurements:
         person, persons = read_persons(table[time.person], time.person)
         if static is not None:
             static.check_persons(persons)
-        times = _read_elapsed(table, layout, person, persons, static)
+        entry = _find_entry(table, layout, person, persons, static)
+        times = _read_elapsed(table, layout, person, persons, entry)
         row, variable, value = _read_values(table, layout)
         order = np.lexsort((np.arange(len(row)), person[row]))  # rows of a person stay in their order
         row, variable, value = row[order], variable[order], value[order]
@@ -79,7 +83,8 @@ class Measurements:
         row, variable, value = row[by_time], variable[by_time], value[by_time]
         visits = np.stack([person.astype(np.float64), times])
         known = _read_static(table, layout, person, persons, static)
-        return cls(persons, person[row], variable, times[row], value, visits, known)
+        outcomes = read_outcomes(table, layout, person, persons, static=static, entry=entry)
+        return cls(persons, person[row], variable, times[row], value, visits, known, outcomes)
 
 
 def read_persons(column: pa.ChunkedArray, name: str) -> tuple[Integers, list[Any]]:
@@ -105,20 +110,12 @@ def _check_columns(table: pa.Table, names: list[str]) -> None:
 
 
 def _read_elapsed(
-    table: pa.Table, layout: RowLayout, person: Integers, persons: list[Any], static: StaticRows | None
+    table: pa.Table, layout: RowLayout, person: Integers, persons: list[Any], entry: Times
 ) -> Numbers:
     """The time of each row since the entry of its person."""
     time = layout.time
     times = read_times(table[time.column], time.column, time.unit)
-    if time.entry:
-        entry = _find_entry(table, layout, person, persons, static)
-        elapsed = subtract_entry(times, Times(entry.numbers[person], entry.zone), time.column)
-    elif times.zone:  # dates: the first row of a person is the entry
-        first = np.full(len(persons), np.inf)
-        np.minimum.at(first, person, times.numbers)
-        elapsed = times.numbers - first[person]
-    else:
-        elapsed = times.numbers
+    elapsed = subtract_entry(times, Times(entry.numbers[person], entry.zone), time.column)
     early = np.flatnonzero(elapsed < 0)
     if len(early):
         row = int(early[0])
@@ -134,15 +131,20 @@ def _read_elapsed(
 def _find_entry(
     table: pa.Table, layout: RowLayout, person: Integers, persons: list[Any], static: StaticRows | None
 ) -> Times:
-    """The time of entry of each person."""
+    """The time of entry of each person: that of the schema's column, the first date, or 0."""
     name = layout.time.entry
+    if not name:
+        times = read_times(table[layout.time.column], layout.time.column, layout.time.unit)
+        first = np.full(len(persons), np.inf if times.zone else 0.0)
+        np.minimum.at(first, person, times.numbers if times.zone else 0.0)
+        return Times(first, times.zone)
     if static is not None and name in static.table.column_names:
         column = static.table[name].take(pa.array(static.find(persons)))
     else:
         _check_columns(table, [name])
-        first = np.zeros(len(persons), dtype=np.int64)
-        first[person[::-1]] = np.arange(len(person))[::-1]
-        column = table[name].take(pa.array(first))
+        first_row = np.zeros(len(persons), dtype=np.int64)
+        first_row[person[::-1]] = np.arange(len(person))[::-1]
+        column = table[name].take(pa.array(first_row))
     return read_times(column, name, layout.time.unit)
 
 

@@ -38,9 +38,18 @@ class RowLayout:
 
     @cached_property
     def static(self) -> tuple[Variable, ...]:
-        """The variables that do not change."""
+        """The variables that do not change, without survival variables: what remains of a time changes."""
         other = {*self.time.derived_names(), *self.time.repeats}
-        return tuple(variable for variable in self.schema.variables if variable.name not in other)
+        return tuple(
+            variable
+            for variable in self.schema.variables
+            if variable.name not in other and variable.survival is None
+        )
+
+    @cached_property
+    def survival(self) -> tuple[Variable, ...]:
+        """The survival variables, whose times count from the decision."""
+        return tuple(variable for variable in self.schema.variables if variable.survival is not None)
 
     @cached_property
     def windows(self) -> NDArray[np.int64]:

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.table.series.measurements import Measurements
+from eddi.table.series.outcomes import find_at_risk, remaining_times
 from eddi.table.series.row_layout import RowLayout
+from eddi.table.survival.time_bins import SurvivalTimes
 
 MAX_PAIRS = 4_000_000  # of a decision and a measurement at once: about 200 MB
 ROUNDING = 1e-9  # of times: a value from 0.7 has an age of 0.2 at 0.9
@@ -29,6 +31,16 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.person)
 
+    def at_risk(self, measurements: Measurements) -> "Decisions":
+        """The decisions that come before the outcomes of their persons; all without survival variables."""
+        is_at_risk = find_at_risk(measurements.outcomes, self.person, self.time)
+        return Decisions(self.person[is_at_risk], self.time[is_at_risk])
+
+    def remaining(self, measurements: Measurements, variable: str) -> SurvivalTimes | None:
+        """The time from each decision to the outcome; None if no outcome was recorded."""
+        outcome = measurements.outcomes.get(variable)
+        return None if outcome is None else remaining_times(outcome, self.person, self.time)
+
 
 def fill_windows(
     layout: RowLayout, measurements: Measurements, decisions: Decisions, *, later: bool = False
@@ -40,6 +52,11 @@ def fill_windows(
     numbers = np.full((len(decisions), len(layout.schema.variables)), np.nan)
     numbers[:, layout.time_column] = decisions.time
     numbers[:, layout.static_columns] = measurements.static[decisions.person]
+    for variable in layout.survival:
+        remaining = decisions.remaining(measurements, variable.name)
+        if remaining is not None and variable.survival is not None:
+            column = layout.schema.position(variable.name)
+            numbers[:, column] = remaining.to_numbers(variable.survival.edges)
     n_measurements = np.bincount(measurements.person, minlength=len(measurements.persons))
     n_pairs = n_measurements[decisions.person]
     parts = np.cumsum(n_pairs) // MAX_PAIRS

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from eddi.errors import SchemaError
+from eddi.table.series.clock import is_same_unit
+from eddi.table.series.time_section import TimeSection
 from eddi.table.survival.survival import Survival
 from eddi.table.survival.time_bins import SurvivalTimes
 from eddi.table.variable import Kind, Variable
@@ -47,6 +49,9 @@ def _parse_columns(name: str, columns: tuple[str, str]) -> Survival:
 def check_survival(schema: "Schema") -> None:
     """Raise `SchemaError` if a survival variable is asked about, or shares a column with a variable."""
     variables = [variable for variable in schema.variables if variable.survival is not None]
+    if schema.time is not None:
+        for variable in variables:
+            _check_time(variable, schema.time)
     others = {v.column: v.name for v in schema.variables if v.survival is None}
     for variable in variables:
         for column in variable.columns:
@@ -66,6 +71,26 @@ def check_survival(schema: "Schema") -> None:
     for name in stated:
         if name in names:
             raise SchemaError(f"{name!r} is a survival variable, about which beliefs are not possible.")
+
+
+def _check_time(variable: Variable, time: TimeSection) -> None:
+    """Raise `SchemaError` if a survival variable does not fit the section `[time]`."""
+    if variable.name in time.repeats:
+        raise SchemaError(
+            f"variable {variable.name!r}: a survival variable cannot repeat. A person has one outcome, and "
+            "its time counts from each decision. Remove repeats."
+        )
+    if time.column in variable.columns:
+        raise SchemaError(
+            f"{time.column!r} is the time of measurements and a column of the survival variable "
+            f"{variable.name!r}. The outcome needs columns of its own: when a person was last seen, and "
+            "whether the event had happened."
+        )
+    if variable.unit and time.unit and not is_same_unit(variable.unit, time.unit):
+        raise SchemaError(
+            f"{variable.name!r} has the unit {variable.unit!r}, and [time] has {time.unit!r}. Both count "
+            "from the entry of a person, so they need the same unit: convert one of them."
+        )
 
 
 def learn_bins(schema: "Schema", table: "pa.Table | ParquetStream") -> "Schema":

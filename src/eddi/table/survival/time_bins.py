@@ -8,6 +8,7 @@ need nothing else.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ EVENTS_PER_BIN = 6  # fewer make the hazard of a bin too uncertain
 MAX_BINS = 30
 EVENT_WIDTH = 0.2
 CENSORED_SHIFT, CENSORED_WIDTH = 0.75, 0.5
+WRONG_ENTRY = "Correct the time or the entry."
+NO_ENTRY = "Add the entry, or remove the time."
+NEGATIVE = "correct it, or name the column of the start as the entry."
 
 Numbers = NDArray[np.float64]
 
@@ -32,37 +36,41 @@ class SurvivalTimes:
 
     @classmethod
     def check(
-        cls, name: str, times: Numbers, events: Numbers, entries: Numbers | None = None
+        cls,
+        name: str,
+        times: Numbers,
+        events: Numbers,
+        entries: Numbers | None = None,
+        *,
+        persons: Sequence[object] = (),
     ) -> "SurvivalTimes":
         """The times of a table, counted from the entries if there are any.
+
+        Messages name the person of a row, or its number without ``persons``.
 
         Raises:
             TableError: a time is negative or before its entry, a time has no event value, or an event has
                 no time.
         """
+        report = partial(_raise_if, name=name, persons=persons)
         if entries is not None:
-            _raise_if(
-                times < entries,
-                f"{name!r}: {{row}} ends at {{time}}, before its entry. Correct the time or the entry.",
+            start = np.where(np.isnan(entries), 0.0, entries)
+            report(
+                times < start,
+                "ends at {time}, before its entry at {start}. " + WRONG_ENTRY,
                 times,
+                start,
             )
-            times = times - entries
-        _raise_if(
-            times < 0,
-            f"{name!r}: {{row}} has the time {{time}}. Times are counted from 0 up: "
-            "correct it, or name the column of the start as the entry.",
-            times,
-        )
-        _raise_if(
+            report(~np.isnan(times) & np.isnan(entries), "has a time, but no entry. " + NO_ENTRY, times)
+            times = times - start
+        report(times < 0, "has the time {time}. Times are counted from 0 up: " + NEGATIVE, times)
+        report(
             np.isnan(events) & ~np.isnan(times),
-            f"{name!r}: {{row}} has the time {{time}}, but no value that says whether the event happened. "
-            "Give both or neither.",
+            "has the time {time}, but no value that says whether the event happened. Give both or neither.",
             times,
         )
-        _raise_if(
-            np.isnan(times) & (events == 1),
-            f"{name!r}: {{row}} has an event, but no time. Give both or neither.",
-            times,
+        report(
+            np.isnan(times) & (events == 1), "has an event, but no time. Give both or neither.", times
         )
         return cls.read(times, events)
 
@@ -150,10 +158,22 @@ def _bins(ends: Numbers) -> tuple[Numbers, Numbers]:
     return starts, np.append(np.diff(starts), np.inf)
 
 
-def _raise_if(is_wrong: NDArray[np.bool_], message: str, times: Numbers) -> None:
+def _raise_if(
+    is_wrong: NDArray[np.bool_],
+    message: str,
+    times: Numbers,
+    starts: Numbers | None = None,
+    *,
+    name: str,
+    persons: Sequence[object],
+) -> None:
     """Raise the message about the first wrong row, and say how many there are."""
-    if is_wrong.any():
-        row = int(np.flatnonzero(is_wrong)[0])
-        count = int(is_wrong.sum())
-        text = message.format(row=f"row {row + 1}", time=format_value(float(times[row])))
-        raise TableError(text + (f" There are {count:,} such rows." if count > 1 else ""))
+    if not is_wrong.any():
+        return
+    row, count = int(np.flatnonzero(is_wrong)[0]), int(is_wrong.sum())
+    who = f"person {persons[row]!r}" if persons else f"row {row + 1}"
+    time, start = (
+        "" if numbers is None else format_value(float(numbers[row])) for numbers in (times, starts)
+    )
+    more = f" There are {count:,} such {'persons' if persons else 'rows'}." if count > 1 else ""
+    raise TableError(f"{name!r}: {who} {message.format(time=time, start=start)}{more}")

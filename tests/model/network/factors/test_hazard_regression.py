@@ -13,8 +13,11 @@ from eddi.table.variable import Kind
 TRUTH = np.array([0.8, -0.5, 0.0, 0.0])
 
 
-def fit(n_rows, weights=TRUTH):
-    """Weights that are fitted to exponential times with censoring, for factors that are known."""
+def fit(n_rows, weights=TRUTH, *, n_copies=1):
+    """Weights that are fitted to exponential times with censoring, for factors that are known.
+
+    With several copies of each row, each copy has its share of the weight.
+    """
     random = np.random.default_rng(0)
     z = random.normal(size=(n_rows, len(weights)))
     death, end = random.exponential(1 / np.exp(z @ weights)), random.uniform(0, 3, n_rows)
@@ -23,15 +26,21 @@ def fit(n_rows, weights=TRUTH):
     numbers = torch.tensor(times.to_numbers(edges), dtype=torch.float32)
     likelihood = DiscreteHazard([VariableSpec(Kind.SURVIVAL, len(edges) + 1)])
     likelihood.init_from_data(numbers[:, None], torch.ones(n_rows, 1, dtype=torch.bool))
-    covariance = torch.zeros(n_rows, len(weights), len(weights))
-    factors = FactorPosterior(torch.tensor(z, dtype=torch.float32), covariance)
-    return fit_hazard_regression(likelihood, 0, numbers, factors)
+    covariance = torch.zeros(n_rows * n_copies, len(weights), len(weights))
+    factors = FactorPosterior(torch.tensor(z, dtype=torch.float32).repeat(n_copies, 1), covariance)
+    repeated = numbers.repeat(n_copies)
+    return fit_hazard_regression(likelihood, 0, repeated, factors, row_weight=1 / n_copies)
 
 
 def test_effects_are_found():
     weights, covariance, _ = fit(3000)
     assert np.allclose(weights, TRUTH, atol=0.08)
     assert (np.abs(weights.numpy() - TRUTH) < 3 * covariance.diag().sqrt().numpy()).all()
+
+
+def test_copies_of_rows_that_share_their_weight_change_nothing():
+    for single, repeated in zip(fit(200), fit(200, n_copies=3), strict=True):
+        assert torch.allclose(single, repeated, atol=1e-4)
 
 
 def test_without_effects_the_weights_are_shrunk_to_zero():

@@ -68,7 +68,12 @@ class HazardRegression:
 
 
 def fit_hazard_regression(
-    likelihood: DiscreteHazard, place: int, values: Tensor, factors: FactorPosterior
+    likelihood: DiscreteHazard,
+    place: int,
+    values: Tensor,
+    factors: FactorPosterior,
+    *,
+    row_weight: float = 1.0,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Regression weights [K], their covariance [K, K] and constant outputs [N_EFFECTS] of a variable.
 
@@ -77,6 +82,7 @@ def fit_hazard_regression(
         place: of the variable in the likelihood.
         values: the numbers of rows [rows] in which the variable is observed.
         factors: of these rows.
+        row_weight: below 1 if rows are not independent: several rows of a person tell of one event.
     """
     n_bins = int(likelihood.is_hazard[place].sum())
     base = likelihood.log_base[place, :n_bins].double()
@@ -84,6 +90,7 @@ def fit_hazard_regression(
     column = values[:, None].double()
     events, exposure = (part[:, 0] for part in count_events(column, torch.ones_like(column), n_bins))
     exposure = exposure + 0.5 * events  # events lie in the middle of their bin on average
+    events, exposure = row_weight * events, row_weight * exposure
     z, covariance = factors.mean.double(), factors.covariance.double()
     weights, constants = z.new_zeros(z.shape[1]), z.new_zeros(N_EFFECTS)
     variance, uncertainty = torch.tensor(INITIAL_VARIANCE, dtype=z.dtype), torch.eye(z.shape[1])
