@@ -2,7 +2,7 @@
 
 import pytest
 
-from eddi.table.text import format_list, format_names, format_value
+from eddi.table.text import format_list, format_names, format_value, note_count
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,8 @@ def test_a_long_list_is_shortened():
 
 def test_names_are_in_quotes():
     assert format_names(["age", "ldl"]) == "'age', 'ldl'"
+
+
+def test_a_count_is_noted_from_two_on():
+    assert note_count(1, "rows") == ""
+    assert note_count(2000, "rows") == " (2,000 such rows)"

@@ -17,6 +17,7 @@ from eddi.table.cells.number_format import detect_partial_format, parse_number
 from eddi.table.mismatches import Mismatches
 from eddi.table.schema import Schema
 from eddi.table.survival.time_bins import SurvivalTimes
+from eddi.table.survival.time_cells import check_time_cells, raise_unknown_event
 from eddi.table.text import format_list, format_names, format_value
 from eddi.table.variable import Kind, Level, Variable, level_position
 
@@ -191,6 +192,7 @@ def read_survival(
 
 def _read_times(table: pa.Table, name: str, variable: Variable) -> NDArray[np.float64]:
     column = Variable(name, Kind.REAL, missing=variable.missing, declined=variable.declined)
+    check_time_cells(table.column(name), name, variable)
     times = _parse_quantities(table.column(name), column, None)
     if np.isinf(times).any():
         raise_infinite(name)
@@ -206,10 +208,7 @@ def _find_events(column: pa.ChunkedArray, variable: Variable) -> NDArray[np.floa
         try:
             return _find_level_positions(column, events, None)
         except TableError as error:
-            raise TableError(
-                f"{error} Say which value means that the event of {variable.name!r} happened, such as "
-                'occurred = "dead"; other values then mean that it did not.'
-            ) from None
+            raise_unknown_event(error, variable)
     indices, values = factorize(column, levels=(survival.occurred,), codes=variable.codes)
     lookup = [
         float(level_position((survival.occurred,), value) is not None) for value in values.to_pylist()

@@ -67,3 +67,8 @@ def format_html_table(caption: str, header: Sequence[str], rows: Sequence[Sequen
     title = f"<caption>{escape(caption.strip('<>'))}</caption>"
     body = "\n".join(lines)
     return f"<table>{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+
+
+def note_count(n: int, what: str) -> str:
+    """A note such as " (3 such rows)"; empty for a single one."""
+    return f" ({n:,} such {what})" if n > 1 else ""

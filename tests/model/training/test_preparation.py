@@ -10,7 +10,9 @@ from eddi.model.training import preparation
 from eddi.model.training.preparation import build_network, check_observed, find_device, fingerprint
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
-from eddi.table.variable import Kind
+from eddi.table.schema import Schema
+from eddi.table.series.time_section import TimeSection
+from eddi.table.variable import Kind, Variable
 
 
 def build(schema, recipe=DEFAULT, seed=0):
@@ -90,3 +92,12 @@ def test_warnings_are_about_one_row_of_each_group():
     rows = preparation.draw_independent_rows(numbers, groups)
     assert sorted(groups[rows[:, 0].astype(int)]) == [2, 5, 9]
     assert preparation.draw_independent_rows(numbers, None) is numbers
+
+
+def test_a_window_without_values_is_an_error_about_the_windows():
+    time = TimeSection("id", "t", unit="h", windows=(0, 1), repeats={"x": "last"})
+    schema = Schema((Variable("x", "real"),)).with_time(time)
+    with pytest.raises(
+        TableError, match=r"'x 0-1 h ago' has no value at any decision\. Change the windows"
+    ):
+        check_observed(schema, 5, np.array([5, 5, 0]))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from eddi.errors import TableError
-from eddi.table.series.clock import Times, read_times, subtract_entry
+from eddi.table.series.clock import Times, guess_unit, read_times, subtract_entry
 
 
 def read(cells, unit="h", **options):
@@ -47,6 +47,31 @@ def test_times_become_numbers_in_the_unit_of_the_schema(cells, unit, expected):
 def test_times_that_cannot_be_compared_are_rejected(cells, unit, message):
     with pytest.raises(TableError, match=message):
         read(cells, unit)
+
+
+def test_dates_of_pandas_may_have_nanoseconds():
+    cells = pa.chunked_array([pa.array([1, 3_600_000_000_001], pa.timestamp("ns"))])
+    np.testing.assert_allclose(read_times(cells, "t", "h").numbers, [0, 1])
+
+
+def test_a_time_zone_is_named_by_its_distance_from_utc():
+    assert read(["2024-01-01T00:00+02:00"], "h").zone == "UTC+02:00"
+    assert read(["2024-01-01T00:00Z"], "h").zone == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("cells", "unit"),
+    [
+        ([1.0, 2.0], ""),
+        (["1", "2"], ""),
+        (["1 h", "2 h"], "h"),
+        (["2024-01-01", "2024-01-03"], "h"),
+        (["2024-01-01", "2024-06-03"], "days"),
+        ([date(2024, 1, 1), date(2024, 6, 3)], "days"),
+    ],
+)
+def test_the_unit_of_dates_and_text_is_guessed(cells, unit):
+    assert guess_unit(pa.chunked_array([pa.array(cells)]), "t") == unit
 
 
 def test_entry_and_times_must_be_of_the_same_sort():

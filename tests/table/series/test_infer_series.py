@@ -74,3 +74,13 @@ def test_the_columns_of_a_survival_target_may_be_in_the_static_table(long_table)
     columns = {"person": "id", "time": "hour", "variable": "what", "value": "value"}
     schema = infer_series(long_table, **columns, survival={"death": ("seen", "died")})
     assert schema["death"].survival.columns == ("seen", "died")
+
+
+def test_text_with_dates_has_a_unit():
+    cells = {"id": [1, 1, 2], "date": ["2024-01-01", "2024-03-01", "2024-01-01"], "x": [1.5, 2.5, 3.25]}
+    assert infer_series(pa.table(cells), person="id", time="date").time.unit == "days"
+
+
+def test_a_table_with_one_row_per_person_has_no_series(long_table):
+    with pytest.raises(TableError, match=r"every person .* has a single row, so nothing repeats"):
+        infer_series(long_table.slice(3, 2), person="id", time="hour")

@@ -211,6 +211,12 @@ def check_observed(schema: Schema, n_rows: int, n_observed: NDArray[np.int64]) -
     if not n_observed.any():
         raise TableError("every cell of the table is missing; there is nothing to learn from.")
     empty = [schema.names[d] for d in np.flatnonzero(n_observed == 0)]
+    derived = () if schema.time is None else schema.time.derived_names()
+    if windows := [name for name in empty if name in derived]:
+        raise TableError(
+            f"{format_list([repr(name) for name in windows[:3]])} has no value at any decision. Change the "
+            "windows or the decisions in [time]. If nobody has more than one visit, remove [time]."
+        )
     if empty:
         raise TableError(
             f"{', '.join(map(repr, empty[:5]))} has no observed value. "

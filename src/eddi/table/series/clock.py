@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import TableError
 from eddi.table.cell_arrays import is_numeric, is_text, value_type
+from eddi.table.text import note_count
 
 SECONDS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
@@ -50,18 +51,35 @@ def read_times(column: pa.ChunkedArray, name: str, unit: str) -> Times:
     """
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
-        raise TableError(f"{name!r} has no time in row {row}. Every measurement needs a time.")
+        raise TableError(
+            f"{name!r} has no time in row {row}{note_count(column.null_count, 'rows')}. Every measurement "
+            "needs a time: add it, or remove the row."
+        )
     data_type = value_type(column.type)
     if is_numeric(data_type):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
         return _check_finite(Times(np.asarray(numbers, dtype=np.float64)), name)
     if pa.types.is_timestamp(data_type) or pa.types.is_date(data_type):
         zone = data_type.tz if pa.types.is_timestamp(data_type) else None
-        seconds = column.cast(pa.timestamp("us", tz=zone)).cast(pa.int64()).to_numpy() / 1e6
+        microseconds = column.cast(pa.timestamp("us", tz=zone), safe=False)  # pandas has nanoseconds
+        seconds = microseconds.cast(pa.int64()).to_numpy() / 1e6
         return Times(seconds / _find_seconds(name, unit), zone or LOCAL)
     if is_text(data_type):
         return _read_texts(column, name, unit)
     raise TableError(f"{name!r} has type {data_type}. Times must be numbers or dates.")
+
+
+def guess_unit(column: pa.ChunkedArray, name: str) -> str:
+    """The unit of dates, or of text such as "3 h"; none for numbers, whose unit only the user knows."""
+    data_type = value_type(column.type)
+    if is_text(data_type):
+        match = NUMBER_WITH_UNIT.fullmatch(str(column[0].as_py()).strip())
+        if match:
+            return match[2]
+    elif not (pa.types.is_timestamp(data_type) or pa.types.is_date(data_type)):
+        return ""
+    seconds = read_times(column, name, "s").numbers
+    return "days" if seconds.max() - seconds.min() > 30 * SECONDS["days"] else "h"
 
 
 def subtract_entry(times: Times, entry: Times, name: str) -> NDArray[np.float64]:
@@ -116,7 +134,7 @@ def _parse_text(text: str, name: str, unit: str) -> tuple[float, str]:
     seconds_per_unit = _find_seconds(name, unit)
     if date.tzinfo is None:
         return (date - datetime(1970, 1, 1)).total_seconds() / seconds_per_unit, LOCAL
-    return date.timestamp() / seconds_per_unit, str(date.utcoffset())
+    return date.timestamp() / seconds_per_unit, str(timezone(date.utcoffset() or timedelta()))
 
 
 def is_same_unit(text: str, unit: str) -> bool:

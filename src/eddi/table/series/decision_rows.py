@@ -151,7 +151,7 @@ def _iter_persons(table: pa.Table | ParquetStream, person: str) -> Iterator[pa.T
     """The rows of whole persons: all at once, or a few persons of a large file at a time."""
     if isinstance(table, pa.Table):
         if table.num_rows == 0:
-            raise TableError("the table has no rows, so no person has a measurement.")
+            raise TableError("the table has no rows, so no person has a measurement. Add some.")
         yield table
         return
     if person not in table.column_names:
@@ -184,7 +184,8 @@ def _check_single_visits(single: list[Any], n_persons: int) -> None:
     names = format_names(list(map(str, single[:3])))
     if len(single) == n_persons:
         raise TableError(
-            f"every person has a single visit, such as {names}. The next value needs at least two."
+            f"every person has a single visit, such as {names}. The next value needs at least two: add "
+            "visits, or choose another target."
         )
     warnings.warn(
         EddiWarning(f"{len(single)} persons have a single visit and no next value, such as {names}."),

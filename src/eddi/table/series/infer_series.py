@@ -11,7 +11,7 @@ from eddi.errors import TableError
 from eddi.table.cell_arrays import value_type
 from eddi.table.columns import factorize
 from eddi.table.schema import Schema
-from eddi.table.series.clock import SECONDS, read_times
+from eddi.table.series.clock import guess_unit, read_times
 from eddi.table.series.measurements import read_persons
 from eddi.table.series.time_section import Summary, TimeSection
 from eddi.table.streaming import ParquetStream, open_table
@@ -54,7 +54,12 @@ def infer_series(
     table = open_table(source)
     rows = next(iter(table.iter_batches())) if isinstance(table, ParquetStream) else table
     _check_names(rows, [name for name in (person, time, variable, value) if name])
-    places, _ = read_persons(rows[person], person)
+    places, persons = read_persons(rows[person], person)
+    if len(persons) == rows.num_rows:
+        raise TableError(
+            f"every person ({person!r}) has a single row, so nothing repeats. For a table with one row per "
+            "person, leave out the person and the time."
+        )
     columns = _long_columns(rows, variable, value) if variable else _visit_columns(rows, (person, time))
     wide = pa.table({name: _pad(cells, rows.num_rows) for name, (_, cells) in columns.items()})
     modelled = [name for name in targets if name in columns]
@@ -64,7 +69,7 @@ def infer_series(
     repeats: dict[str, Summary] = {
         name: "last" for name in names if _repeats(*columns[name], places, is_long=bool(variable))
     }
-    unit = _find_unit(rows[time])
+    unit = guess_unit(rows[time], time)
     gap = _usual_gap(read_times(rows[time], time, unit).numbers, places)
     section = TimeSection(
         person,
@@ -121,15 +126,6 @@ def _repeats(
         return bool(len(np.unique(own)) < len(own))
     pairs = np.unique(np.stack([own, indices[indices >= 0]]), axis=1)
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
-
-
-def _find_unit(column: pa.ChunkedArray) -> str:
-    """The unit of dates; none for numbers, whose unit only the user knows."""
-    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        return ""
-    hours = read_times(column, "time", "h").numbers
-    span = float(hours.max() - hours.min()) * SECONDS["h"] if len(hours) else 0.0
-    return "days" if span > 30 * SECONDS["days"] else "h"
 
 
 def _usual_gap(times: NDArray[np.float64], places: NDArray[np.int64]) -> float:

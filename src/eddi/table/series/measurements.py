@@ -14,7 +14,7 @@ from eddi.table.series.clock import Times, read_times, subtract_entry
 from eddi.table.series.outcomes import Outcomes, read_outcomes
 from eddi.table.series.row_layout import RowLayout
 from eddi.table.series.static_rows import StaticRows
-from eddi.table.text import format_names, format_value
+from eddi.table.text import format_names, format_value, note_count
 from eddi.table.variable import Variable
 
 Integers = NDArray[np.int64]
@@ -120,10 +120,11 @@ def _read_elapsed(
     if len(early):
         row = int(early[0])
         given = format_value(table[time.column][row].as_py())
-        before = f"before the entry ({time.entry!r}) of" if time.entry else "a negative time of"
+        what = f"a time before the entry ({time.entry!r})" if time.entry else "a negative time"
         raise TableError(
-            f"row {row + 1} of the table is {before} person {persons[person[row]]!r}: {given}. Times "
-            f"count from the entry ({len(early)} such rows). Remove these rows, or correct the times."
+            f"row {row + 1} of the table has {what} of person {persons[person[row]]!r}: {given}"
+            f"{note_count(len(early), 'rows')}. Times count from the entry, from 0 up. Remove these rows, or "
+            "correct the times."
         )
     return elapsed
 
@@ -195,8 +196,8 @@ def _check_order(
             raise TableError(
                 f"the times of person {persons[person[first]]!r} {problem}: "
                 f"{layout.repeated[variable[first]].name!r} at {times[first]:g} in row {rows[first] + 1} "
-                f"and at {times[second]:g} in row {rows[second] + 1} ({int(is_wrong.sum())} such pairs). "
-                f"{advice}"
+                f"and at {times[second]:g} in row {rows[second] + 1}"
+                f"{note_count(int(is_wrong.sum()), 'pairs')}. {advice}"
             )
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eddi.errors import TableError
-from eddi.table.text import format_value
 
 EVENTS_PER_BIN = 6  # fewer make the hazard of a bin too uncertain
 MAX_BINS = 30
@@ -172,8 +171,6 @@ def _raise_if(
         return
     row, count = int(np.flatnonzero(is_wrong)[0]), int(is_wrong.sum())
     who = f"person {persons[row]!r}" if persons else f"row {row + 1}"
-    time, start = (
-        "" if numbers is None else format_value(float(numbers[row])) for numbers in (times, starts)
-    )
+    time, start = ("" if numbers is None else f"{numbers[row]:g}" for numbers in (times, starts))
     more = f" There are {count:,} such {'persons' if persons else 'rows'}." if count > 1 else ""
     raise TableError(f"{name!r}: {who} {message.format(time=time, start=start)}{more}")

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from eddi.model.network.factors.factor_analysis import fit_factors
+from eddi.model.network.factors.factor_analysis import _Triangle, fit_factors
 
 
 def test_factor_analysis_recovers_a_covariance_from_rows_with_missing_values():
@@ -48,3 +48,11 @@ def test_a_row_with_a_weight_counts_as_that_many_rows():
     torch.testing.assert_close(found.loadings.abs(), repeated.loadings.abs())
     torch.testing.assert_close(found.noise, repeated.noise)
     torch.testing.assert_close(found.mean, repeated.mean)
+
+
+def test_a_symmetric_matrix_is_its_upper_triangle():
+    vectors = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    triangle, matrices = _Triangle.of(4), vectors[:, :, None] * vectors[:, None, :]
+    assert triangle.products(vectors).shape == (3, 10)
+    assert torch.equal(triangle.pack(matrices), triangle.products(vectors))
+    assert torch.equal(triangle.unpack(triangle.pack(matrices)), matrices)

@@ -41,24 +41,51 @@ def fit_factors(
     variance = ((inputs.square() * weighted).sum(0) / count).clamp(min=MIN_VARIANCE)
     loadings = _principal_loadings(inputs, observed, weighted, n_factors)
     noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
-    identity = torch.eye(n_factors, dtype=inputs.dtype)
+    identity, triangle = torch.eye(n_factors, dtype=inputs.dtype), _Triangle.of(n_factors)
     shift, uncentred = torch.zeros_like(variance), inputs
     for _ in range(N_ITERATIONS):
         inputs = (uncentred - shift) * observed
         precision = observed / noise
-        matrix = identity + torch.einsum("ns,sk,sl->nkl", precision, loadings, loadings)
-        covariance = torch.linalg.inv(matrix)
+        matrix = identity + triangle.unpack(precision @ triangle.products(loadings))
+        covariance = torch.linalg.inv(matrix)  # [rows, K, K]
         mean = (covariance @ ((precision * inputs) @ loadings)[..., None])[..., 0]
-        second = covariance + mean[:, :, None] * mean[:, None, :]
-        left = torch.einsum("ns,nkl->skl", weighted, second) + identity
+        spread = triangle.unpack(weighted.T @ triangle.pack(covariance))  # [inputs, K, K]
+        left = spread + triangle.unpack(weighted.T @ triangle.products(mean)) + identity
         loadings = torch.linalg.solve(left, ((inputs * weighted).T @ mean)[..., None])[..., 0]
         residual = ((inputs - mean @ loadings.T).square() * weighted).sum(0)
-        spread = torch.einsum("ns,nkl->skl", weighted, covariance)
-        residual = residual + torch.einsum("sk,skl,sl->s", loadings, spread, loadings)
+        residual = residual + ((spread @ loadings[..., None])[..., 0] * loadings).sum(1)
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
         shift = ((uncentred - mean @ loadings.T) * weighted).sum(0) / count
     return FactorAnalysis(loadings, noise, shift)
+
+
+@dataclass(frozen=True)
+class _Triangle:
+    """Symmetric matrices as the entries of their upper triangle: sums over them are matrix products."""
+
+    rows: Tensor  # [entries]
+    columns: Tensor  # [entries]
+    place: Tensor  # [K, K] entry of each cell
+
+    @classmethod
+    def of(cls, size: int) -> "_Triangle":
+        rows, columns = torch.triu_indices(size, size)
+        place = torch.zeros((size, size), dtype=torch.int64)
+        place[rows, columns] = place[columns, rows] = torch.arange(len(rows))
+        return cls(rows, columns, place)
+
+    def products(self, vectors: Tensor) -> Tensor:
+        """The entries of v v^T [..., entries] for vectors [..., K]."""
+        return vectors[..., self.rows] * vectors[..., self.columns]
+
+    def pack(self, matrices: Tensor) -> Tensor:
+        """The entries [..., entries] of symmetric matrices [..., K, K]."""
+        return matrices[..., self.rows, self.columns]
+
+    def unpack(self, entries: Tensor) -> Tensor:
+        """The inverse of `pack`."""
+        return entries[..., self.place]
 
 
 def _principal_loadings(inputs: Tensor, observed: Tensor, weighted: Tensor, n_factors: int) -> Tensor:
