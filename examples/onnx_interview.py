@@ -43,6 +43,11 @@ class ExportedModel:
         levels = self.variables[name].get("levels")
         return float(levels.index(answer) if levels else answer)
 
+    def n_levels(self, name):
+        """The number of levels, or of time bins of a survival variable: between its edges, and after them."""
+        entry = self.variables[name]
+        return len(entry["edges"]) + 1 if entry["kind"] == "survival" else len(entry["levels"])
+
     def terms(self, numbers, variables):
         """The terms that answers add to the code [n, width], from numbers and positions of variables [n]."""
         coding = {key: np.array(value)[variables] for key, value in self.metadata["coding"].items()}
@@ -64,19 +69,24 @@ class ExportedModel:
         flat = self.run("posterior", codes.reshape(-1, codes.shape[-1]).astype(np.float32))
         return [flat[key].reshape(*codes.shape[:-1], -1) for key in ("z_mean", "z_log_var")]
 
-    def draw(self, code, n_draws, random):
-        """Joint draws of all variables in the table's own units [draws, variables]."""
-        outputs = self.decode_draws(code, n_draws, random)
+    def draw(self, code, n_draws, random, *, part="decoder"):
+        """Draws of all variables in the table's own units [draws, variables]; joint ones of the decoder."""
+        if part == "decoder":
+            outputs = self.decode_draws(code, n_draws, random)
+        else:
+            marginal = self.run(part, code[None].astype(np.float32))
+            outputs = {name: np.repeat(output, n_draws, axis=0) for name, output in marginal.items()}
         noise = random.standard_normal(outputs["value_mean"].shape)
         drawn = outputs["value_mean"] + noise * np.sqrt(outputs["value_variance"])
         for place, name in enumerate(self.names):  # a rounded normal approximates the count likelihood
             if self.variables[name]["kind"] == "count":
                 drawn[:, place] = np.maximum(np.rint(drawn[:, place]), 0)
-        for output, places in self.metadata["chances"]["decoder"].items():
+        for output, places in self.metadata["chances"][part].items():
             cumulative = outputs[output].cumsum(-1)  # [draws, variables of this kind, levels]
             level = (cumulative < random.random((*cumulative.shape[:2], 1))).sum(-1)
-            last = [len(self.variables[self.names[place]]["levels"]) - 1 for place in places]
-            drawn[:, places] = np.minimum(level, last)
+            drawn[:, places] = np.minimum(
+                level, [self.n_levels(self.names[place]) - 1 for place in places]
+            )
         return drawn
 
     def decode_draws(self, code, n_draws, random):
@@ -86,22 +96,43 @@ class ExportedModel:
         return self.run("decoder", (mean + np.exp(0.5 * log_var) * noise).astype(np.float32))
 
     def rewards(self, answers, target, *, n_draws=100, seed=0):
-        """Expected information of each open question about the target, in nats (Ma et al. 2019)."""
+        """Expected information of each open question about the target, in nats."""
         random, code = np.random.default_rng(seed), self.code(answers)
-        drawn = self.draw(code, n_draws, random)
+        is_time = self.variables[target]["kind"] == "survival"  # never observed, so its terms are zero
+        drawn = self.draw(code, n_draws, random, part="direct" if is_time else "decoder")
         variables = np.tile(np.arange(len(self.names)), n_draws)
         terms = self.terms(drawn.reshape(-1), variables).reshape(*drawn.shape, -1)
-        code_and_target = code + terms[:, self.names.index(target)]  # [draws, width]
-        prior, prior_with_target = self.posterior(code), self.posterior(code_and_target)
+        measure = self.about_bins if is_time else self.about_target
         rewards = {}
         for question, reveals in self.questions().items():
             unobserved = [self.names.index(name) for name in reveals if name not in answers]
-            if unobserved and target not in reveals:
+            kinds = {self.variables[name]["kind"] for name in reveals}
+            if unobserved and target not in reveals and "survival" not in kinds:
                 answer = terms[:, unobserved].sum(1)  # [draws, width]
-                about_all = kl(self.posterior(code + answer), prior)
-                about_others = kl(self.posterior(code_and_target + answer), prior_with_target)
-                rewards[question] = float((about_all - about_others).mean())
+                rewards[question] = float(measure(code, answer, terms, target).mean())
         return rewards
+
+    def about_target(self, code, answer, terms, target):
+        """The reward of Ma et al. (2019) for each drawn answer [draws]."""
+        with_target = code + terms[:, self.names.index(target)]  # [draws, width]
+        about_all = kl(self.posterior(code + answer), self.posterior(code))
+        return about_all - kl(self.posterior(with_target + answer), self.posterior(with_target))
+
+    def about_bins(self, code, answer, terms, target):  # noqa: ARG002
+        """How much each drawn answer changes the prediction of a survival target [draws]."""
+        after, before = self.bins(code + answer, target), self.bins(code[None], target)
+        return (after * np.log(np.maximum(after, 1e-12) / np.maximum(before, 1e-12))).sum(-1)
+
+    def bins(self, codes, target):
+        """Probabilities of the time bins of a survival target for codes [rows, width]."""
+        places = self.metadata["chances"]["direct"]["chances_survival"]
+        chances = self.run("direct", codes.astype(np.float32))["chances_survival"]
+        return chances[:, places.index(self.names.index(target)), : self.n_levels(target)]
+
+    def survival(self, answers, target):
+        """Times, and the probability that the event comes later than each of them."""
+        chances = self.bins(self.code(answers)[None], target)[0]
+        return self.variables[target]["edges"], 1 - chances.cumsum()[:-1]
 
     def predict(self, answers, target, *, n_draws=512, seed=0):
         """Mean and standard deviation of the target in its own units."""
@@ -129,8 +160,13 @@ def main(folder, target):
             text = input(f"{name}? ").strip()
             levels = model.variables[name].get("levels")
             answers[name] = next(x for x in levels if str(x) == text) if levels else float(text)
-        mean, sd = model.predict(answers, target)
-        print(f"{target}: {mean:.4g} +- {sd:.2g}")  # noqa: T201
+        if model.variables[target]["kind"] == "survival":
+            times, survival = model.survival(answers, target)
+            middle = len(times) // 2
+            print(f"{target}: none up to {times[middle]:g} with probability {survival[middle]:.2f}")  # noqa: T201
+        else:
+            mean, sd = model.predict(answers, target)
+            print(f"{target}: {mean:.4g} +- {sd:.2g}")  # noqa: T201
 
 
 if __name__ == "__main__":

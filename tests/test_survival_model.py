@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import eddi
-from eddi.errors import AnswerError, SchemaError, StopError, TableError
+from eddi.errors import AnswerError, SchemaError, StopError, TableError, TrainingError
 from eddi.model.concordance import concordance
 
 
@@ -101,3 +101,10 @@ def test_a_table_without_events_cannot_be_fitted(patients):
     schema = eddi.Schema.infer(rows, survival={"death": ("days", "died")})
     with pytest.raises(TableError, match="no events: all 40 rows"):
         eddi.PartialVAE(schema, "death").fit(rows)
+
+
+def test_the_recipe_of_the_paper_has_no_survival_targets(patients):
+    rows = patients(40, seed=0)
+    schema = eddi.Schema.infer(rows, survival={"death": ("days", "died")})
+    with pytest.raises(TrainingError, match=r"'death' is a survival target.*Use recipe=\"default\""):
+        eddi.PartialVAE(schema, "death", recipe="paper").fit(rows)

@@ -5,6 +5,7 @@ import torch
 
 from eddi.errors import StrategyError
 from eddi.strategy import Information
+from eddi.table.evidence import Evidence
 
 TARGET = ("stage",)
 
@@ -85,3 +86,10 @@ def test_the_first_question_bonus_is_zero_unless_the_default_reward_is_used(
     assert torch.equal(Information().first_question_bonus(fitted, TARGET), gain)
     monkeypatch.setattr("eddi.strategy.information.MAX_LOOKAHEAD_QUESTIONS", 7)
     assert torch.equal(Information().first_question_bonus(fitted, TARGET), torch.zeros(8))
+
+
+def test_the_paper_reward_is_not_for_survival_targets(survival_model):
+    model = survival_model.fitted()
+    nothing = Evidence.empty(1, len(model.schema.variables))
+    with pytest.raises(StrategyError, match="'death' is a survival variable"):
+        Information("latent").score(model, nothing, ("death",))

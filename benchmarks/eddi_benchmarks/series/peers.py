@@ -38,7 +38,8 @@ def _measure_boosting(schema: Schema, *tables: pa.Table) -> Measurements:
     if is_binary:
         train, test = (part[part[:, last] == part[:, last].max()] for part in (train, test))
     train, test = (part[~np.isnan(part[:, position])] for part in (train, test))
-    others = [place for place in range(train.shape[1]) if place != position]
+    varies = np.nanmin(train, axis=0, initial=np.inf) < np.nanmax(train, axis=0, initial=-np.inf)
+    others = [place for place in np.flatnonzero(varies) if place != position]
     learner: Any = (HistGradientBoostingClassifier if is_binary else HistGradientBoostingRegressor)(
         random_state=0, max_iter=200, learning_rate=0.05
     )

@@ -78,6 +78,7 @@ def fit_model(
     if settings.start is not None:
         schema = copy_bins(schema, settings.start.schema)
     schema = learn_bins(schema, table)
+    _check_recipe(schema, settings)
     prepared = preparation.prepare(
         table,
         schema,
@@ -115,6 +116,16 @@ def fit_model(
         validation_rows=held_out,
         folds=[(fold.network, fold.rows) for fold in folds],
     )
+
+
+def _check_recipe(schema: Schema, settings: FitSettings) -> None:
+    """Raise `TrainingError` if a survival target needs marginal predictions that the recipe lacks."""
+    times = [name for name in settings.target if schema[name].survival is not None]
+    if times and settings.recipe.objective != "direct":
+        raise TrainingError(
+            f"{times[0]!r} is a survival target, for which this recipe cannot choose questions: its reward "
+            'is about targets that can be observed. Use recipe="default".'
+        )
 
 
 def _build_network(

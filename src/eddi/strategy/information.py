@@ -76,6 +76,12 @@ class Information:
                 'reward="target" needs a model with marginal predictions: fit one with recipe="default".'
             )
         use_latent = self.reward == "latent" or not has_marginals
+        times = [name for name in target if model.schema[name].survival is not None]
+        if use_latent and times:
+            raise StrategyError(
+                f"the paper's reward is about targets that can be observed, and {times[0]!r} is a survival "
+                'variable. Use reward="target" and a model with recipe="default".'
+            )
         reward = latent_information if use_latent else mutual_information
         return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 

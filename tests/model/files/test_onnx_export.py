@@ -39,6 +39,13 @@ def metadata(folder):
 
 
 @pytest.fixture(scope="module")
+def survival_folder(survival_model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("onnx-survival")
+    export_onnx(survival_model, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def evidence(fitted):
     row = np.full((1, len(fitted.schema.variables)), np.nan)
     for name, number in ANSWERS.items():
@@ -92,11 +99,38 @@ def test_the_exported_decoder_takes_any_number_of_draws(fitted, folder, metadata
     np.testing.assert_allclose(variance, expected[1], rtol=1e-4, atol=1e-4)
 
 
-def test_the_example_interview_without_eddi_asks_the_same_question(model, folder):
+def load_example():
+    """The module `examples/onnx_interview.py`."""
     path = Path(__file__).parents[3] / "examples" / "onnx_interview.py"
     spec = importlib.util.spec_from_file_location("onnx_interview", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
+    return example
+
+
+def test_the_exported_curve_of_a_survival_target_is_that_of_the_model(survival_model, survival_folder):
+    answers = {"age": 70, "stage": "III"}
+    interview = Interview(survival_model, "death")
+    for question, answer in answers.items():
+        interview.tell(question, answer)
+    times, survival = load_example().ExportedModel(survival_folder).survival(answers, "death")
+    np.testing.assert_allclose(survival, interview.predict().curve.at(times), atol=1e-5)
+
+
+def test_the_example_asks_about_a_survival_target_as_the_model_does(survival_model, survival_folder):
+    exported = load_example().ExportedModel(survival_folder)
+    for answers in ({}, {"stage": "III"}):
+        interview = Interview(survival_model, "death")
+        for question, answer in answers.items():
+            interview.tell(question, answer)
+        rewards, expected = exported.rewards(answers, "death", n_draws=400), interview.rewards()
+        assert set(rewards) == set(expected)
+        for name, reward in expected.items():
+            assert rewards[name] == pytest.approx(reward, abs=0.02 + 0.3 * reward)
+
+
+def test_the_example_interview_without_eddi_asks_the_same_question(model, folder):
+    example = load_example()
     answers = {"smoker": "yes", "visits": 3}
     interview = Interview(model, "weight", strategy=Information(reward="latent", n_draws=400))
     for question, answer in answers.items():
