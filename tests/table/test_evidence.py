@@ -33,6 +33,13 @@ def test_unobserved_values_are_set_to_zero():
     assert evidence.values.tolist() == [[0.0, 0.0]]
 
 
+def test_half_of_the_values_count_as_half_of_the_rows():
+    evidence = Evidence.of([[1.0, NAN], [NAN, 2.0], [3.0, 4.0]])
+    assert evidence.n_complete_rows == 2
+    assert replace(evidence, groups=np.array([0, 0, 1])).n_complete_rows == 2
+    assert Evidence.empty(3, 2).n_complete_rows == 0
+
+
 def test_a_single_row_becomes_a_batch_of_one():
     assert len(Evidence.of([1.0, NAN])) == 1
 

@@ -91,7 +91,7 @@ def fit_model(
     )
     if prepared.warnings and on_warnings:
         on_warnings(prepared.warnings)
-    recipe = adapt_recipe(settings, prepared.n_main_rows)
+    recipe = adapt_recipe(settings, prepared.n_main_rows, n_complete=prepared.n_complete_rows)
     if prepared.is_prior:  # beliefs are simple, and soon learned
         recipe = replace(recipe, patience=min(recipe.patience, recipes.SMALL_PATIENCE))
     network = _build_network(schema, prepared, recipe, settings)
@@ -165,7 +165,7 @@ def _train(
 ) -> tuple[list[Progress], list[Fold]]:
     """Train a network in place; return the progress, and the folds of a small table."""
     folds: list[Fold] = []
-    is_small = recipes.is_cross_validated(recipe, prepared.n_main_rows)
+    is_small = recipes.is_cross_validated(recipe, prepared.n_complete_rows)
     rows = prepared.rows
     train_network = partial(train_cross_validated, on_folds=folds.extend)
     if not is_small:
@@ -187,13 +187,13 @@ def _train(
     return history, folds
 
 
-def adapt_recipe(settings: FitSettings, n_rows: int) -> Recipe:
+def adapt_recipe(settings: FitSettings, n_rows: int, *, n_complete: int) -> Recipe:
     """The recipe for a table of this size, with the user's number of steps."""
     max_steps, start = settings.max_steps, settings.start
     if max_steps is not None and max_steps < 1:
         raise TrainingError(f"max_steps must be at least 1, got {max_steps}.")
     recipe = replace(settings.recipe, folds=0) if settings.is_warm_start else settings.recipe
-    adapted = recipes.adapt_to_rows(recipe, n_rows)
+    adapted = recipes.adapt_to_rows(recipe, n_rows, n_complete=n_complete)
     if start is not None:  # the size of the network stays
         steps = max(MIN_WARM_STEPS, round(WARM_STEPS_SHARE * adapted.max_steps))
         rate = WARM_LEARNING_RATE * adapted.learning_rate

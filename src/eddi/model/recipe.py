@@ -167,15 +167,15 @@ SMALL_PATIENCE = 6
 ROWS_PER_KNOT = 24  # with fewer rows per knot, a spline fits single rows
 
 
-def adapt_to_rows(recipe: Recipe, n_rows: int) -> Recipe:
-    """The recipe for a table of ``n_rows`` rows.
+def adapt_to_rows(recipe: Recipe, n_rows: int, *, n_complete: int | None = None) -> Recipe:
+    """The recipe for a table of ``n_rows`` rows, with as many values as ``n_complete`` complete rows.
 
     Large tables have more steps, small ones fewer knots. Tables that are too small to hold rows out are
     cross-validated, with a narrower network and smaller batches, which are as good and faster.
     """
     knots = min(recipe.knots, n_rows // ROWS_PER_KNOT)
     adapted = replace(recipe, max_steps=_count_steps(recipe, n_rows), knots=knots)
-    if not is_cross_validated(recipe, n_rows):
+    if not is_cross_validated(recipe, n_rows if n_complete is None else n_complete):
         return adapted
     return replace(
         adapted,
@@ -186,9 +186,13 @@ def adapt_to_rows(recipe: Recipe, n_rows: int) -> Recipe:
     )
 
 
-def is_cross_validated(recipe: Recipe, n_rows: int) -> bool:
-    """Whether a table of ``n_rows`` rows is cross-validated, because it is too small to hold rows out."""
-    return recipe.folds > 0 and n_rows < MIN_HOLD_OUT_ROWS
+def is_cross_validated(recipe: Recipe, n_complete: int) -> bool:
+    """Whether a table is cross-validated, because it is too small to hold rows out.
+
+    It counts as many rows as there would be if they were complete: an interview with half of the answers
+    tells half as much.
+    """
+    return recipe.folds > 0 and n_complete < MIN_HOLD_OUT_ROWS
 
 
 def _count_steps(recipe: Recipe, n_rows: int) -> int:

@@ -90,6 +90,13 @@ class Evidence:
         """The number of independent groups of rows."""
         return len(self) if self.groups is None else len(np.unique(self.groups))
 
+    @property
+    def n_complete_rows(self) -> int:
+        """How many complete rows have as many values; the number of groups if rows are grouped."""
+        if self.groups is not None:
+            return self.n_groups
+        return int(self.observed.sum()) // max(1, self.n_variables)
+
     def select_groups(self, numbers: NDArray[np.int64]) -> "Evidence":
         """Return all rows of some groups, by their positions among the sorted groups.
 

@@ -44,6 +44,7 @@ def test_only_tables_too_small_to_hold_rows_out_are_cross_validated():
     assert not is_cross_validated(DEFAULT, MIN_HOLD_OUT_ROWS)
     assert not is_cross_validated(replace(DEFAULT, folds=0), 10)
     assert adapt_to_rows(DEFAULT, 50).hidden < DEFAULT.hidden == adapt_to_rows(DEFAULT, 1_000).hidden
+    assert adapt_to_rows(DEFAULT, 400, n_complete=200).hidden == adapt_to_rows(DEFAULT, 50).hidden
 
 
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(50, 5), (7, 5), (3, 5)])

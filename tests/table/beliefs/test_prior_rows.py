@@ -91,3 +91,14 @@ def test_a_quantity_about_which_nothing_is_known_is_named():
         SchemaError, match=r"nothing is known about the values of 'age'. Give low and high"
     ):
         draw_prior_rows(schema, 10, seed=0)
+
+
+def test_a_quantity_without_a_description_has_the_observed_values():
+    text = "[variables]\nx = { kind = 'real' }\ny = { kind = 'binary', levels = [0, 1] }\n"
+    schema = Schema.from_toml(text)
+    numbers = np.array([[3.0, np.nan], [7.0, np.nan], [np.nan, 1.0]])
+    rows = draw_prior_rows(schema, 1_000, seed=0, numbers=numbers)
+    assert set(rows[:, 0]) == {3.0, 7.0}
+    assert rows[:, 0].mean() == pytest.approx(5, abs=0.2)
+    assert rows[:, 1].mean() == pytest.approx(0.5, abs=0.05)  # levels are equally likely unless stated
+    assert abs(np.corrcoef(rows.T)[0, 1]) < 0.1

@@ -59,6 +59,11 @@ class PreparedTable:
         """The number of independent ``rows``, or groups of rows."""
         return self.n_rows if isinstance(self.rows, StreamedEvidence) else self.rows.n_groups
 
+    @property
+    def n_complete_rows(self) -> int:
+        """How many complete rows have as many values; see `Evidence.n_complete_rows`."""
+        return self.n_rows if isinstance(self.rows, StreamedEvidence) else self.rows.n_complete_rows
+
 
 def prepare(
     table: pa.Table | ParquetStream,
@@ -81,7 +86,7 @@ def prepare(
         return _prepare_stream(table, schema, recipe, seed)
     numbers = columns.table_to_numbers(table, schema)
     if prior_rows > 0:
-        prior = draw_prior_rows(schema, N_PRIOR_ROWS, seed=seed)
+        prior = draw_prior_rows(schema, N_PRIOR_ROWS, seed=seed, numbers=numbers)
         weight = prior_rows / N_PRIOR_ROWS
         joined = repeat_rows(numbers, prior, weight)
         learned = coding.widen(joined) if coding else Coding.fit(schema, joined, recipe.scaling)

@@ -43,7 +43,7 @@ def split_validation(
         return evidence, evidence.validation() if evidence.held_out else None
     n_groups = evidence.n_groups
     n = count_validation_rows(n_groups, recipe)
-    if n == 0:
+    if n == 0 or is_cross_validated(recipe, evidence.n_complete_rows):
         return evidence, None
     random = torch.Generator().manual_seed(mix_seed(seed, -1))
     order = torch.randperm(n_groups, generator=random).numpy()

@@ -27,8 +27,13 @@ MIDDLE_ERROR, SPREAD_ERROR = 0.3, 0.2  # of stated values: in spreads, and on th
 MIN_RANK = 1e-6  # keeps quantiles finite
 
 
-def draw_prior_rows(schema: Schema, n_rows: int, *, seed: int) -> Numbers:
+def draw_prior_rows(
+    schema: Schema, n_rows: int, *, seed: int, numbers: Numbers | None = None
+) -> Numbers:
     """Draw rows from the beliefs of a schema, in the units of the table [rows, variables].
+
+    Quantities that the schema does not describe have the observed values of ``numbers``, a table with NaN
+    where nothing is observed [table rows, variables].
 
     Raises:
         SchemaError: nothing is known about the values of a quantity.
@@ -42,10 +47,14 @@ def draw_prior_rows(schema: Schema, n_rows: int, *, seed: int) -> Numbers:
         normal[:, related] = _correlate(schema, related, normal[:, related], random)
     ranks = ndtr(normal).clip(MIN_RANK, 1 - MIN_RANK)
     beliefs = {belief.variable: belief for belief in schema.beliefs}
-    columns = [
-        _values(variable, beliefs.get(variable.name, Belief(variable.name)), ranks[:, place], random)
-        for place, variable in enumerate(schema.variables)
-    ]
+    columns = []
+    for place, variable in enumerate(schema.variables):
+        belief = beliefs.get(variable.name, Belief(variable.name))
+        observed = np.zeros(0) if numbers is None else numbers[~np.isnan(numbers[:, place]), place]
+        if len(observed) and not (variable.kind.has_levels or _is_described(variable, belief)):
+            columns.append(np.sort(observed)[(ranks[:, place] * len(observed)).astype(int)])
+        else:
+            columns.append(_values(variable, belief, ranks[:, place], random))
     return np.stack(columns, axis=1)
 
 
@@ -74,9 +83,13 @@ def _values(variable: Variable, belief: Belief, ranks: Numbers, random: np.rando
     if variable.kind.has_levels:
         shares = np.array(belief.shares or [1 / variable.n_levels] * variable.n_levels)
         return np.searchsorted(shares.cumsum()[:-1] / shares.sum(), ranks, side="right").astype(float)
-    low = max(0.0, variable.low_or_infinite) if variable.kind is Kind.COUNT else variable.low_or_infinite
-    middle, spread = _describe_quantity(variable, belief, low)
-    n_rows = len(ranks)
+    middle, spread = _describe_quantity(variable, belief)
+    if not _is_described(variable, belief):
+        raise SchemaError(
+            f"nothing is known about the values of {variable.name!r}. Give low and high in [variables], or "
+            "typical and spread in [beliefs]."
+        )
+    low, n_rows = _lowest(variable), len(ranks)
     middles = middle + MIDDLE_ERROR * spread * random.standard_normal(n_rows)
     spreads = spread * np.exp(SPREAD_ERROR * random.standard_normal(n_rows))
     lowest, highest = (ndtr((end - middles) / spreads) for end in (low, variable.high_or_infinite))
@@ -85,14 +98,19 @@ def _values(variable: Variable, belief: Belief, ranks: Numbers, random: np.rando
     return np.asarray(values.round() if variable.kind is Kind.COUNT else values)
 
 
-def _describe_quantity(variable: Variable, belief: Belief, low: float) -> tuple[float, float]:
-    """The middle and the spread of a quantity, as stated or from its range."""
+def _describe_quantity(variable: Variable, belief: Belief) -> tuple[float, float]:
+    """The middle and the spread of a quantity, as stated or from its range; not finite if unknown."""
+    low = _lowest(variable)
     width = variable.high_or_infinite - low
     middle = low + width / 2 if belief.typical is None else belief.typical
     spread = width / RANGE_IN_SPREADS if belief.spread is None else belief.spread
-    if not (np.isfinite(middle) and np.isfinite(spread)):
-        raise SchemaError(
-            f"nothing is known about the values of {variable.name!r}. Give low and high in [variables], or "
-            "typical and spread in [beliefs]."
-        )
     return middle, max(spread, float(np.finfo(np.float32).tiny))
+
+
+def _is_described(variable: Variable, belief: Belief) -> bool:
+    return bool(np.isfinite(_describe_quantity(variable, belief)).all())
+
+
+def _lowest(variable: Variable) -> float:
+    low = variable.low_or_infinite
+    return max(0.0, low) if variable.kind is Kind.COUNT else low

@@ -1,6 +1,7 @@
 """Stored interviews and tables become training rows; held-out interviews compare models."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,15 @@ def test_each_interview_is_either_a_training_row_or_held_out(opened: Any, people
     assert data.rows.num_rows == data.n_interviews
     n_values = sum(data.rows.num_rows - column.null_count for column in data.rows.columns)
     assert n_values == 3 * data.n_interviews  # two answers and the outcome
+
+
+def test_a_held_out_interview_without_an_outcome_is_not_trained_on(
+    opened: Any, people_schema: Any
+) -> None:
+    pending = [replace(interview, outcome={}) for interview in opened[2]]
+    data = prepare_data(people_schema, pending)
+    assert data.n_interviews == prepare_data(people_schema, opened[2]).n_interviews < 60
+    assert len(data.logged) == 0
 
 
 def test_rows_of_tables_come_first(opened: Any, people: Any, people_schema: Any) -> None:

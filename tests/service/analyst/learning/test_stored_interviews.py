@@ -1,5 +1,6 @@
 """Stored interviews have the probabilities of their questions and the true values of the target."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,18 @@ def test_probabilities_that_were_not_recorded_follow_from_the_rules(
 
 def test_about_three_in_ten_persons_are_held_out(interviews: list[StoredInterview]) -> None:
     assert 10 <= sum(interview.is_held_out for interview in interviews) <= 26
+
+
+def test_whether_an_interview_is_held_out_depends_on_its_key_alone(
+    interviews: list[StoredInterview],
+) -> None:
+    for interview in interviews:
+        pending = replace(interview, outcome={})
+        unfinished = replace(interview, is_finished=False)
+        assert pending.is_held_out == unfinished.is_held_out == interview.is_held_out
+        assert interview.is_comparable == interview.is_held_out
+        assert not pending.is_comparable
+        assert not unfinished.is_comparable
 
 
 def test_a_recorded_probability_is_used(interviewed_folder: Path) -> None:

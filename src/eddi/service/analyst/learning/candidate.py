@@ -6,6 +6,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from eddi.errors import EddiError
+from eddi.estimator_input import DEFAULT_PRIOR_ROWS
 from eddi.model.fitted import FittedModel
 from eddi.model.training.loop import OnProgress
 from eddi.partial_vae import PartialVAE
@@ -33,7 +34,9 @@ def fit_candidate(
 ) -> PartialVAE:
     """Fit a model with the schema, target and recipe of the current version.
 
-    The same data give the same weights.
+    The same data give the same weights. Beliefs count as a few rows, even if the schema states none: rows
+    with independent values shrink relations. Interviews have few answers to some questions. Without
+    shrinkage, a model overestimates what some of them tell by chance, and asks them first.
 
     Args:
         current: the current version of the questionnaire.
@@ -54,6 +57,7 @@ def fit_candidate(
         recipe=model.recipe,
         set_encoder=model.set_encoder,
         max_steps=steps,
+        prior_rows=DEFAULT_PRIOR_ROWS if model.schema.time is None else None,
         random_state=seed,
         checkpoint=checkpoint,
         on_progress=on_progress,

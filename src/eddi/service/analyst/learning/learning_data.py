@@ -52,7 +52,7 @@ def prepare_data(
         TableError: there are too few rows to learn from.
     """
     training = [interview for interview in interviews if not interview.is_held_out]
-    held_out = [interview for interview in interviews if interview.is_held_out]
+    held_out = [interview for interview in interviews if interview.is_comparable]
     answered = [interview for interview in training if interview.record.answered_variables()]
     training_log = log_interviews(schema, answered)
     numbers = [columns.table_to_numbers(table, schema) for table in tables]

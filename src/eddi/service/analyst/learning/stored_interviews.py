@@ -39,13 +39,17 @@ class StoredInterview:
 
     @property
     def is_held_out(self) -> bool:
-        """Whether it is left out of training, so that models can be compared on it.
+        """Whether it is never trained on, so that models can be compared on it.
 
-        A hash of the interview's key decides, so other interviews do not matter. An interview without an
-        outcome is used for training until its outcome is recorded.
+        A hash of the interview's key alone decides. It is not used at all until it is finished and its
+        outcome is known: a model that was trained on it in the meantime would be judged too favourably.
         """
-        is_chosen = int(self.person, 16) % N_PARTS < N_HELD_OUT_PARTS
-        return is_chosen and self.is_finished and bool(self.outcome)
+        return int(self.person, 16) % N_PARTS < N_HELD_OUT_PARTS
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether models can be compared on it now."""
+        return self.is_held_out and self.is_finished and bool(self.outcome)
 
 
 def read_interviews(store: Store, catalogue: Catalogue, questionnaire: str) -> list[StoredInterview]:
