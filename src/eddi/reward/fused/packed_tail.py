@@ -20,9 +20,11 @@ CHUNKS = (32, 64)  # their supported widths
 FACTORS = 32  # factors, with padding
 MAX_OUTPUTS = 64  # of the target; a layer with more outputs is a matrix product of its own
 BLOCK_ANSWERS = 128  # answers that a program takes through the tail
-LAUNCH_OPTIONS = {"num_warps": 8}
+N_WARPS = 8  # of such a program
+ROW_BLOCK, ROW_WARPS = 64, 4  # the same for rows, of which there are few
 N_STAGES = 2  # buffers of weights on their way from memory
 SHARED_MEMORY = 200_000  # bytes that these buffers need
+FIRST_PRODUCTS, BLOCK_PRODUCTS = 3, 2  # products of float16 parts in the first layer and in the blocks
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,24 @@ class PackedTail:
             head_bias=head.weights[1].contiguous(),
         )
 
+    @property
+    def layers(self) -> tuple[Tensor, ...]:
+        """The weights after those of the terms, in the order of the kernels' arguments."""
+        blocks = (self.inner, self.inner_bias, self.outer, self.outer_bias)
+        return (self.factor_weight, *blocks, self.norm, self.head, self.head_bias)
+
+    @property
+    def answer_options(self) -> dict[str, int]:
+        """Sizes and launch options of a kernel that takes answers through the tail."""
+        sizes = {"FACTORS": FACTORS, "CHUNK": self.norm.shape[1] // N_CHUNKS, "STAGES": N_STAGES}
+        products = {"FIRST_PRODUCTS": FIRST_PRODUCTS, "BLOCK_PRODUCTS": BLOCK_PRODUCTS}
+        return {**sizes, **products, "ROWS": BLOCK_ANSWERS, "num_warps": N_WARPS}
+
+    @property
+    def row_options(self) -> dict[str, int]:
+        """The same for rows."""
+        return {**self.answer_options, "ROWS": ROW_BLOCK, "num_warps": ROW_WARPS}
+
     def outputs(
         self, encoding: Encoding, values: Tensor, variables: Tensor, is_candidate: Tensor
     ) -> tuple[Tensor, FactorMoments]:
@@ -96,7 +116,7 @@ class PackedTail:
         answers, n_answers = list_candidates(is_candidate)
         outputs = values.new_empty((n_rows * n_columns, len(self.head)))
         means = values.new_empty((n_rows * n_columns, n_factors))
-        width, chunk = self.norm.shape[1], self.norm.shape[1] // N_CHUNKS
+        width = self.norm.shape[1]
         target_outputs[(-(-is_candidate.numel() // BLOCK_ANSWERS),)](
             answers, n_answers, variables.int(), segments.int().contiguous(), distances.contiguous(),
             inputs.contiguous(),
@@ -106,8 +126,7 @@ class PackedTail:
             self.outer, self.outer_bias, self.norm, self.head, self.head_bias, outputs, means,
             n_columns, n_variables, len(self.inner), n_factors, len(self.head),
             N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1],
-            FACTORS=FACTORS, CHUNK=chunk, HAS_RELU=self.table.has_relu,
-            ROWS=BLOCK_ANSWERS, STAGES=N_STAGES, **LAUNCH_OPTIONS,
+            HAS_RELU=self.table.has_relu, **self.answer_options,
         )  # fmt: skip
         rows = torch.arange(n_rows, device=values.device)
         cells = (rows[:, None] * n_variables + variables).flatten()
