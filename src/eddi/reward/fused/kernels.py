@@ -164,15 +164,20 @@ def last_layer(h0, h1, h2, norm, CHUNK: tl.constexpr):
 
 
 @triton.jit
-def head_output(h0, h1, h2, mean, output, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
-    """An output of the target's head for hidden features and means of the factors."""
-    WIDTH: tl.constexpr = 3 * CHUNK
-    columns, factor = tl.arange(0, CHUNK), tl.arange(0, FACTORS)
-    own_head = head + output * (WIDTH + FACTORS)
-    total = tl.load(head_bias + output) + tl.sum(mean * tl.load(own_head + WIDTH + factor)[None, :], 1)
-    total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
-    total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
-    return total + tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
+def factor_output(mean, output, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
+    """What the means of the factors and the bias contribute to an output of the target's head."""
+    factor = tl.arange(0, FACTORS)
+    own_head = head + output * (3 * CHUNK + FACTORS) + 3 * CHUNK
+    return tl.load(head_bias + output) + tl.sum(mean * tl.load(own_head + factor)[None, :], 1)
+
+
+@triton.jit
+def head_output(h0, h1, h2, output, head, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
+    """What hidden features contribute to an output of the target's head."""
+    own_head = head + output * (3 * CHUNK + FACTORS) + tl.arange(0, CHUNK)
+    total = tl.sum(h0 * tl.load(own_head)[None, :], 1)
+    total += tl.sum(h1 * tl.load(own_head + CHUNK)[None, :], 1)
+    return total + tl.sum(h2 * tl.load(own_head + 2 * CHUNK)[None, :], 1)
 
 
 @triton.jit
@@ -220,5 +225,6 @@ def target_outputs(
     h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
     h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
     for output in tl.range(0, n_outputs, num_stages=1):
-        total = head_output(h0, h1, h2, mean, output, head, head_bias, CHUNK, FACTORS)
+        total = factor_output(mean, output, head, head_bias, CHUNK, FACTORS)
+        total += head_output(h0, h1, h2, output, head, CHUNK, FACTORS)
         tl.store(outputs + place * n_outputs + output, total, mask=is_own)

@@ -8,7 +8,14 @@ computed where the activations are, so that nothing of the size of the answers i
 import triton
 import triton.language as tl
 
-from eddi.reward.fused.kernels import add_factors, add_term, head_output, last_layer, residual_blocks
+from eddi.reward.fused.kernels import (
+    add_factors,
+    add_term,
+    factor_output,
+    head_output,
+    last_layer,
+    residual_blocks,
+)
 from eddi.reward.fused.row_kernels import (
     calibrated_scale,
     factor_input,
@@ -47,18 +54,31 @@ def _predict_log_odds(output, projected, spread, constants):
 
 
 @triton.jit
-def _predict(h0, h1, h2, mean, projected, spread, head, head_bias, constants,
-             CHUNK: tl.constexpr, FACTORS: tl.constexpr, IS_REAL: tl.constexpr):  # fmt: skip
-    """Mean and standard deviation of a real target, or twice the log odds of a binary one."""
-    output = head_output(h0, h1, h2, mean, 0, head, head_bias, CHUNK, FACTORS)
+def _factor_outputs(mean, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr,
+                    IS_REAL: tl.constexpr):  # fmt: skip
+    """What the means of the factors contribute to both outputs; a binary target has one."""
+    one = factor_output(mean, 0, head, head_bias, CHUNK, FACTORS)
+    two = one
     if IS_REAL:
-        first = _predict_mean(output, projected, constants)
-        raw = head_output(h0, h1, h2, mean, 1, head, head_bias, CHUNK, FACTORS)
-        second = _predict_sd(raw, spread, constants)
+        two = factor_output(mean, 1, head, head_bias, CHUNK, FACTORS)
+    return one, two
+
+
+@triton.jit
+def _predict(h0, h1, h2, one, two, projected, spread, head, constants,
+             CHUNK: tl.constexpr, FACTORS: tl.constexpr, IS_REAL: tl.constexpr):  # fmt: skip
+    """Mean and standard deviation of a real target, or twice the log odds of a binary one.
+
+    ``one`` and ``two`` are what the factors contribute to the outputs.
+    """
+    one += head_output(h0, h1, h2, 0, head, CHUNK, FACTORS)
+    if IS_REAL:
+        one = _predict_mean(one, projected, constants)
+        two = _predict_sd(two + head_output(h0, h1, h2, 1, head, CHUNK, FACTORS), spread, constants)
     else:
-        first = _predict_log_odds(output, projected, spread, constants)
-        second = first
-    return first, second
+        one = _predict_log_odds(one, projected, spread, constants)
+        two = one
+    return one, two
 
 
 @triton.jit
@@ -90,6 +110,8 @@ def row_features(
         features + row[:, None] * feature_width + WIDTH + factor, mask=is_factor, other=0.0
     )
     own_variance = tl.load(variance + row[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    projected = tl.sum(mean * tl.load(target_loadings + factor), 1)
+    one, two = _factor_outputs(mean, head, head_bias, CHUNK, FACTORS, IS_REAL)
     begin = first_layer + row[:, None] * WIDTH + columns
     h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
     h0, h1, h2 = add_factors(
@@ -102,10 +124,9 @@ def row_features(
     tl.store(place, h0, mask=is_own[:, None])
     tl.store(place + CHUNK, h1, mask=is_own[:, None])
     tl.store(place + 2 * CHUNK, h2, mask=is_own[:, None])
-    projected = tl.sum(mean * tl.load(target_loadings + factor), 1)
     own_spread = tl.load(spread + row * n_variables + target)
     one, two = _predict(
-        h0, h1, h2, mean, projected, own_spread, head, head_bias, constants, CHUNK, FACTORS, IS_REAL
+        h0, h1, h2, one, two, projected, own_spread, head, constants, CHUNK, FACTORS, IS_REAL
     )
     tl.store(before + 2 * row, one, mask=is_own)
     tl.store(before + 2 * row + 1, two, mask=is_own)
@@ -152,6 +173,7 @@ def answer_rewards(
     noise = 1.0 / tl.where(own_precision > 0, own_precision, 1.0)
     reduction = gained * gained * (noise + tl.load(spread + cell))
     target_spread = tl.load(spread + row * n_variables + target) - reduction
+    one, two = _factor_outputs(mean, head, head_bias, CHUNK, FACTORS, IS_REAL)
     start_place = first_layer + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1 = tl.load(start_place), tl.load(start_place + CHUNK)
     h2 = tl.load(start_place + 2 * CHUNK)
@@ -160,13 +182,13 @@ def answer_rewards(
     segment, distance = locate(value, variable, table, n_knots, KNOTS, HAS_LEVELS)
     line = lines + segment[:, None] * (2 * TERM)
     h0, h1, h2 = add_term(
-        h0, h1, h2, line, distance[:, None], term_weight, TERM, CHUNK, HAS_RELU, STAGES, FIRST_PRODUCTS
+        h0, h1, h2, line, distance[:, None], term_weight, TERM, CHUNK, HAS_RELU, 1, FIRST_PRODUCTS
     )
     layers = (inner, inner_bias, outer, outer_bias, n_blocks)
     h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
     h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
     one, two = _predict(
-        h0, h1, h2, mean, projected, target_spread, head, head_bias, constants, CHUNK, FACTORS, IS_REAL
+        h0, h1, h2, one, two, projected, target_spread, head, constants, CHUNK, FACTORS, IS_REAL
     )
     one_before, two_before = tl.load(before + 2 * row), tl.load(before + 2 * row + 1)
     nats = _divergence(one, two, one_before, two_before, IS_REAL)
