@@ -24,31 +24,47 @@ def _split(x):
 
 
 @triton.jit
+def _tile(weight, row, column, WIDTH: tl.constexpr, DEPTH: tl.constexpr, COLUMNS: tl.constexpr):
+    """The block [DEPTH, COLUMNS] of a weight that begins at this row and column."""
+    rows, columns = row + tl.arange(0, DEPTH), column + tl.arange(0, COLUMNS)
+    return tl.load(weight + rows[:, None] * WIDTH + columns[None, :])
+
+
+@triton.jit
 def _multiply(high, low, weight, row, column, total, n_rows, WIDTH: tl.constexpr,
               DEPTH: tl.constexpr, COLUMNS: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
-    """total + x @ the block [DEPTH, COLUMNS] of a weight that begins at this row and column.
+    """total + x @ a block of a weight.
 
     The remainders of a weight [n_rows, WIDTH] follow it in memory. One product leaves out the remainders
     of x, too.
     """
-    rows, columns = row + tl.arange(0, DEPTH), column + tl.arange(0, COLUMNS)
-    place = weight + rows[:, None] * WIDTH + columns[None, :]
-    weight_high = tl.load(place)
+    tile = _tile(weight, row, column, WIDTH, DEPTH, COLUMNS)
     if N_PRODUCTS > 1:
-        total = tl.dot(low, weight_high, total)
+        total = tl.dot(low, tile, total)
     if N_PRODUCTS > 2:
-        total = tl.dot(high, tl.load(place + n_rows * WIDTH), total)
-    return tl.dot(high, weight_high, total)
+        total = tl.dot(high, _tile(weight, n_rows + row, column, WIDTH, DEPTH, COLUMNS), total)
+    return tl.dot(high, tile, total)
 
 
 @triton.jit
 def _multiply_all(high, low, weight, row, h0, h1, h2, n_rows, CHUNK: tl.constexpr, DEPTH: tl.constexpr,
                   N_PRODUCTS: tl.constexpr):  # fmt: skip
-    """Add x @ DEPTH rows of a weight to three chunks."""
+    """Add x @ DEPTH rows of a weight to three chunks. All of them are on their way before they are used."""
     WIDTH: tl.constexpr = 3 * CHUNK
-    h0 = _multiply(high, low, weight, row, 0, h0, n_rows, WIDTH, DEPTH, CHUNK, N_PRODUCTS)
-    h1 = _multiply(high, low, weight, row, CHUNK, h1, n_rows, WIDTH, DEPTH, CHUNK, N_PRODUCTS)
-    h2 = _multiply(high, low, weight, row, 2 * CHUNK, h2, n_rows, WIDTH, DEPTH, CHUNK, N_PRODUCTS)
+    tile0 = _tile(weight, row, 0, WIDTH, DEPTH, CHUNK)
+    tile1 = _tile(weight, row, CHUNK, WIDTH, DEPTH, CHUNK)
+    tile2 = _tile(weight, row, 2 * CHUNK, WIDTH, DEPTH, CHUNK)
+    if N_PRODUCTS > 2:
+        h0 = tl.dot(high, _tile(weight, n_rows + row, 0, WIDTH, DEPTH, CHUNK), h0)
+        h1 = tl.dot(high, _tile(weight, n_rows + row, CHUNK, WIDTH, DEPTH, CHUNK), h1)
+        h2 = tl.dot(high, _tile(weight, n_rows + row, 2 * CHUNK, WIDTH, DEPTH, CHUNK), h2)
+    if N_PRODUCTS > 1:
+        h0 = tl.dot(low, tile0, h0)
+        h1 = tl.dot(low, tile1, h1)
+        h2 = tl.dot(low, tile2, h2)
+    h0 = tl.dot(high, tile0, h0)
+    h1 = tl.dot(high, tile1, h1)
+    h2 = tl.dot(high, tile2, h2)
     return h0, h1, h2
 
 
@@ -102,16 +118,15 @@ def residual_blocks(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexp
 
 
 @triton.jit
-def add_factors(h0, h1, h2, mean, variance, factor_weight, CHUNK: tl.constexpr,
-                 FACTORS: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
-    """Add the factors' part of the first layer."""
-    high, low = _split(mean)
-    h0, h1, h2 = _multiply_all(
-        high, low, factor_weight, 0, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS, N_PRODUCTS
-    )
-    high, low = _split(variance)
+def add_factors(h0, h1, h2, x, factor_weight, row, CHUNK: tl.constexpr, DEPTH: tl.constexpr,
+                FACTORS: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
+    """Add the product of features of the factors [answers, DEPTH] and their part of the first layer.
+
+    The features belong to the weights from ``row`` on: means, then variances.
+    """
+    high, low = _split(x)
     return _multiply_all(
-        high, low, factor_weight, FACTORS, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS, N_PRODUCTS
+        high, low, factor_weight, row, h0, h1, h2, 2 * FACTORS, CHUNK, DEPTH, N_PRODUCTS
     )
 
 
@@ -164,11 +179,15 @@ def last_layer(h0, h1, h2, norm, CHUNK: tl.constexpr):
 
 
 @triton.jit
-def factor_output(mean, output, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
-    """What the means of the factors and the bias contribute to an output of the target's head."""
-    factor = tl.arange(0, FACTORS)
+def factor_output(x, output, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
+    """What the means of the factors and the bias contribute to an output of the target's head.
+
+    The features of the factors [answers, n] begin with the means.
+    """
+    factor = tl.arange(0, x.shape[1])
     own_head = head + output * (3 * CHUNK + FACTORS) + 3 * CHUNK
-    return tl.load(head_bias + output) + tl.sum(mean * tl.load(own_head + factor)[None, :], 1)
+    weight = tl.load(own_head + factor, mask=factor < FACTORS, other=0.0)
+    return tl.load(head_bias + output) + tl.sum(x * weight[None, :], 1)
 
 
 @triton.jit
@@ -215,7 +234,12 @@ def target_outputs(
     begin = first + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
     spread = tl.load(variance + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
-    h0, h1, h2 = add_factors(h0, h1, h2, mean, spread, factor_weight, CHUNK, FACTORS, FIRST_PRODUCTS)
+    h0, h1, h2 = add_factors(
+        h0, h1, h2, mean, factor_weight, 0, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS
+    )
+    h0, h1, h2 = add_factors(
+        h0, h1, h2, spread, factor_weight, FACTORS, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS
+    )
     line = lines + tl.load(segments + place)[:, None] * (2 * TERM)
     distance = tl.load(distances + place)[:, None]
     h0, h1, h2 = add_term(

@@ -19,12 +19,12 @@ N_CHUNKS = 3  # of a hidden layer
 CHUNKS = (32, 64)  # their supported widths
 FACTORS = 32  # factors, with padding
 MAX_OUTPUTS = 64  # of the target; a layer with more outputs is a matrix product of its own
-BLOCK_ANSWERS = 128  # answers that a program takes through the tail
-N_WARPS = 8  # of such a program
+BLOCK_ANSWERS = 64  # answers that a program takes through the tail
+N_WARPS = 4  # of such a program; two programs share a multiprocessor
 ROW_BLOCK, ROW_WARPS = 64, 4  # the same for rows, of which there are few
 N_STAGES = 2  # buffers of weights on their way from memory
 SHARED_MEMORY = 200_000  # bytes that these buffers need
-FIRST_PRODUCTS, BLOCK_PRODUCTS = 3, 2  # products of float16 parts in the first layer and in the blocks
+FIRST_PRODUCTS, BLOCK_PRODUCTS = 2, 2  # products of float16 parts in the first layer and in the blocks
 
 
 @dataclass(frozen=True)

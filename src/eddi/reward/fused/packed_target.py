@@ -22,7 +22,7 @@ class PackedTarget:
 
     position: int
     is_real: bool  # otherwise it is binary
-    loadings: Tensor  # [FACTORS] of the target
+    loadings: Tensor  # [2 * FACTORS] of the target: 0 for the variances of the factors
     constants: Tensor  # see `_pack_real` and `_pack_binary`
 
     @classmethod
@@ -40,7 +40,7 @@ class PackedTarget:
         else:
             constants = _pack_binary(head)
         loadings = packed.loadings[target[0], 0]
-        padded = F.pad(loadings, (0, FACTORS - len(loadings))).contiguous()
+        padded = F.pad(loadings, (0, 2 * FACTORS - len(loadings))).contiguous()
         return cls(target[0], is_real, padded, constants.float().contiguous())
 
 

@@ -54,13 +54,13 @@ def _predict_log_odds(output, projected, spread, constants):
 
 
 @triton.jit
-def _factor_outputs(mean, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr,
+def _factor_outputs(x, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr,
                     IS_REAL: tl.constexpr):  # fmt: skip
-    """What the means of the factors contribute to both outputs; a binary target has one."""
-    one = factor_output(mean, 0, head, head_bias, CHUNK, FACTORS)
+    """What the features of the factors contribute to both outputs; a binary target has one."""
+    one = factor_output(x, 0, head, head_bias, CHUNK, FACTORS)
     two = one
     if IS_REAL:
-        two = factor_output(mean, 1, head, head_bias, CHUNK, FACTORS)
+        two = factor_output(x, 1, head, head_bias, CHUNK, FACTORS)
     return one, two
 
 
@@ -104,18 +104,19 @@ def row_features(
     WIDTH: tl.constexpr = 3 * CHUNK
     own = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_own, row = own < n_rows, tl.minimum(own, n_rows - 1)
-    columns, factor = tl.arange(0, CHUNK)[None, :], tl.arange(0, FACTORS)[None, :]
+    columns, feature = tl.arange(0, CHUNK)[None, :], tl.arange(0, 2 * FACTORS)[None, :]
+    factor, is_mean = feature % FACTORS, feature < FACTORS
     is_factor = factor < n_factors
-    mean = tl.load(
-        features + row[:, None] * feature_width + WIDTH + factor, mask=is_factor, other=0.0
-    )
-    own_variance = tl.load(variance + row[:, None] * n_factors + factor, mask=is_factor, other=0.0)
-    projected = tl.sum(mean * tl.load(target_loadings + factor), 1)
-    one, two = _factor_outputs(mean, head, head_bias, CHUNK, FACTORS, IS_REAL)
+    mean = features + row[:, None] * feature_width + WIDTH + factor
+    x = tl.load(mean, mask=is_factor & is_mean, other=0.0)
+    own_variance = variance + row[:, None] * n_factors + factor
+    x += tl.load(own_variance, mask=is_factor & (feature >= FACTORS), other=0.0)
+    projected = tl.sum(x * tl.load(target_loadings + feature), 1)
+    one, two = _factor_outputs(x, head, head_bias, CHUNK, FACTORS, IS_REAL)
     begin = first_layer + row[:, None] * WIDTH + columns
     h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
     h0, h1, h2 = add_factors(
-        h0, h1, h2, mean, own_variance, factor_weight, CHUNK, FACTORS, FIRST_PRODUCTS
+        h0, h1, h2, x, factor_weight, 0, CHUNK, 2 * FACTORS, FACTORS, FIRST_PRODUCTS
     )
     layers = (inner, inner_bias, outer, outer_bias, n_blocks)
     h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
@@ -158,26 +159,30 @@ def answer_rewards(
     cell = row * n_variables + variable
     value = tl.load(values + row * n_support + tl.load(places + column))
     value = tl.where(is_own, value, 0.0)  # an arbitrary one might be infinite
-    factor = tl.arange(0, FACTORS)[None, :]
+    feature = tl.arange(0, 2 * FACTORS)[None, :]
+    factor, is_mean = feature % FACTORS, feature < FACTORS
     is_factor = factor < n_factors
     inputs = (input_unit, input_mean, is_category, level_inputs)
     innovation = factor_input(value, variable, inputs, max_levels, HAS_LEVELS)
     innovation -= tl.load(expected + cell)
-    own_gain = tl.load(gain + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
+    own_factor = cell[:, None] * n_factors + factor
+    own_gain = tl.load(gain + own_factor, mask=is_factor & is_mean, other=0.0)
+    x = tl.load(variance_after + own_factor, mask=is_factor & (feature >= FACTORS), other=0.0)
     prior = features + row[:, None] * feature_width + WIDTH + factor
-    mean = tl.load(prior, mask=is_factor, other=0.0) + own_gain * innovation[:, None]
-    after = tl.load(variance_after + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
-    loadings = tl.load(target_loadings + factor)
-    projected, gained = tl.sum(mean * loadings, 1), tl.sum(own_gain * loadings, 1)
+    x += tl.load(prior, mask=is_factor & is_mean, other=0.0) + own_gain * innovation[:, None]
+    loadings = tl.load(target_loadings + feature)
+    projected, gained = tl.sum(x * loadings, 1), tl.sum(own_gain * loadings, 1)
     own_precision = tl.load(precision + variable)
     noise = 1.0 / tl.where(own_precision > 0, own_precision, 1.0)
     reduction = gained * gained * (noise + tl.load(spread + cell))
     target_spread = tl.load(spread + row * n_variables + target) - reduction
-    one, two = _factor_outputs(mean, head, head_bias, CHUNK, FACTORS, IS_REAL)
+    one, two = _factor_outputs(x, head, head_bias, CHUNK, FACTORS, IS_REAL)
     start_place = first_layer + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1 = tl.load(start_place), tl.load(start_place + CHUNK)
     h2 = tl.load(start_place + 2 * CHUNK)
-    h0, h1, h2 = add_factors(h0, h1, h2, mean, after, factor_weight, CHUNK, FACTORS, FIRST_PRODUCTS)
+    h0, h1, h2 = add_factors(
+        h0, h1, h2, x, factor_weight, 0, CHUNK, 2 * FACTORS, FACTORS, FIRST_PRODUCTS
+    )
     table = (first, knots, start, unit, by_level)
     segment, distance = locate(value, variable, table, n_knots, KNOTS, HAS_LEVELS)
     line = lines + segment[:, None] * (2 * TERM)
