@@ -89,7 +89,9 @@ def compute_exact(model: FittedModel, evidence: Evidence) -> Tensor:
         return context.rewards(EnumerationSettings())
 
 
-def _seconds(work: Callable[[], object], n_repeats: int, n_consecutive: int = N_CONSECUTIVE) -> float:
+def median_seconds(
+    work: Callable[[], object], n_repeats: int, n_consecutive: int = N_CONSECUTIVE
+) -> float:
     """The median time of ``work`` among several executions, after one to warm up."""
     work()
     seconds = []
@@ -119,14 +121,14 @@ def _measure_reward(n_questions: int, n_rows: int, n_repeats: int) -> list[Measu
     model = fit_default(n_questions, "cuda")
     evidence = make_half_known(model, n_rows)
     compute = _rewards_of_copies(model, evidence)
-    seconds = _seconds(compute, n_repeats)
+    seconds = median_seconds(compute, n_repeats)
     copies = [evidence[np.arange(n_rows)] for _ in range(2)]
 
     def plain() -> Tensor:
         copies.reverse()
         return compute_plain(model, copies[0])
 
-    plain_seconds = _seconds(plain, min(n_repeats, 3), 3)
+    plain_seconds = median_seconds(plain, min(n_repeats, 3), 3)
     part = evidence[np.arange(min(n_rows, N_EXACT_ROWS))]
     exact = compute_exact(model, part).cpu().numpy()
     ours = compute()[: len(part)].double().cpu().numpy()
@@ -154,7 +156,7 @@ def _measure_small_batches() -> list[Measurement]:
         for model, label in ((on_gpu, "GPU"), (on_cpu, "one CPU thread")):
             compute = _rewards_of_copies(model, make_half_known(model, n_rows))
             with torch_threads(1):
-                seconds = _seconds(lambda run=compute: run().cpu(), 3, 5)  # type: ignore[misc]
+                seconds = median_seconds(lambda run=compute: run().cpu(), 3, 5)  # type: ignore[misc]
             name = f"default, 13 questions: decision of {n_rows} people, {label}"
             measurements.append(Measurement(name, 1e3 * seconds, "ms"))
     return measurements

@@ -1,8 +1,8 @@
 """The default reward of many rows on a GPU: a graph that is captured once and replayed.
 
 A reward is a dozen kernels (`FusedRewards`), or for some models two hundred small ones and a large one
-(`DenseRewards`). Launching them one by one takes longer than computing them. The number of rows of a graph is a power of two, and smaller batches are padded with rows
-without open questions.
+(`DenseRewards`). Launching them one by one takes longer than computing them. The number of rows of a graph
+is a power of two, and smaller batches are padded with rows without open questions.
 """
 
 import logging
@@ -39,7 +39,9 @@ class _CapturedRun:
     rewards: Tensor  # [rows, questions]
 
     @classmethod
-    def capture(cls, compute: DenseRewards | FusedRewards, n_rows: int, n_variables: int) -> "_CapturedRun":
+    def capture(
+        cls, compute: DenseRewards | FusedRewards, n_rows: int, n_variables: int
+    ) -> "_CapturedRun":
         values = torch.zeros((n_rows, n_variables), device=compute.frozen.device)
         visible = torch.zeros_like(values)
         observed = torch.zeros_like(values, dtype=torch.bool)

@@ -125,9 +125,7 @@ class FusedRewards:
         from eddi.reward.fused.row_kernels import list_answers  # Triton is optional
 
         n_columns = len(self.columns.place)
-        answers = torch.empty(
-            len(observed) * n_columns, dtype=torch.int32, device=observed.device
-        )
+        answers = torch.empty(len(observed) * n_columns, dtype=torch.int32, device=observed.device)
         n_answers = answers.new_zeros(1)
         block = min(1_024, 1 << (n_columns - 1).bit_length())
         list_answers[(len(observed),)](

@@ -95,9 +95,7 @@ def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr, N_PROD
         a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
         a = _multiply(high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
         high, low = _split(tl.maximum(a, 0.0))
-        h0, h1, h2 = _multiply_all(
-            high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, CHUNK, N_PRODUCTS
-        )
+        h0, h1, h2 = _multiply_all(high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
     h0 += tl.load(outer_bias + columns)[None, :]
     h1 += tl.load(outer_bias + CHUNK + columns)[None, :]
     h2 += tl.load(outer_bias + 2 * CHUNK + columns)[None, :]
@@ -163,9 +161,7 @@ def add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK:
         if HAS_RELU:
             term = tl.maximum(term, 0.0)
         high, low = _split(term)
-        h0, h1, h2 = _multiply_all(
-            high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK, N_PRODUCTS
-        )
+        h0, h1, h2 = _multiply_all(high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK, N_PRODUCTS)
     return h0, h1, h2
 
 
@@ -234,9 +230,7 @@ def target_outputs(
     begin = first + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
     spread = tl.load(variance + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
-    h0, h1, h2 = add_factors(
-        h0, h1, h2, mean, factor_weight, 0, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS
-    )
+    h0, h1, h2 = add_factors(h0, h1, h2, mean, factor_weight, 0, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS)
     h0, h1, h2 = add_factors(
         h0, h1, h2, spread, factor_weight, FACTORS, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS
     )

@@ -35,8 +35,9 @@ class PackedQuantities:
         """Pack the support of quantities; None unless all of them are real and no atoms are merged."""
         (first, *others) = support.head.heads.heads()
         likelihood, atoms = first.likelihood, predictor.marginals.atoms
-        is_real = isinstance(likelihood, HeteroscedasticGaussian)
-        if others or not is_real or atoms is None or support.is_merged:
+        if others or atoms is None or support.is_merged:
+            return None
+        if not isinstance(likelihood, HeteroscedasticGaussian):
             return None
         places = [predictor.marginals.quantities.tolist().index(v) for v in support.variables]
         layer, shape = atoms.layer, atoms.values.shape

@@ -24,6 +24,12 @@ from eddi.reward.fused.row_kernels import (
     softplus,
 )
 
+# Sizes of tables: a kernel is compiled once for all of them.
+ROW_SIZES = ["n_rows", "n_variables", "n_blocks", "n_factors", "feature_width", "target"]
+ANSWER_SIZES = [
+    "n_columns", "n_variables", "n_support", "n_questions", "n_blocks", "n_factors", "n_knots",
+    "max_levels", "feature_width", "target",
+]  # fmt: skip
 MAX_LOG_RATIO = tl.constexpr(20.0)  # discriminant.MAX_LOG_RATIO
 
 
@@ -92,7 +98,7 @@ def _divergence(first, second, first_before, second_before, IS_REAL: tl.constexp
     return nats
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def row_features(
     first_layer, variance, spread, features, before, target_loadings, constants,
     factor_weight, inner, inner_bias, outer, outer_bias, norm, head, head_bias,
@@ -100,7 +106,7 @@ def row_features(
     FACTORS: tl.constexpr, CHUNK: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
     FIRST_PRODUCTS: tl.constexpr, BLOCK_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
 ):  # fmt: skip
-    """Hidden features [rows, feature_width], where the means of the factors are, and predictions [rows, 2]."""
+    """Hidden features [rows, feature_width] next to the factors' means, and predictions [rows, 2]."""
     WIDTH: tl.constexpr = 3 * CHUNK
     own = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     is_own, row = own < n_rows, tl.minimum(own, n_rows - 1)
@@ -133,7 +139,7 @@ def row_features(
     tl.store(before + 2 * row + 1, two, mask=is_own)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ANSWER_SIZES)
 def answer_rewards(
     answers, n_answers, values, probabilities, variables, places, questions, before, rewards,
     first_layer, features, expected, spread, gain, variance_after, precision, target_loadings, constants,

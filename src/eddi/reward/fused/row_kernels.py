@@ -1,13 +1,18 @@
 # mypy: ignore-errors
 """Triton kernels that take rows of evidence to their possible answers, one launch per stage.
 
-They do what `EncoderWeights.code`, `PackedFactors.posterior` and `updates`, and `AnswerSupport` do, for tables
-in which every variable is one input of the factors.
+They do what `EncoderWeights.code`, `PackedFactors.posterior` and `updates`, and `AnswerSupport` do, for
+tables in which every variable is one input of the factors.
 """
 
 import triton
 import triton.language as tl
 
+# Sizes of tables: a kernel is compiled once for all of them.
+ENCODER_SIZES = ["n_variables", "n_knots", "n_factors", "max_levels"]
+FACTOR_SIZES = ["n_variables", "n_factors", "width", "feature_width"]
+POINT_SIZES = ["n_cells", "n_quantities", "n_variables", "n_outputs", "n_columns", "floor"]
+LIST_SIZES = ["n_columns", "n_variables", "n_support", "target"]
 LINEAR_RANGE = tl.constexpr(3.0)  # factor_model.LINEAR_RANGE
 MIN_SCALE = tl.constexpr(1e-4)  # heteroscedastic.MIN_SCALE
 
@@ -70,7 +75,7 @@ def factor_input(value, variable, inputs, max_levels, HAS_LEVELS: tl.constexpr):
     return x
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ENCODER_SIZES)
 def encode_rows(
     values, visible, base, lines, first, knots, start, unit, by_level,
     input_unit, input_mean, is_category, level_inputs, weighted_loadings,
@@ -122,7 +127,7 @@ def _invert(matrix, n_factors, FACTORS: tl.constexpr):
     return matrix
 
 
-@triton.jit
+@triton.jit(do_not_specialize=FACTOR_SIZES)
 def infer_factors(
     precisions, information, loadings, precision,
     features, variance, covariance, expected, spread, gain, variance_after,
@@ -168,7 +173,7 @@ def infer_factors(
         tl.store(variance_after + cell[:, None] * n_factors + j, after, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=POINT_SIZES)
 def enumerate_points(
     outputs, expected, spread, variables, atoms, second_moments, quantity, points,
     values, probabilities, n_cells, n_quantities, n_variables, n_outputs, n_columns, floor,
@@ -211,7 +216,7 @@ def enumerate_points(
     tl.store(probabilities + column, shares, mask=is_own[:, None])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=LIST_SIZES)
 def list_answers(
     probabilities, observed, variables, places, answers, n_answers,
     n_columns, n_variables, n_support, target, BLOCK: tl.constexpr,

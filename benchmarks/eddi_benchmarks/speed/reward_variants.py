@@ -1,0 +1,203 @@
+"""Variants of the kernels of the default reward on a GPU: speed, accuracy, and where the time goes.
+
+``python -m eddi_benchmarks.speed.reward_variants`` prints a table and exits with an error if rewards of the
+variant in use differ from plain PyTorch by more than rounding. Results are written to a folder.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+from eddi.model.fitted import FittedModel
+from eddi.reward.fused import packed_tail
+from eddi.reward.fused.captured_rewards import CapturedRewards
+from eddi.reward.fused.fused_rewards import FusedRewards
+from eddi.table.evidence import Evidence
+from eddi_benchmarks.report.statistics import Numbers
+from eddi_benchmarks.speed.default_gpu import (
+    N_EXACT_ROWS,
+    SIZES,
+    compute_exact,
+    compute_plain,
+    fit_default,
+    make_half_known,
+    median_seconds,
+)
+
+MIN_RANK_CORRELATION, MIN_SAME_BEST = 0.9999, 0.999
+MAX_RELATIVE_ERROR = 1e-3
+N_PROFILED_KERNELS = 40
+N_REPLAYS = 50
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Constants of `packed_tail`; None for their present values."""
+
+    name: str
+    first_products: int | None = None
+    block_products: int | None = None
+    answers: int | None = None  # in a program
+    warps: int | None = None
+    stages: int | None = None
+    is_dense: bool = False  # whether small kernels of PyTorch encode the rows
+
+
+VARIANTS = (
+    Variant("in use"),
+    Variant("2+2 products, 128 answers, 8 warps", 2, 2, 128, 8, 2),
+    Variant("3+3 products", 3, 3, 64, 4, 2),
+    Variant("3+2 products", 3, 2, 64, 4, 2),
+    Variant("2+1 products", 2, 1, 64, 4, 2),
+    Variant("2+2 products, 3 stages", 2, 2, 64, 4, 3),
+    Variant("dense, 3+3 products, 128 answers", 3, 3, 128, 8, 2, is_dense=True),
+)
+
+
+@contextmanager
+def use_variant(variant: Variant) -> Iterator[None]:
+    """Use the constants of a variant inside this context."""
+    names = {
+        "FIRST_PRODUCTS": variant.first_products,
+        "BLOCK_PRODUCTS": variant.block_products,
+        "BLOCK_ANSWERS": variant.answers,
+        "N_WARPS": variant.warps,
+        "N_STAGES": variant.stages,
+    }
+    changed = {name: value for name, value in names.items() if value is not None}
+    kept = {name: getattr(packed_tail, name) for name in changed}
+    from_predictor = FusedRewards.from_predictor
+    if variant.is_dense:
+        FusedRewards.from_predictor = lambda *_, **__: None  # type: ignore[method-assign]
+    try:
+        vars(packed_tail).update(changed)
+        yield
+    finally:
+        vars(packed_tail).update(kept)
+        FusedRewards.from_predictor = from_predictor  # type: ignore[method-assign]
+
+
+def rewards_of(captured: CapturedRewards, model: FittedModel, evidence: Evidence) -> Tensor:
+    """The rewards of evidence; an error if no graph is possible."""
+    rewards = captured(model, evidence)
+    if rewards is None:
+        raise RuntimeError("no graph could be captured; see the warning above")
+    return rewards
+
+
+def compare(ours: Tensor, exact: Numbers) -> dict[str, float]:
+    """Accuracy of rewards [rows, questions] compared with those in float64."""
+    numbers = ours.double().cpu().numpy()
+    return {
+        "rank_correlation": float(spearmanr(numbers.ravel(), exact.ravel()).statistic),
+        "same_best": float((numbers.argmax(1) == exact.argmax(1)).mean()),
+        "relative_error": float(np.linalg.norm(numbers - exact) / np.linalg.norm(exact)),
+    }
+
+
+def find_failures(result: dict[str, float]) -> list[str]:
+    """What is wrong with the accuracy of a variant."""
+    failures = []
+    if not result["rank_correlation"] >= MIN_RANK_CORRELATION:
+        failures.append(f"rank correlation {result['rank_correlation']:.6f}")
+    if not result["same_best"] >= MIN_SAME_BEST:
+        failures.append(f"same best question {result['same_best']:.4f}")
+    if not result["relative_error"] <= MAX_RELATIVE_ERROR:
+        failures.append(f"relative error {result['relative_error']:.2e}")
+    return failures
+
+
+def measure_variant(
+    model: FittedModel, evidence: Evidence, exact: Numbers, variant: Variant
+) -> dict[str, float]:
+    """Times in ms per batch, and the accuracy of the first rows."""
+    with use_variant(variant):
+        captured = CapturedRewards.from_model(model, [evidence.n_variables - 1], n_points=8)
+        if captured is None:
+            raise RuntimeError("this GPU or model does not support captured rewards")
+        copies = [evidence[np.arange(len(evidence))] for _ in range(2)]
+
+        def compute() -> Tensor:
+            copies.reverse()
+            return rewards_of(captured, model, copies[0])
+
+        ours = compute()[: len(exact)]
+        (run,) = captured._runs.values()
+        assert run is not None  # noqa: S101  # it was captured just now
+        return {
+            "ms": 1e3 * median_seconds(compute, 3),
+            "graph_ms": 1e3 * median_seconds(run.graph.replay, 3, N_REPLAYS),
+            **compare(ours, exact),
+        }
+
+
+def profile_kernels(work: Callable[[], object]) -> str:
+    """The kernels of ``work`` that take most time."""
+    work()
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        for _ in range(5):
+            work()
+        torch.cuda.synchronize()
+    averages = found.key_averages()
+    return str(averages.table(sort_by="self_cuda_time_total", row_limit=N_PROFILED_KERNELS))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure variants at some sizes; 1 if the rewards in use are wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", nargs="*", type=int, default=[n for n, _ in SIZES])
+    parser.add_argument("--variants", nargs="*", type=int, default=list(range(len(VARIANTS))))
+    parser.add_argument("--output", type=Path, default=Path())
+    options = parser.parse_args(arguments)
+    results, failures = [], []
+    for n_questions, n_rows in SIZES:
+        if n_questions not in options.sizes:
+            continue
+        model = fit_default(n_questions, "cuda")
+        evidence = make_half_known(model, n_rows)
+        part = evidence[np.arange(min(n_rows, N_EXACT_ROWS))]
+        exact = compute_exact(model, part).cpu().numpy()
+        copies = [evidence[np.arange(n_rows)] for _ in range(2)]
+        plain_ms = 1e3 * median_seconds(lambda c=copies, m=model: _plain(m, c), 3, 3)  # type: ignore[misc]
+        print(f"{n_questions} questions, {n_rows} rows: plain {plain_ms:.2f} ms", flush=True)
+        for number in options.variants:
+            result = measure_variant(model, evidence, exact, VARIANTS[number])
+            row = {"questions": n_questions, "rows": n_rows, "plain_ms": plain_ms, **result}
+            results.append({**asdict(VARIANTS[number]), **row})
+            print(_format_row(VARIANTS[number], n_rows, plain_ms, result), flush=True)
+            failures += find_failures(result) if number == 0 else []
+        captured = CapturedRewards.from_model(model, [n_questions], n_points=8)
+        assert captured is not None  # noqa: S101  # measured before
+        table = profile_kernels(lambda c=captured, m=model, e=evidence: c(m, e))  # type: ignore[misc]
+        (options.output / f"kernels-{n_questions}.txt").write_text(table)
+        (options.output / "variants.json").write_text(json.dumps(results, indent=1))
+    print("WRONG: " + "; ".join(failures) if failures else "all rewards in use are right", flush=True)
+    return 1 if failures else 0
+
+
+def _plain(model: FittedModel, copies: list[Evidence]) -> Tensor:
+    copies.reverse()
+    return compute_plain(model, copies[0])
+
+
+def _format_row(variant: Variant, n_rows: int, plain_ms: float, result: dict[str, float]) -> str:
+    return (
+        f"{variant.name:40} {result['ms']:7.3f} ms, graph {result['graph_ms']:7.3f} ms, "
+        f"{n_rows / result['ms'] / 1e3:6.3f} M/s, {plain_ms / result['ms']:5.1f} x plain, "
+        f"rank {result['rank_correlation']:.7f}, best {result['same_best']:.4f}, "
+        f"error {result['relative_error']:.1e}"
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
