@@ -25,6 +25,8 @@ ROW_BLOCK, ROW_WARPS = 64, 4  # the same for rows, of which there are few
 N_STAGES = 2  # buffers of weights on their way from memory
 SHARED_MEMORY = 200_000  # bytes that these buffers need
 FIRST_PRODUCTS, BLOCK_PRODUCTS = 2, 2  # products of float16 parts in the first layer and in the blocks
+# Where PyTorch encodes the rows in float32, the tail has to be as exact.
+DENSE_OPTIONS = {"FIRST_PRODUCTS": 3, "BLOCK_PRODUCTS": 3, "ROWS": 128, "num_warps": 8}
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class PackedTail:
         """The same for rows."""
         return {**self.answer_options, "ROWS": ROW_BLOCK, "num_warps": ROW_WARPS}
 
+    @property
+    def dense_options(self) -> dict[str, int]:
+        """The same for answers of rows that PyTorch encodes."""
+        return {**self.answer_options, **DENSE_OPTIONS}
+
     def outputs(
         self, encoding: Encoding, values: Tensor, variables: Tensor, is_candidate: Tensor
     ) -> tuple[Tensor, FactorMoments]:
@@ -117,7 +124,8 @@ class PackedTail:
         outputs = values.new_empty((n_rows * n_columns, len(self.head)))
         means = values.new_empty((n_rows * n_columns, n_factors))
         width = self.norm.shape[1]
-        target_outputs[(-(-is_candidate.numel() // BLOCK_ANSWERS),)](
+        options = self.dense_options
+        target_outputs[(-(-is_candidate.numel() // options["ROWS"]),)](
             answers, n_answers, variables.int(), segments.int().contiguous(), distances.contiguous(),
             inputs.contiguous(),
             encoding.first_layer.view(-1, width), encoding.factors.mean.contiguous(),
@@ -126,7 +134,7 @@ class PackedTail:
             self.outer, self.outer_bias, self.norm, self.head, self.head_bias, outputs, means,
             n_columns, n_variables, len(self.inner), n_factors, len(self.head),
             N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1],
-            HAS_RELU=self.table.has_relu, **self.answer_options,
+            HAS_RELU=self.table.has_relu, **options,
         )  # fmt: skip
         rows = torch.arange(n_rows, device=values.device)
         cells = (rows[:, None] * n_variables + variables).flatten()
