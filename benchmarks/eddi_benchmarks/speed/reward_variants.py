@@ -49,31 +49,34 @@ class Variant:
     """Constants of `packed_tail`; None for their present values."""
 
     name: str
-    first_products: int | None = None
-    block_products: int | None = None
+    products: tuple[int, int, int] | None = None  # in the first, inner and outer layers
     answers: int | None = None  # in a program
     warps: int | None = None
+    inner: int | None = None
     stages: int | None = None
     is_dense: bool = False  # whether small kernels of PyTorch encode the rows
 
 
 VARIANTS = (
     Variant("in use"),
-    Variant("2+2 products, 128 answers, 8 warps", 2, 2, 128, 8, 2),
-    Variant("3+3 products", 3, 3, 64, 4, 2),
-    Variant("3+2 products", 3, 2, 64, 4, 2),
-    Variant("2+1 products", 2, 1, 64, 4, 2),
-    Variant("2+2 products, 3 stages", 2, 2, 64, 4, 3),
-    Variant("dense, 3+3 products, 128 answers", is_dense=True),
+    Variant("212, 64 answers, 32 inner units, 3 stages", (2, 1, 2), 64, 4, 32, 3),
+    Variant("222, 64 answers, 32 inner units", (2, 2, 2), 64, 4, 32, 2),
+    Variant("211, 64 answers", (2, 1, 1), 64, 4, 64, 2),
+    Variant("212, 128 answers, 8 warps", (2, 1, 2), 128, 8, 64, 2),
+    Variant("333, 128 answers, 8 warps", (3, 3, 3), 128, 8, 64, 2),
+    Variant("dense, 333, 128 answers", is_dense=True),
 )
 
 
 @contextmanager
 def use_variant(variant: Variant) -> Iterator[None]:
     """Use the constants of a variant inside this context."""
+    first, inner, outer = variant.products or (None, None, None)
     names = {
-        "FIRST_PRODUCTS": variant.first_products,
-        "BLOCK_PRODUCTS": variant.block_products,
+        "FIRST_PRODUCTS": first,
+        "INNER_PRODUCTS": inner,
+        "OUTER_PRODUCTS": outer,
+        "INNER_UNITS": variant.inner,
         "BLOCK_ANSWERS": variant.answers,
         "N_WARPS": variant.warps,
         "N_STAGES": variant.stages,

@@ -11,11 +11,10 @@ from eddi_benchmarks.speed.reward_variants import VARIANTS, compare, find_failur
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_constants_are_restored(variant):
-    before = (packed_tail.BLOCK_PRODUCTS, packed_tail.BLOCK_ANSWERS, FusedRewards.from_predictor)
+    before = (packed_tail.OUTER_PRODUCTS, packed_tail.BLOCK_ANSWERS, FusedRewards.from_predictor)
     with use_variant(variant):
-        expected = variant.block_products or before[0]
-        assert expected == packed_tail.BLOCK_PRODUCTS
-    after = (packed_tail.BLOCK_PRODUCTS, packed_tail.BLOCK_ANSWERS, FusedRewards.from_predictor)
+        assert (variant.answers or before[1]) == packed_tail.BLOCK_ANSWERS
+    after = (packed_tail.OUTER_PRODUCTS, packed_tail.BLOCK_ANSWERS, FusedRewards.from_predictor)
     assert after == before
 
 

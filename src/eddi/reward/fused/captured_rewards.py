@@ -24,7 +24,8 @@ from eddi.table.evidence import Evidence
 logger = logging.getLogger(__name__)
 
 MIN_ROWS = 16  # of a graph
-MAX_ANSWERS = 2**19  # of a graph, candidates or not: 1 GB of memory
+MAX_ANSWERS = 2**19  # of a graph of `DenseRewards`, candidates or not: 1 GB of memory
+MAX_FUSED_ANSWERS = 2**21  # of a graph of `FusedRewards`, which needs less memory for each
 WARM_UP_RUNS = 2  # before a capture, so that kernels are compiled and caches are filled
 
 
@@ -107,8 +108,9 @@ class CapturedRewards:
 
     @property
     def _max_rows(self) -> int:
-        """The largest power of two with at most MAX_ANSWERS answers."""
-        affordable = MAX_ANSWERS // max(1, len(self.compute.columns.place))
+        """The largest power of two with at most as many answers as a graph may have."""
+        max_answers = MAX_FUSED_ANSWERS if isinstance(self.compute, FusedRewards) else MAX_ANSWERS
+        affordable = max_answers // max(1, len(self.compute.columns.place))
         return max(MIN_ROWS, 1 << (affordable.bit_length() - 1) if affordable else 1)
 
     def _run(self, n_rows: int) -> _CapturedRun | None:

@@ -79,8 +79,9 @@ def _normalise(h0, h1, h2, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr, N_PRODUCTS: tl.constexpr):
-    """A residual block: h + outer relu(inner norm(h)), one chunk of inner units after the other."""
+def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, INNER: tl.constexpr, STAGES: tl.constexpr,
+           INNER_PRODUCTS: tl.constexpr, OUTER_PRODUCTS: tl.constexpr):  # fmt: skip
+    """A residual block: h + outer relu(inner norm(h)), INNER units after the other."""
     inner, inner_bias, outer, outer_bias = layers
     WIDTH: tl.constexpr = 3 * CHUNK
     n0, n1, n2 = _normalise(h0, h1, h2, WIDTH)
@@ -88,14 +89,18 @@ def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr, N_PROD
     high1, low1 = _split(n1)
     high2, low2 = _split(n2)
     columns = tl.arange(0, CHUNK)
-    for start in tl.range(0, WIDTH, CHUNK, num_stages=STAGES):
-        bias = tl.load(inner_bias + start + columns)
-        a = tl.zeros(h0.shape, tl.float32) + bias[None, :]
-        a = _multiply(high0, low0, inner, 0, start, a, WIDTH, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
-        a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
-        a = _multiply(high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
+    for start in tl.range(0, WIDTH, INNER, num_stages=STAGES):
+        bias = tl.load(inner_bias + start + tl.arange(0, INNER))
+        a = tl.zeros([h0.shape[0], INNER], tl.float32) + bias[None, :]
+        a = _multiply(high0, low0, inner, 0, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS)
+        a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS)
+        a = _multiply(
+            high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS
+        )
         high, low = _split(tl.maximum(a, 0.0))
-        h0, h1, h2 = _multiply_all(high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, CHUNK, N_PRODUCTS)
+        h0, h1, h2 = _multiply_all(
+            high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, INNER, OUTER_PRODUCTS
+        )
     h0 += tl.load(outer_bias + columns)[None, :]
     h1 += tl.load(outer_bias + CHUNK + columns)[None, :]
     h2 += tl.load(outer_bias + 2 * CHUNK + columns)[None, :]
@@ -103,15 +108,15 @@ def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr, N_PROD
 
 
 @triton.jit
-def residual_blocks(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr,
-                     N_PRODUCTS: tl.constexpr):  # fmt: skip
+def residual_blocks(h0, h1, h2, layers, CHUNK: tl.constexpr, INNER: tl.constexpr, STAGES: tl.constexpr,
+                    INNER_PRODUCTS: tl.constexpr, OUTER_PRODUCTS: tl.constexpr):  # fmt: skip
     """All residual blocks."""
     inner, inner_bias, outer, outer_bias, n_blocks = layers
     WIDTH: tl.constexpr = 3 * CHUNK
     for number in tl.range(0, n_blocks, num_stages=1):
         matrix, bias = number * 2 * WIDTH * WIDTH, number * WIDTH
         own = (inner + matrix, inner_bias + bias, outer + matrix, outer_bias + bias)
-        h0, h1, h2 = _block(h0, h1, h2, own, CHUNK, STAGES, N_PRODUCTS)
+        h0, h1, h2 = _block(h0, h1, h2, own, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS)
     return h0, h1, h2
 
 
@@ -204,7 +209,8 @@ def target_outputs(
     n_columns, n_variables, n_blocks, n_factors, n_outputs,
     N_INPUTS: tl.constexpr, TERM: tl.constexpr, FACTORS: tl.constexpr,
     CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
-    FIRST_PRODUCTS: tl.constexpr, BLOCK_PRODUCTS: tl.constexpr,
+    INNER: tl.constexpr, FIRST_PRODUCTS: tl.constexpr, INNER_PRODUCTS: tl.constexpr,
+    OUTER_PRODUCTS: tl.constexpr,
 ):  # fmt: skip
     """Outputs of the target's head [rows * columns, n_outputs] and means of the factors after answers.
 
@@ -240,7 +246,9 @@ def target_outputs(
         h0, h1, h2, line, distance, term_weight, TERM, CHUNK, HAS_RELU, STAGES, FIRST_PRODUCTS
     )
     layers = (inner, inner_bias, outer, outer_bias, n_blocks)
-    h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
+    h0, h1, h2 = residual_blocks(
+        h0, h1, h2, layers, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS
+    )
     h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
     for output in tl.range(0, n_outputs, num_stages=1):
         total = factor_output(mean, output, head, head_bias, CHUNK, FACTORS)

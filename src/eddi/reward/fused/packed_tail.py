@@ -24,9 +24,12 @@ N_WARPS = 4  # of such a program; two programs share a multiprocessor
 ROW_BLOCK, ROW_WARPS = 64, 4  # the same for rows, of which there are few
 N_STAGES = 2  # buffers of weights on their way from memory
 SHARED_MEMORY = 200_000  # bytes that these buffers need
-FIRST_PRODUCTS, BLOCK_PRODUCTS = 2, 2  # products of float16 parts in the first layer and in the blocks
+# Products of float16 parts in the first layer, and in the inner and outer layers of a block.
+FIRST_PRODUCTS, INNER_PRODUCTS, OUTER_PRODUCTS = 2, 1, 2
+INNER_UNITS = 64  # of a block that are computed at once, at most a chunk
 # Where PyTorch encodes the rows in float32, the tail has to be as exact.
-DENSE_OPTIONS = {"FIRST_PRODUCTS": 3, "BLOCK_PRODUCTS": 3, "ROWS": 128, "num_warps": 8}
+DENSE_PRODUCTS = {"FIRST_PRODUCTS": 3, "INNER_PRODUCTS": 3, "OUTER_PRODUCTS": 3}
+DENSE_OPTIONS = {**DENSE_PRODUCTS, "ROWS": 128, "num_warps": 8}
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,18 @@ class PackedTail:
     @property
     def answer_options(self) -> dict[str, int]:
         """Sizes and launch options of a kernel that takes answers through the tail."""
-        sizes = {"FACTORS": FACTORS, "CHUNK": self.norm.shape[1] // N_CHUNKS, "STAGES": N_STAGES}
-        products = {"FIRST_PRODUCTS": FIRST_PRODUCTS, "BLOCK_PRODUCTS": BLOCK_PRODUCTS}
-        return {**sizes, **products, "ROWS": BLOCK_ANSWERS, "num_warps": N_WARPS}
+        chunk = self.norm.shape[1] // N_CHUNKS
+        return {
+            "FACTORS": FACTORS,
+            "CHUNK": chunk,
+            "INNER": min(chunk, INNER_UNITS),
+            "STAGES": N_STAGES,
+            "FIRST_PRODUCTS": FIRST_PRODUCTS,
+            "INNER_PRODUCTS": INNER_PRODUCTS,
+            "OUTER_PRODUCTS": OUTER_PRODUCTS,
+            "ROWS": BLOCK_ANSWERS,
+            "num_warps": N_WARPS,
+        }
 
     @property
     def row_options(self) -> dict[str, int]:

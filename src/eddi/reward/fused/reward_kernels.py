@@ -104,7 +104,8 @@ def row_features(
     factor_weight, inner, inner_bias, outer, outer_bias, norm, head, head_bias,
     n_rows, n_variables, n_blocks, n_factors, feature_width, target,
     FACTORS: tl.constexpr, CHUNK: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
-    FIRST_PRODUCTS: tl.constexpr, BLOCK_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
+    INNER: tl.constexpr, FIRST_PRODUCTS: tl.constexpr, INNER_PRODUCTS: tl.constexpr,
+    OUTER_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
 ):  # fmt: skip
     """Hidden features [rows, feature_width] next to the factors' means, and predictions [rows, 2]."""
     WIDTH: tl.constexpr = 3 * CHUNK
@@ -125,7 +126,9 @@ def row_features(
         h0, h1, h2, x, factor_weight, 0, CHUNK, 2 * FACTORS, FACTORS, FIRST_PRODUCTS
     )
     layers = (inner, inner_bias, outer, outer_bias, n_blocks)
-    h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
+    h0, h1, h2 = residual_blocks(
+        h0, h1, h2, layers, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS
+    )
     h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
     place = features + row[:, None] * feature_width + columns
     tl.store(place, h0, mask=is_own[:, None])
@@ -149,7 +152,8 @@ def answer_rewards(
     feature_width, target,
     TERM: tl.constexpr, FACTORS: tl.constexpr, KNOTS: tl.constexpr, CHUNK: tl.constexpr,
     HAS_RELU: tl.constexpr, HAS_LEVELS: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
-    FIRST_PRODUCTS: tl.constexpr, BLOCK_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
+    INNER: tl.constexpr, FIRST_PRODUCTS: tl.constexpr, INNER_PRODUCTS: tl.constexpr,
+    OUTER_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
 ):  # fmt: skip
     """Add the expected information of candidate answers to ``rewards`` [rows, questions]."""
     WIDTH: tl.constexpr = 3 * CHUNK
@@ -196,7 +200,9 @@ def answer_rewards(
         h0, h1, h2, line, distance[:, None], term_weight, TERM, CHUNK, HAS_RELU, 1, FIRST_PRODUCTS
     )
     layers = (inner, inner_bias, outer, outer_bias, n_blocks)
-    h0, h1, h2 = residual_blocks(h0, h1, h2, layers, CHUNK, STAGES, BLOCK_PRODUCTS)
+    h0, h1, h2 = residual_blocks(
+        h0, h1, h2, layers, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS
+    )
     h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
     one, two = _predict(
         h0, h1, h2, one, two, projected, target_spread, head, constants, CHUNK, FACTORS, IS_REAL
