@@ -6,6 +6,7 @@ variant in use differ from plain PyTorch by more than rounding. Results are writ
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -138,10 +139,14 @@ def measure_variant(
             copies.reverse()
             return rewards_of(captured, model, copies[0])
 
+        start = time.perf_counter()
         ours = compute()[: len(exact)]
+        torch.cuda.synchronize()
+        first_seconds = time.perf_counter() - start
         (run,) = captured._runs.values()
         assert run is not None  # noqa: S101  # it was captured just now
         return {
+            "first_s": first_seconds,
             "ms": 1e3 * median_seconds(compute, 3),
             "graph_ms": 1e3 * median_seconds(run.graph.replay, 3, N_REPLAYS),
             **compare(ours, exact),
@@ -246,7 +251,7 @@ def _plain(model: FittedModel, copies: list[Evidence]) -> Tensor:
 
 def _format_row(variant: Variant, n_rows: int, plain_ms: float, result: dict[str, float]) -> str:
     return (
-        f"{variant.name:40} {result['ms']:7.3f} ms, graph {result['graph_ms']:7.3f} ms, "
+        f"{variant.name:42} first {result['first_s']:4.1f} s, {result['ms']:7.3f} ms, graph {result['graph_ms']:7.3f} ms, "
         f"{n_rows / result['ms'] / 1e3:6.3f} M/s, {plain_ms / result['ms']:5.1f} x plain, "
         f"rank {result['rank_correlation']:.7f}, best {result['same_best']:.4f}, "
         f"error {result['relative_error']:.1e}"
