@@ -251,7 +251,8 @@ def _plain(model: FittedModel, copies: list[Evidence]) -> Tensor:
 
 def _format_row(variant: Variant, n_rows: int, plain_ms: float, result: dict[str, float]) -> str:
     return (
-        f"{variant.name:42} first {result['first_s']:4.1f} s, {result['ms']:7.3f} ms, graph {result['graph_ms']:7.3f} ms, "
+        f"{variant.name:42} first {result['first_s']:4.1f} s, {result['ms']:7.3f} ms, "
+        f"graph {result['graph_ms']:7.3f} ms, "
         f"{n_rows / result['ms'] / 1e3:6.3f} M/s, {plain_ms / result['ms']:5.1f} x plain, "
         f"rank {result['rank_correlation']:.7f}, best {result['same_best']:.4f}, "
         f"error {result['relative_error']:.1e}"

@@ -20,8 +20,8 @@ from torch.func import functional_call, vmap
 from eddi.errors import TrainingError
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
-from eddi.model.training.batched_factors import fit_factors_batched
-from eddi.model.training.batched_validation import BatchedValidation
+from eddi.model.training.batched.batched_factors import fit_factors_batched
+from eddi.model.training.batched.batched_validation import BatchedValidation
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture

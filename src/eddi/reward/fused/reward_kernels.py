@@ -88,9 +88,11 @@ def _predict(h0, h1, h2, one, two, projected, spread, head, constants,
 
 
 @triton.jit
-def _divergence(first, second, first_before, second_before, IS_REAL: tl.constexpr):
+def _divergence(first, second, before, IS_REAL: tl.constexpr):
     """KL(after || before) in nats."""
+    first_before = tl.load(before)
     if IS_REAL:
+        second_before = tl.load(before + 1)
         ratio, shift = second / second_before, (first - first_before) / second_before
         nats = 0.5 * (ratio * ratio + shift * shift - 1.0) - tl.log(ratio)
     else:
@@ -142,6 +144,32 @@ def row_features(
     tl.store(before + 2 * row + 1, two, mask=is_own)
 
 
+@triton.jit
+def _update_factors(cell, innovation, prior, gain, variance_after, target_loadings, n_factors,
+                    FACTORS: tl.constexpr):  # fmt: skip
+    """Means and variances of the factors after answers [answers, 2 * FACTORS].
+
+    Also projects the means and the gain onto the target's loadings, both [answers].
+    """
+    feature = tl.arange(0, 2 * FACTORS)[None, :]
+    factor, is_mean = feature % FACTORS, feature < FACTORS
+    is_factor = factor < n_factors
+    own_factor = cell[:, None] * n_factors + factor
+    own_gain = tl.load(gain + own_factor, mask=is_factor & is_mean, other=0.0)
+    x = tl.load(variance_after + own_factor, mask=is_factor & (feature >= FACTORS), other=0.0)
+    x += tl.load(prior[:, None] + factor, mask=is_factor & is_mean, other=0.0)
+    x += own_gain * innovation[:, None]
+    loadings = tl.load(target_loadings + feature)
+    return x, tl.sum(x * loadings, 1), tl.sum(own_gain * loadings, 1)
+
+
+@triton.jit
+def _reduction(gained, spread, precision):
+    """By how much an answer reduces the variance of the target's prediction by the factors."""
+    noise = 1.0 / tl.where(precision > 0, precision, 1.0)  # without precision, there is no gain
+    return gained * gained * (noise + spread)
+
+
 @triton.jit(do_not_specialize=ANSWER_SIZES)
 def answer_rewards(
     answers, n_answers, values, probabilities, variables, places, questions, before, rewards,
@@ -169,23 +197,15 @@ def answer_rewards(
     cell = row * n_variables + variable
     value = tl.load(values + row * n_support + tl.load(places + column))
     value = tl.where(is_own, value, 0.0)  # an arbitrary one might be infinite
-    feature = tl.arange(0, 2 * FACTORS)[None, :]
-    factor, is_mean = feature % FACTORS, feature < FACTORS
-    is_factor = factor < n_factors
     inputs = (input_unit, input_mean, is_category, level_inputs)
     innovation = factor_input(value, variable, inputs, max_levels, HAS_LEVELS)
     innovation -= tl.load(expected + cell)
-    own_factor = cell[:, None] * n_factors + factor
-    own_gain = tl.load(gain + own_factor, mask=is_factor & is_mean, other=0.0)
-    x = tl.load(variance_after + own_factor, mask=is_factor & (feature >= FACTORS), other=0.0)
-    prior = features + row[:, None] * feature_width + WIDTH + factor
-    x += tl.load(prior, mask=is_factor & is_mean, other=0.0) + own_gain * innovation[:, None]
-    loadings = tl.load(target_loadings + feature)
-    projected, gained = tl.sum(x * loadings, 1), tl.sum(own_gain * loadings, 1)
-    own_precision = tl.load(precision + variable)
-    noise = 1.0 / tl.where(own_precision > 0, own_precision, 1.0)
-    reduction = gained * gained * (noise + tl.load(spread + cell))
-    target_spread = tl.load(spread + row * n_variables + target) - reduction
+    prior = features + row * feature_width + WIDTH
+    x, projected, gained = _update_factors(
+        cell, innovation, prior, gain, variance_after, target_loadings, n_factors, FACTORS
+    )
+    target_spread = tl.load(spread + row * n_variables + target)
+    target_spread -= _reduction(gained, tl.load(spread + cell), tl.load(precision + variable))
     one, two = _factor_outputs(x, head, head_bias, CHUNK, FACTORS, IS_REAL)
     start_place = first_layer + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1 = tl.load(start_place), tl.load(start_place + CHUNK)
@@ -207,8 +227,7 @@ def answer_rewards(
     one, two = _predict(
         h0, h1, h2, one, two, projected, target_spread, head, constants, CHUNK, FACTORS, IS_REAL
     )
-    one_before, two_before = tl.load(before + 2 * row), tl.load(before + 2 * row + 1)
-    nats = _divergence(one, two, one_before, two_before, IS_REAL)
+    nats = _divergence(one, two, before + 2 * row, IS_REAL)
     share = tl.load(probabilities + row * n_support + tl.load(places + column), mask=is_own, other=0.0)
     reward = rewards + row * n_questions + tl.load(questions + column)
     tl.atomic_add(reward, nats * share, mask=is_own)

@@ -9,8 +9,8 @@ import torch
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
+from eddi.model.training.batched.batched_validation import BatchedValidation
 from eddi.model.training.batched_training import StackedWeights
-from eddi.model.training.batched_validation import BatchedValidation
 from eddi.model.training.validation import Validation
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind

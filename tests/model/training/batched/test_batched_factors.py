@@ -8,7 +8,7 @@ import torch
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.batched_factors import fit_factors_batched
+from eddi.model.training.batched.batched_factors import fit_factors_batched
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
