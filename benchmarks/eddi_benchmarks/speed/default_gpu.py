@@ -4,10 +4,13 @@ Plain PyTorch is the reference that a CPU uses (`RewardContext`), on the GPU. Re
 those in float64. Times include everything from evidence in main memory to rewards on the GPU.
 """
 
+import argparse
 import copy
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -25,7 +28,7 @@ from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 from eddi_benchmarks.harness.environment import torch_threads
 from eddi_benchmarks.report.statistics import Numbers
-from eddi_benchmarks.speed.measurement import Measurement
+from eddi_benchmarks.speed.measurement import Measurement, to_document
 from eddi_benchmarks.speed.training_speed import make_schema
 
 SIZES = ((13, 4_096), (64, 1_024), (256, 256))  # questions and rows
@@ -41,8 +44,9 @@ def measure_default_model(quick: bool) -> list[Measurement]:
     """All measurements of the default model."""
     measurements: list[Measurement] = []
     for n_questions, n_rows in SIZES:
-        measurements += _measure_reward(n_questions, n_rows, 1 if quick else 5)
-    return [*measurements, *_measure_small_batches(), *_measure_simulation(), *_measure_training()]
+        measurements += measure_reward(n_questions, n_rows, 1 if quick else 5)
+        measurements += measure_small_batches(n_questions)
+    return [*measurements, *measure_simulation(), *measure_training()]
 
 
 def make_numbers(n_rows: int, n_variables: int, seed: int = 0) -> Numbers:
@@ -89,7 +93,9 @@ def compute_exact(model: FittedModel, evidence: Evidence) -> Tensor:
         return context.rewards(EnumerationSettings())
 
 
-def _seconds(work: Callable[[], object], n_repeats: int, n_consecutive: int = N_CONSECUTIVE) -> float:
+def median_seconds(
+    work: Callable[[], object], n_repeats: int, n_consecutive: int = N_CONSECUTIVE
+) -> float:
     """The median time of ``work`` among several executions, after one to warm up."""
     work()
     seconds = []
@@ -115,18 +121,18 @@ def _rewards_of_copies(model: FittedModel, evidence: Evidence) -> Callable[[], T
     return compute
 
 
-def _measure_reward(n_questions: int, n_rows: int, n_repeats: int) -> list[Measurement]:
+def measure_reward(n_questions: int, n_rows: int, n_repeats: int) -> list[Measurement]:
     model = fit_default(n_questions, "cuda")
     evidence = make_half_known(model, n_rows)
     compute = _rewards_of_copies(model, evidence)
-    seconds = _seconds(compute, n_repeats)
+    seconds = median_seconds(compute, n_repeats)
     copies = [evidence[np.arange(n_rows)] for _ in range(2)]
 
     def plain() -> Tensor:
         copies.reverse()
         return compute_plain(model, copies[0])
 
-    plain_seconds = _seconds(plain, min(n_repeats, 3), 3)
+    plain_seconds = median_seconds(plain, min(n_repeats, 3), 3)
     part = evidence[np.arange(min(n_rows, N_EXACT_ROWS))]
     exact = compute_exact(model, part).cpu().numpy()
     ours = compute()[: len(part)].double().cpu().numpy()
@@ -146,21 +152,22 @@ def _measure_reward(n_questions: int, n_rows: int, n_repeats: int) -> list[Measu
     ]
 
 
-def _measure_small_batches() -> list[Measurement]:
+def measure_small_batches(n_questions: int) -> list[Measurement]:
     """When a GPU pays off in a service: the time of a decision of a few people at once."""
     measurements = []
-    on_gpu, on_cpu = fit_default(13, "cuda"), fit_default(13, "cpu")
+    on_gpu = fit_default(n_questions, "cuda")
+    on_cpu = replace(on_gpu, network=copy.deepcopy(on_gpu.network).cpu())
     for n_rows in SMALL_BATCHES:
         for model, label in ((on_gpu, "GPU"), (on_cpu, "one CPU thread")):
             compute = _rewards_of_copies(model, make_half_known(model, n_rows))
             with torch_threads(1):
-                seconds = _seconds(lambda run=compute: run().cpu(), 3, 5)  # type: ignore[misc]
-            name = f"default, 13 questions: decision of {n_rows} people, {label}"
+                seconds = median_seconds(lambda run=compute: run().cpu(), 3, 5)  # type: ignore[misc]
+            name = f"default, {n_questions} questions: decision of {n_rows} people, {label}"
             measurements.append(Measurement(name, 1e3 * seconds, "ms"))
     return measurements
 
 
-def _measure_simulation() -> list[Measurement]:
+def measure_simulation() -> list[Measurement]:
     model = fit_default(13, "cuda")
     numbers = make_numbers(N_TABLE_ROWS, 14)[np.arange(N_SIMULATED) % N_TABLE_ROWS]
     truth, target = model.evidence(numbers), model.schema.names[-1]
@@ -200,17 +207,23 @@ def _train_alone(recipe: Recipe, device: str) -> tuple[float, float]:
     return time.perf_counter() - start, history[0].loss
 
 
-def _measure_training() -> list[Measurement]:
+def train_batched(recipe: Recipe) -> tuple[float, list[float]]:
+    """Seconds for many models at once, and the mean loss of the first steps of each."""
+    runs = make_default_runs(recipe, N_MODELS)
+    start = time.perf_counter()
+    histories = batched_training.train_batched(runs, recipe, device=torch.device("cuda"))
+    torch.cuda.synchronize()
+    return time.perf_counter() - start, [history[0].loss for history in histories]
+
+
+def measure_training() -> list[Measurement]:
+    """The time of training one model and many."""
     recipe = replace(DEFAULT, max_steps=N_STEPS, patience=N_STEPS)
     _train_alone(replace(recipe, max_steps=2), "cuda")  # to warm up
     gpu_seconds, gpu_loss = _train_alone(recipe, "cuda")
     with torch_threads(1):
         cpu_seconds, cpu_loss = _train_alone(recipe, "cpu")
-    runs = make_default_runs(recipe, N_MODELS)
-    start = time.perf_counter()
-    batched_training.train_batched(runs, recipe, device=torch.device("cuda"))
-    torch.cuda.synchronize()
-    batched_seconds = time.perf_counter() - start
+    batched_seconds, batched_losses = train_batched(recipe)
     name = f"default training, {N_STEPS} steps"
     return [
         Measurement(f"{name}, GPU", gpu_seconds, "s"),
@@ -229,4 +242,42 @@ def _measure_training() -> list[Measurement]:
             N_MODELS * gpu_seconds / batched_seconds,
             "",
         ),
+        Measurement(
+            "difference of the mean loss of 100 steps, alone and at once",
+            abs(batched_losses[0] - gpu_loss),
+            "nats",
+        ),
     ]
+
+
+PARTS: dict[str, Callable[[], list[Measurement]]] = {
+    "reward": lambda: [m for size in SIZES for m in measure_reward(*size, 3)],
+    "small": lambda: [m for n_questions, _ in SIZES for m in measure_small_batches(n_questions)],
+    "simulation": measure_simulation,
+    "training": measure_training,
+    "batched": lambda: [
+        Measurement(
+            f"{N_MODELS} models at once",
+            train_batched(replace(DEFAULT, max_steps=N_STEPS, patience=N_STEPS))[0],
+            "s",
+        )
+    ],
+}
+
+
+def main() -> None:
+    """Print the measurements of the named parts, and write them to a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="+", choices=sorted(PARTS))
+    parser.add_argument("--output", type=Path, default=Path("default-gpu.json"))
+    options = parser.parse_args()
+    measurements: list[Measurement] = []
+    for part in options.parts:
+        for measurement in PARTS[part]():
+            print(measurement, measurement.goal, flush=True)
+            measurements.append(measurement)
+        options.output.write_text(json.dumps(to_document(measurements), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -67,7 +67,14 @@ def copy_weights(run: batched_training.Run) -> torch.Tensor:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
-    ("recipe", "set_encoder"), [(SMALL_PAPER, "pnp"), (SMALL_PAPER, "zi-m"), (SMALL_DEFAULT, "pn")]
+    ("recipe", "set_encoder"),
+    [
+        (SMALL_PAPER, "pnp"),
+        (SMALL_PAPER, "zi-m"),
+        (SMALL_DEFAULT, "pn"),
+        (SMALL_DEFAULT, "precision"),
+        (replace(SMALL_DEFAULT, folds=0, validation=0.2), "precision"),
+    ],
 )
 def test_each_network_ends_with_the_weights_it_would_have_alone(
     recipe: Recipe, set_encoder: str, device: str

@@ -1,5 +1,6 @@
 """Calibration makes predictions as confident as they are accurate, without moving the best guess."""
 
+import copy
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.marginals import group_by_scale
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.calibration import CalibrationData, calibrate
+from eddi.model.training.calibration import CalibrationData, calibrate, calibrate_batched
 from eddi.model.training.objective import Batch
 from eddi.table.variable import Kind
 
@@ -197,3 +198,22 @@ def test_the_factor_model_gets_the_share_that_predicts_best(with_factors, share)
 def test_outputs_that_predict_nothing_are_not_used(with_factors):
     calibrate(with_factors.marginals, draw_values(with_factors, share=0.0))
     assert not with_factors.marginals.factor_share.any()
+
+
+def test_networks_that_are_calibrated_at_once_are_those_calibrated_alone():
+    specs = [(*SPECS[:3], replace(SPECS[3], shift=shift)) for shift in (1.0, 1.3)]
+    recipe = replace(TINY, factors=2)
+    together = [Network(own, "precision", recipe).requires_grad_(False) for own in specs]
+    alone = copy.deepcopy(together)
+    data = [
+        draw_values(network, share=share) for network, share in zip(together, (0.2, 0.7), strict=True)
+    ]
+    shorter = [part[:-100] for part in (data[1].outputs, data[1].factor_outputs, data[1].values)]
+    data[1] = CalibrationData(*shorter, data[1].hidden[:-100], data[1].n_rows)
+    for network, part in zip(alone, data, strict=True):
+        calibrate(network.marginals, part)
+    calibrate_batched([network.marginals for network in together], data)
+    for network, expected in zip(together, alone, strict=True):
+        others = expected.state_dict()
+        for name, part in network.state_dict().items():
+            torch.testing.assert_close(part, others[name], rtol=2e-2, atol=1e-4, msg=name)

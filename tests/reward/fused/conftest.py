@@ -1,10 +1,13 @@
-"""A model with factors, variables of every kind, and rows with some answers."""
+"""Models with factors, and rows with some answers; Triton's interpreter."""
 
-from collections.abc import Callable, Sequence
+import importlib.util
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,6 +21,7 @@ from eddi.model.network.factors.factor_model import FactorMoments
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards, Tail
 from eddi.table.evidence import Evidence
+from eddi.table.variable import Kind
 
 RECIPE = replace(
     eddi.recipes.DEFAULT,
@@ -46,6 +50,81 @@ def some_rows(people: Any, wide_model: FittedModel) -> Evidence:
     hidden[0] = True
     hidden[1] = False
     return rows.hide(hidden)
+
+
+@pytest.fixture(scope="session")
+def single_input_model() -> FittedModel:
+    """A model of every kind of variable that is one input of the factors."""
+    schema = eddi.Schema(
+        (
+            eddi.Variable("weight", Kind.REAL),
+            eddi.Variable("height", Kind.REAL),
+            eddi.Variable("visits", Kind.COUNT),
+            eddi.Variable("smoker", Kind.BINARY, levels=("no", "yes")),
+            eddi.Variable("pain", Kind.ORDINAL, levels=("none", "some", "much")),
+            eddi.Variable("sex", Kind.CATEGORY, levels=("f", "m")),
+        )
+    )
+    estimator = eddi.PartialVAE(
+        schema, target="weight", recipe=replace(RECIPE, max_steps=60), random_state=0, device="cpu"
+    )
+    return estimator.fit(make_correlated(300, schema)).fitted()
+
+
+@pytest.fixture(scope="session")
+def single_input_rows(single_input_model: FittedModel) -> Evidence:
+    """Rows of this model in which some answers are known; the first one has none."""
+    return hide_half(single_input_model)
+
+
+@pytest.fixture(scope="session")
+def real_model() -> FittedModel:
+    """A model of real variables."""
+    schema = eddi.Schema(tuple(eddi.Variable(f"x{d}", Kind.REAL) for d in range(6)))
+    recipe = replace(RECIPE, max_steps=60)
+    estimator = eddi.PartialVAE(schema, target="x5", recipe=recipe, random_state=0, device="cpu")
+    return estimator.fit(make_correlated(300, schema)).fitted()
+
+
+@pytest.fixture(scope="session")
+def real_rows(real_model: FittedModel) -> Evidence:
+    """Rows of this model in which some answers are known; the first one has none."""
+    return hide_half(real_model)
+
+
+def make_correlated(n_rows: int, schema: eddi.Schema) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=(n_rows, 2)) @ random.normal(size=(2, len(schema.variables)))
+    numbers += 0.3 * random.normal(size=numbers.shape)
+    columns: dict[str, Any] = {}
+    for variable, column in zip(schema.variables, numbers.T, strict=True):
+        edges = np.linspace(-1, 1, len(variable.levels) + 1)[1:-1]
+        columns[variable.name] = column
+        if variable.kind is Kind.COUNT:
+            columns[variable.name] = np.floor(np.exp(column.clip(-2, 2)))
+        elif variable.kind.is_discrete:
+            columns[variable.name] = np.array(variable.levels)[np.digitize(column, edges)]
+    return pd.DataFrame(columns)
+
+
+def hide_half(model: FittedModel) -> Evidence:
+    rows = model.evidence(make_correlated(20, model.schema))
+    hidden = np.random.default_rng(1).random(rows.observed.shape) < 0.5
+    hidden[0] = True
+    return rows.hide(hidden)
+
+
+@pytest.fixture
+def triton() -> Iterator[None]:
+    """Triton with its interpreter."""
+    if importlib.util.find_spec("triton") is None:
+        pytest.skip("Triton is not installed, so the kernels cannot run")
+    if np.lib.NumpyVersion(np.__version__) >= "2.4.0":
+        pytest.skip("Triton's interpreter does not support this NumPy")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("TRITON_INTERPRET", "1")
+        warnings.simplefilter("ignore")  # the interpreter uses deprecated parts of NumPy
+        yield
 
 
 class PlainTail:

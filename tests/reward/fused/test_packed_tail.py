@@ -1,11 +1,7 @@
 """The kernel, compared with plain PyTorch. It runs on a GPU or in Triton's interpreter."""
 
-import importlib.util
-import warnings
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -13,19 +9,6 @@ from eddi.model.fitted import FittedModel
 from eddi.reward.fused.packed_tail import PackedTail, list_candidates
 from eddi.reward.mutual_information import mutual_information
 from eddi.table.evidence import Evidence
-
-
-@pytest.fixture
-def triton() -> Iterator[None]:
-    """Triton with its interpreter."""
-    if importlib.util.find_spec("triton") is None:
-        pytest.skip("Triton is not installed, so the kernel cannot run")
-    if np.lib.NumpyVersion(np.__version__) >= "2.4.0":
-        pytest.skip("Triton's interpreter does not support this NumPy")
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setenv("TRITON_INTERPRET", "1")
-        warnings.simplefilter("ignore")  # the interpreter uses deprecated parts of NumPy
-        yield
 
 
 def pack(model: FittedModel, target: list[str]) -> PackedTail | None:

@@ -51,7 +51,7 @@ class AnswerProbabilities:
 class AnswerSupport:
     """The possible answers to every variable."""
 
-    parts: "tuple[_FullSupport | _MergedSupport | _QuantitySupport, ...]"
+    parts: "tuple[_FullSupport | _MergedSupport | QuantitySupport, ...]"
     first: NDArray[np.int64]  # [variables] position of the first answer to each
     count: NDArray[np.int64]  # [variables] number of answers to each
     terms: Tensor  # [answers, width] added to the first layer, unless the value depends on the row
@@ -144,7 +144,7 @@ class _MergedSupport:
         return AnswerProbabilities(values.flatten(1), merged.flatten(1), depends_on_row.flatten(1))
 
 
-class _QuantitySupport:
+class QuantitySupport:
     """Atoms of some quantities or, where they are too coarse, points of the predicted distribution.
 
     Atoms are too coarse for a row if the variance of their distribution, including that inside bins, is
@@ -154,36 +154,36 @@ class _QuantitySupport:
 
     def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
-        self._discrete, self._head, self._n = discrete, head, n
+        self._discrete, self.head, self._n = discrete, head, n
         self.values = _first_values(discrete, n)
         has_ties = (spread == 0).any(1)
-        self._max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
-        self._second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
+        self.max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
+        self.second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
         n_points = min(n, N_POINTS)
-        self._levels = (
+        self.is_merged = n < discrete.values.shape[1]
+        self.point_levels = (
             normal_levels(n_points).to(spread.device)[:, None, None].expand(-1, 1, len(spread))
         )
-        self._point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
+        self.point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
 
     def __call__(self, features: Features) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
-        outputs = self._head(features)
-        predicted = self._head.heads.predictive_scale(outputs).square()  # [rows, variables]
-        is_coarse = self._variance(probabilities) > self._max_ratio * predicted
+        outputs = self.head(features)
+        predicted = self.head.heads.predictive_scale(outputs).square()  # [rows, variables]
+        is_coarse = self._variance(probabilities) > self.max_ratio * predicted
         values = self._discrete.values.expand_as(probabilities)
-        is_merged = self._n < values.shape[-1]
-        if is_merged:
+        if self.is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
         # On a GPU, the question whether any row is coarse would wait for the answer.
         has_coarse = is_coarse.is_cuda or bool(is_coarse.any())
-        if not has_coarse and not is_merged:
+        if not has_coarse and not self.is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
-            points = self._head.heads.quantile(outputs[None], self._levels).movedim(0, -1)
+            points = self.head.heads.quantile(outputs[None], self.point_levels).movedim(0, -1)
             points = F.pad(points, (0, self._n - points.shape[-1]))
             values = torch.where(is_coarse[..., None], points, values)
-            probabilities = torch.where(is_coarse[..., None], self._point_probabilities, probabilities)
-        depends_on_row = (is_coarse | is_merged)[..., None].expand_as(values)
+            probabilities = torch.where(is_coarse[..., None], self.point_probabilities, probabilities)
+        depends_on_row = (is_coarse | self.is_merged)[..., None].expand_as(values)
         return AnswerProbabilities(
             values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1)
         )
@@ -191,7 +191,7 @@ class _QuantitySupport:
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""
         mean = (probabilities * self._discrete.values).sum(-1)
-        return (probabilities * self._second_moments).sum(-1) - mean.square()
+        return (probabilities * self.second_moments).sum(-1) - mean.square()
 
 
 def _first_values(discrete: _DiscreteVariables, n: int) -> Tensor:
@@ -212,7 +212,7 @@ def normal_levels(n: int) -> Tensor:
 
 def _build_parts(
     marginals: Marginals, frozen: FrozenNetwork, n_points: int
-) -> Iterator[_FullSupport | _MergedSupport | _QuantitySupport]:
+) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     if marginals.atoms is not None:
         yield from _build_quantity_parts(marginals, marginals.atoms, frozen, n_points)
     for head in marginals.heads():
@@ -224,7 +224,7 @@ def _build_parts(
 
 def _build_quantity_parts(
     marginals: Marginals, atoms: Atoms, frozen: FrozenNetwork, n_points: int
-) -> Iterator[_FullSupport | _MergedSupport | _QuantitySupport]:
+) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     discrete = _from_atoms(atoms, marginals.quantities.tolist())
     has_spread = (atoms.spread > 0).any(1).tolist()
     if fixed := [place for place, spread in enumerate(has_spread) if not spread]:
@@ -233,7 +233,7 @@ def _build_quantity_parts(
         selected = discrete.select(other)
         head = VariableHead.from_marginals(marginals, frozen, selected.variables)
         n = min(n_points, atoms.values.shape[1])
-        yield _QuantitySupport(selected, atoms.spread[other], head, n)
+        yield QuantitySupport(selected, atoms.spread[other], head, n)
 
 
 def _full_or_merged(

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
 from eddi.model.network.features import Features
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads, LikelihoodFactory
@@ -92,18 +93,35 @@ class Network(Heads):
 
         Unlike knots and atoms they depend on the targets, so validation rows must not be included.
         """
-        factors = self.set_encoder.factors
-        step = subsampling_step(len(evidence))
-        rows = evidence[::step]
-        row_weights = np.ones(len(rows), dtype=np.float32) if weights is None else weights[::step]
+        inputs = self.prepare_factors(evidence, weights)
+        if inputs is not None:
+            numbers, observed, row_weights = inputs
+            analysis = fit_factors(numbers, observed, self.n_factors, weights=row_weights)
+            self.set_factors(analysis, evidence, weights)
+
+    def prepare_factors(
+        self, evidence: Evidence, weights: NDArray[np.float32] | None = None
+    ) -> tuple[Tensor, Tensor, Tensor] | None:
+        """Fit base hazards; returns the arguments of the factor analysis, None without factors."""
+        rows, row_weights = _subsample(evidence, weights)
         for heads in (self, self.marginals):
             if heads is not None:
                 heads.init_hazards(rows)
-        if factors is None:
-            return
-        factors.init_from_data(rows, self.specs, row_weights)
+        factors = self.set_encoder.factors
+        return None if factors is None else factors.analysis_inputs(rows, self.specs, row_weights)
+
+    def set_factors(
+        self,
+        analysis: FactorAnalysis,
+        evidence: Evidence,
+        weights: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Start from a factor analysis of the same rows as those of `prepare_factors`."""
+        factors = self.set_encoder.factors
+        assert factors is not None  # noqa: S101  # there are factors
+        factors.set_analysis(analysis)
         if self.marginals is not None:
-            self.marginals.init_from_factors(factors, rows, row_weights)
+            self.marginals.init_from_factors(factors, *_subsample(evidence, weights))
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
@@ -140,6 +158,15 @@ class Network(Heads):
     def decode(self, z: Tensor) -> Tensor:
         """The likelihoods' parameters [..., outputs] for latent values [..., latent]."""
         return self.decoder(z)  # type: ignore[no-any-return]
+
+
+def _subsample(
+    evidence: Evidence, weights: NDArray[np.float32] | None
+) -> tuple[Evidence, NDArray[np.float32]]:
+    """Evenly spaced rows that are enough for factors, with their weights."""
+    step = subsampling_step(len(evidence))
+    rows = evidence[::step]
+    return rows, np.ones(len(rows), dtype=np.float32) if weights is None else weights[::step]
 
 
 def decoder_likelihoods(recipe: Recipe) -> dict[Kind, LikelihoodFactory]:

@@ -20,8 +20,10 @@ from torch.func import functional_call, vmap
 from eddi.errors import TrainingError
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
+from eddi.model.training.batched.batched_factors import fit_factors_batched
+from eddi.model.training.batched.batched_validation import BatchedValidation
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
-from eddi.model.training.calibration import calibrate
+from eddi.model.training.calibration import calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
@@ -57,7 +59,8 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     check_compatible([run.network for run in runs])
     samplers, validations = [], []
     splits = [split_validation(run.evidence, recipe, run.seed) for run in runs]
-    _in_threads(lambda run, split: run.network.fit_factors(first_window(split[0])), runs, splits)
+    tables = [first_window(training_rows) for training_rows, _ in splits]
+    fit_factors_batched([run.network for run in runs], tables, device)
     for run, (training_rows, validation_rows) in zip(runs, splits, strict=True):
         samplers.append(
             BatchSampler(
@@ -77,32 +80,49 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     started_at = time.monotonic()
     loss_weights = torch.stack([sampler.loss_weights for sampler in samplers]).to(device)
     step = BatchedStep(weights, [run.network for run in runs], recipe, loss_weights)
+    batched = BatchedValidation.if_possible(runs[0].network, validations)
     for losses in train_rounds(step, samplers, recipe):
-        for run, state, validation, own, mean_loss in zip(
-            runs, states, validations, weights.by_network(), losses.tolist(), strict=True
+        scores = _score(runs, validations, weights, step, batched)
+        for state, own, mean_loss, score in zip(
+            states, weights.by_network(), losses.tolist(), scores, strict=True
         ):
             if state.n_stale > recipe.patience:
                 continue  # this network has stopped; its further steps are ignored
-            with own.averaged():
-                score = validation.score(run.network) if validation else None
             progress = advance(state, own, recipe, mean_loss, score)
             state.history.append(replace(progress, seconds=time.monotonic() - started_at))
         if all(state.n_stale > recipe.patience for state in states):
             break
     weights.use_best()
-    _in_threads(_calibrate, runs, validations)
+    _calibrate(runs, validations)
     return [state.history for state in states]
 
 
-def _in_threads(work: Callable[..., None], *arguments: Sequence[object]) -> None:
-    """Do independent work, mostly outside of Python, on several cores."""
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        list(pool.map(work, *arguments))
+def _score(
+    runs: Sequence[Run],
+    validations: Sequence[Validation | None],
+    weights: "StackedWeights",
+    step: "BatchedStep",
+    batched: BatchedValidation | None,
+) -> Sequence[float | None]:
+    """The validation score of every network with its candidate weights."""
+    if batched is not None:
+        return batched.scores({**weights.candidates_by_name(), **step.buffers})
+    scores = []
+    for run, validation, own in zip(runs, validations, weights.by_network(), strict=True):
+        with own.averaged():
+            scores.append(validation.score(run.network) if validation else None)
+    return scores
 
 
-def _calibrate(run: Run, validation: Validation | None) -> None:
-    if validation and run.network.marginals is not None:
-        calibrate(run.network.marginals, validation.calibration_data(run.network))
+def _calibrate(runs: Sequence[Run], validations: Sequence[Validation | None]) -> None:
+    """Calibrate all networks that have held-out rows; their predictions are computed by several threads."""
+    pairs = zip(runs, validations, strict=True)
+    used = [(run.network, v) for run, v in pairs if v and run.network.marginals is not None]
+    if used:
+        with ThreadPoolExecutor(N_THREADS) as pool:
+            data = list(pool.map(lambda pair: pair[1].calibration_data(pair[0]), used))
+        models = [network.marginals for network, _ in used if network.marginals is not None]
+        calibrate_batched(models, data)
 
 
 def check_compatible(networks: Sequence[Network]) -> None:
@@ -153,6 +173,10 @@ class StackedWeights:
     def by_name(self) -> dict[str, Tensor]:
         """Every parameter of all networks [networks, ...], by name."""
         return self._unflatten(self.flat)
+
+    def candidates_by_name(self) -> dict[str, Tensor]:
+        """The same for the weights that validation scores."""
+        return self._unflatten(self.mean if self._average_steps else self.flat.detach())
 
     def step(self, losses: Tensor, rate: Tensor) -> None:
         """One step of AdamW for every network's own loss; see `FlatWeights.step`."""
@@ -246,7 +270,7 @@ class BatchedStep:
         loss_weights: Tensor,
     ) -> None:
         self.weights, self.loss_weights, self.recipe = weights, loss_weights, recipe
-        self.device, self._buffers = loss_weights.device, _differing_buffers(networks)
+        self.device, self.buffers = loss_weights.device, _differing_buffers(networks)
         module = _Loss(networks[0], recipe.objective)
         self._losses = vmap(
             lambda own, batch: functional_call(
@@ -274,7 +298,7 @@ class BatchedStep:
     def _take_step(self) -> None:
         assert self._queue is not None  # noqa: S101  # filled before
         *batch, rate = self._queue.take()
-        own = {**self.weights.by_name(), **self._buffers}
+        own = {**self.weights.by_name(), **self.buffers}
         losses = self._losses(own, (*batch, self.loss_weights))
         self.weights.step(losses, rate)
         self._queue.finish(losses)

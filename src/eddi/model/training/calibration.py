@@ -16,11 +16,13 @@ variable correct this:
   equally many random answers would reveal.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.optim.rprop import rprop
 
@@ -81,104 +83,148 @@ class CalibrationData:
 
     def entry_weights(self) -> Tensor:
         """The weight of each hidden entry [masked rows, variables]; a row of the table counts once."""
-        n_hidden = self.hidden.sum(0)
+        n_hidden = self.hidden.sum(-2)
         is_enough = n_hidden >= MIN_HIDDEN
-        return self.hidden * (is_enough * self.n_rows / n_hidden.clamp(min=1))
+        return self.hidden * (is_enough * self.n_rows / n_hidden.clamp(min=1))[..., None, :]
+
+    @classmethod
+    def stack(cls, parts: "Sequence[CalibrationData]") -> "CalibrationData":
+        """The predictions of several networks [networks, ...]; rows of padding are not hidden."""
+        n_rows = max(len(part.values) for part in parts)
+
+        def pad(tensors: Sequence[Tensor]) -> Tensor:
+            return torch.stack([F.pad(tensor, (0, 0, 0, n_rows - len(tensor))) for tensor in tensors])
+
+        factor_outputs = [part.factor_outputs for part in parts if part.factor_outputs is not None]
+        return cls(
+            pad([part.outputs for part in parts]),
+            pad(factor_outputs) if factor_outputs else None,
+            pad([part.values for part in parts]),
+            pad([part.hidden for part in parts]),
+            torch.stack([part.n_rows for part in parts]),
+        )
 
 
 def calibrate(marginals: Marginals, data: CalibrationData) -> None:
     """Set the calibration parameters from predictions of rows that training did not see."""
-    weights, outputs = data.entry_weights(), data.outputs.clone()
-    for head in marginals.heads():
+    calibrate_batched([marginals], [data])
+
+
+def calibrate_batched(models: Sequence[Marginals], parts: Sequence[CalibrationData]) -> None:
+    """`calibrate` of several networks with the same variables at once, equal up to rounding."""
+    data = CalibrationData.stack(parts)
+    weights, outputs = data.entry_weights(), data.outputs.clone()  # [networks, masked rows, ...]
+    for heads in zip(*(marginals.heads() for marginals in models), strict=True):
         if data.factor_outputs is not None:
-            _fit_share(marginals, head, outputs, data.factor_outputs, data.values, weights)
-        if head.likelihood.has_levels:
-            _fit_temperature(marginals, head, outputs, data.values, weights)
+            _fit_share(models, heads, outputs, data.factor_outputs, data.values, weights)
+        if heads[0].likelihood.has_levels:
+            _fit_temperature(models, heads, outputs, data.values, weights)
         else:
-            _fit_scale(head, outputs, data.values, weights)
+            _fit_scale(heads, outputs, data.values, weights)
     with torch.no_grad():
-        set_tail_masses(marginals, outputs, data.values, weights, data.n_rows)
+        for marginals, *own in zip(models, outputs, data.values, weights, data.n_rows, strict=True):
+            set_tail_masses(marginals, *own)
 
 
-def _fit_scale(head: Head, outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
-    """Fit stretch and power of the scale of the head's quantities."""
-    likelihood = head.likelihood
-    assert likelihood.calibration_params is not None  # noqa: S101  # all marginal quantities have them
-    own, truth, weights = _columns(head, outputs, values, hidden)
+def _stack_likelihoods(heads: Sequence[Head]) -> Likelihood:
+    """A likelihood of all networks [networks, rows, ...], without calibration parameters."""
+    stacked = copy.deepcopy(heads[0].likelihood)
+    for name, buffer in heads[0].likelihood.named_buffers():
+        if name == "calibration_params":
+            continue
+        buffers = torch.stack([getattr(head.likelihood, name) for head in heads])
+        if (buffers != buffer).any():
+            setattr(stacked, name, buffers[:, None])
+    return stacked
+
+
+def _fit_scale(heads: Sequence[Head], outputs: Tensor, values: Tensor, hidden: Tensor) -> None:
+    """Fit stretch and power of the scale of the heads' quantities."""
+    likelihood = _stack_likelihoods(heads)
+    own, truth, weights = _columns(heads[0], outputs, values, hidden)
 
     def negative_log_likelihood(log_params: Tensor) -> Tensor:
         likelihood.calibration_params = log_params.exp()
         return -(likelihood.log_prob(own, truth) * weights).sum()
 
-    start = likelihood.calibration_params.log()
-    likelihood.calibration_params = _minimise(negative_log_likelihood, start).exp()
+    params = [head.likelihood.calibration_params for head in heads]
+    start = torch.stack([p for p in params if p is not None], dim=1)[:, :, None].log()
+    fitted = _minimise(negative_log_likelihood, start).exp()  # [2, networks, 1, n]
+    for head, own_params in zip(heads, fitted[:, :, 0].unbind(1), strict=True):
+        head.likelihood.calibration_params = own_params.contiguous()
 
 
 def _fit_share(
-    marginals: Marginals,
-    head: Head,
+    models: Sequence[Marginals],
+    heads: Sequence[Head],
     outputs: Tensor,
     factor_outputs: Tensor,
     values: Tensor,
     hidden: Tensor,
 ) -> None:
-    """Fit the factor model's share of the outputs; changes the output layer and ``outputs`` in place.
+    """Fit the factor model's share of the outputs; changes output layers and ``outputs`` in place.
 
     The other parameters of calibration are fitted at the same time, and again afterwards.
     """
-    likelihood = head.likelihood
+    likelihood, head = _stack_likelihoods(heads), heads[0]
     own, truth, weights = _columns(head, outputs, values, hidden)
-    other, owner = factor_outputs[:, head.outputs], _output_owners(likelihood).to(own.device)
-    kept = likelihood.calibration_params
+    other, owner = factor_outputs[..., head.outputs], _output_owners(likelihood).to(own.device)
 
     def negative_log_likelihood(params: Tensor) -> Tensor:
-        mixed = own + torch.sigmoid(params[0])[owner] * (other - own)
+        mixed = own + torch.sigmoid(params[0])[..., owner] * (other - own)
         if likelihood.has_levels:
-            mixed = torch.exp(params[1])[owner] * mixed
+            mixed = torch.exp(params[1])[..., owner] * mixed
         else:
             likelihood.calibration_params = params[1:].exp()
         return -(likelihood.log_prob(mixed, truth) * weights).sum()
 
     n_others = 1 if likelihood.has_levels else 2
-    start = own.new_tensor([FIRST_SHARE, *[0.0] * n_others])[:, None].expand(-1, likelihood.n_variables)
-    prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, *[PRIOR_ROWS] * n_others])[:, None]
+    shape = (1 + n_others, len(heads), 1, likelihood.n_variables)
+    start = own.new_tensor([FIRST_SHARE, *[0.0] * n_others]).view(-1, 1, 1, 1).expand(shape)
+    prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, *[PRIOR_ROWS] * n_others]).view(-1, 1, 1, 1)
     share = torch.sigmoid(_minimise(negative_log_likelihood, start, prior_rows)[0])
-    share = torch.where((weights.sum(0) > 0) & (share >= MIN_SHARE), share, 0.0)[owner]
-    likelihood.calibration_params = kept
-    assert marginals.factor_share is not None  # noqa: S101  # it comes with the factor model
+    is_used = (weights.sum(-2, keepdim=True) > 0) & (share >= MIN_SHARE)
+    share = torch.where(is_used, share, 0.0)[..., owner]  # [networks, 1, outputs]
     with torch.no_grad():
-        outputs[:, head.outputs] += share * (other - own)
-        marginals.layer.weight[head.outputs] *= 1 - share[:, None]
-        marginals.layer.bias[head.outputs] *= 1 - share
-        marginals.factor_share[head.outputs] = share
+        outputs[..., head.outputs] += share * (other - own)
+        for marginals, own_share in zip(models, share[:, 0], strict=True):
+            assert marginals.factor_share is not None  # noqa: S101  # it comes with the factor model
+            marginals.layer.weight[head.outputs] *= 1 - own_share[:, None]
+            marginals.layer.bias[head.outputs] *= 1 - own_share
+            marginals.factor_share[head.outputs] = own_share
 
 
 def _fit_temperature(
-    marginals: Marginals, head: Head, outputs: Tensor, values: Tensor, hidden: Tensor
+    models: Sequence[Marginals],
+    heads: Sequence[Head],
+    outputs: Tensor,
+    values: Tensor,
+    hidden: Tensor,
 ) -> None:
-    """Fit a temperature per variable with levels; scales the output layer and ``outputs`` in place."""
-    likelihood = head.likelihood
+    """Fit a temperature per variable with levels; scales output layers and ``outputs`` in place."""
+    likelihood, head = _stack_likelihoods(heads), heads[0]
     own, truth, weights = _columns(head, outputs, values, hidden)
     owner = _output_owners(likelihood).to(own.device)
 
     def negative_log_likelihood(log_factor: Tensor) -> Tensor:
-        return -(likelihood.log_prob(own * torch.exp(log_factor[owner]), truth) * weights).sum()
+        return -(likelihood.log_prob(own * torch.exp(log_factor[..., owner]), truth) * weights).sum()
 
-    start = own.new_zeros(likelihood.n_variables)
-    factor = torch.exp(_minimise(negative_log_likelihood, start))[owner]
+    start = own.new_zeros((len(heads), 1, likelihood.n_variables))
+    factor = torch.exp(_minimise(negative_log_likelihood, start))[..., owner]
     with torch.no_grad():
-        outputs[:, head.outputs] *= factor
-        marginals.layer.weight[head.outputs] *= factor[:, None]
-        marginals.layer.bias[head.outputs] *= factor
-        if marginals.factor_share is not None:
-            marginals.factor_share[head.outputs] *= factor
+        outputs[..., head.outputs] *= factor
+        for marginals, own_factor in zip(models, factor[:, 0], strict=True):
+            marginals.layer.weight[head.outputs] *= own_factor[:, None]
+            marginals.layer.bias[head.outputs] *= own_factor
+            if marginals.factor_share is not None:
+                marginals.factor_share[head.outputs] *= own_factor
 
 
 def _columns(
     head: Head, outputs: Tensor, values: Tensor, hidden: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs, true values and weights of the head's variables."""
-    return outputs[:, head.outputs], values[:, head.variables], hidden[:, head.variables]
+    return outputs[..., head.outputs], values[..., head.variables], hidden[..., head.variables]
 
 
 def _output_owners(likelihood: Likelihood) -> Tensor:
@@ -224,12 +270,15 @@ def set_tail_masses(
     ``n_rows`` [variables] is the number of different rows with a value of each variable.
     """
     beyond, scale = _mass_beyond(marginals, outputs, values), marginals.predictive_scale(outputs)
+    # On a CPU: the many small steps that follow would take longer to launch on a GPU.
+    beyond, scale, hidden, n_rows = (tensor.cpu() for tensor in (beyond, scale, hidden, n_rows))
+    all_edges, all_masses = marginals.group_edges.cpu(), marginals.tail_mass.cpu()
     for variable, spec in enumerate(marginals.specs):
         if spec.kind.is_discrete or not (is_hidden := hidden[:, variable] > 0).any():
             continue  # the interval of ordered levels is not calibrated: it contains whole levels
-        edges, tail_mass = marginals.group_edges[:, variable], marginals.tail_mass[:, variable]
+        edges, tail_mass = all_edges[:, variable], all_masses[:, variable]
         n_groups = min(max(int(n_rows[variable]) // ROWS_PER_GROUP, 1), N_SCALE_GROUPS)
-        levels = torch.linspace(0, 1, n_groups + 1, device=scale.device)[1:-1]
+        levels = torch.linspace(0, 1, n_groups + 1)[1:-1]
         own_scale, own_beyond = scale[is_hidden, variable], beyond[is_hidden, variable]
         edges.fill_(torch.inf)
         # Many rows may have the same scale, as all rows without evidence do; rounding must not
@@ -241,6 +290,8 @@ def set_tail_masses(
             if (in_group := groups == group).sum() >= MIN_GROUP_VALUES:
                 tail_mass[group] = _conformal_tail(own_beyond[in_group])
         tail_mass.clamp_(MIN_TAIL_MASS, 0.5 - MIN_TAIL_MASS)
+    marginals.group_edges.copy_(all_edges)
+    marginals.tail_mass.copy_(all_masses)
 
 
 def _mass_beyond(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """The default reward of many rows on a GPU: a graph that is captured once and replayed.
 
-A reward is about two hundred small kernels and a large one. Launching them one by one takes longer than
-computing them. The number of rows of a graph is a power of two, and smaller batches are padded with rows
-without open questions.
+A reward is a dozen kernels (`FusedRewards`), or for some models two hundred small ones and a large one
+(`DenseRewards`). Launching them one by one takes longer than computing them. The number of rows of a graph
+is a power of two, and smaller batches are padded with rows without open questions.
 """
 
 import logging
@@ -16,6 +16,7 @@ from eddi.model.base import NetworkModel
 from eddi.model.inference.device_copy import copy_to
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards
+from eddi.reward.fused.fused_rewards import FusedRewards
 from eddi.reward.fused.packed_tail import SHARED_MEMORY, PackedTail
 from eddi.reward.triton_support import can_run_kernels
 from eddi.table.evidence import Evidence
@@ -23,7 +24,8 @@ from eddi.table.evidence import Evidence
 logger = logging.getLogger(__name__)
 
 MIN_ROWS = 16  # of a graph
-MAX_ANSWERS = 2**19  # of a graph, candidates or not: 1 GB of memory
+MAX_ANSWERS = 2**19  # of a graph of `DenseRewards`, candidates or not: 1 GB of memory
+MAX_FUSED_ANSWERS = 2**21  # of a graph of `FusedRewards`, which needs less memory for each
 WARM_UP_RUNS = 2  # before a capture, so that kernels are compiled and caches are filled
 
 
@@ -38,7 +40,9 @@ class _CapturedRun:
     rewards: Tensor  # [rows, questions]
 
     @classmethod
-    def capture(cls, compute: DenseRewards, n_rows: int, n_variables: int) -> "_CapturedRun":
+    def capture(
+        cls, compute: DenseRewards | FusedRewards, n_rows: int, n_variables: int
+    ) -> "_CapturedRun":
         values = torch.zeros((n_rows, n_variables), device=compute.frozen.device)
         visible = torch.zeros_like(values)
         observed = torch.zeros_like(values, dtype=torch.bool)
@@ -67,7 +71,7 @@ class _CapturedRun:
 class CapturedRewards:
     """The rewards of a model about one target."""
 
-    compute: DenseRewards
+    compute: DenseRewards | FusedRewards
     n_variables: int
     _runs: dict[int, _CapturedRun | None] = field(default_factory=dict)  # None if it failed
     _lock: Lock = field(default_factory=Lock)  # threads share the tensors of a graph
@@ -88,14 +92,9 @@ class CapturedRewards:
         tail = PackedTail.from_network(model.frozen, predictor.target_head(target))
         if tail is None:
             return None
-        compute = DenseRewards.from_predictor(
-            predictor,
-            target,
-            tail,
-            revealed,
-            n_points=n_points,
-            n_questions=len(model.schema.questions),
-        )
+        sizes = {"n_points": n_points, "n_questions": len(model.schema.questions)}
+        fused = FusedRewards.from_predictor(predictor, target, tail, revealed, **sizes)
+        compute = fused or DenseRewards.from_predictor(predictor, target, tail, revealed, **sizes)
         return cls(compute, len(model.schema.variables))
 
     def __call__(self, model: NetworkModel, evidence: Evidence) -> Tensor | None:
@@ -109,8 +108,9 @@ class CapturedRewards:
 
     @property
     def _max_rows(self) -> int:
-        """The largest power of two with at most MAX_ANSWERS answers."""
-        affordable = MAX_ANSWERS // max(1, len(self.compute.columns.place))
+        """The largest power of two with at most as many answers as a graph may have."""
+        max_answers = MAX_FUSED_ANSWERS if isinstance(self.compute, FusedRewards) else MAX_ANSWERS
+        affordable = max_answers // max(1, len(self.compute.columns.place))
         return max(MIN_ROWS, 1 << (affordable.bit_length() - 1) if affordable else 1)
 
     def _run(self, n_rows: int) -> _CapturedRun | None:

@@ -1,10 +1,11 @@
 # mypy: ignore-errors
-"""The Triton kernel of the default reward: from candidate answers to the outputs of the target.
+"""The residual tail in Triton, and the kernel that gives the outputs of the target after candidate answers.
 
 A program takes a block of answers through the whole residual tail. No activation is written to memory, and
 the weights are read from the cache. Tensor cores multiply float16 numbers, so activations and weights are
 split into a float16 number and a float16 remainder. Three of their four products give the accuracy of
-float32. A hidden layer is three chunks of CHUNK units, since Triton needs sizes that are powers of two.
+float32; the two products without the remainders of the weights are exact for a network whose weights are
+rounded. A hidden layer is three chunks of CHUNK units, since Triton needs sizes that are powers of two.
 """
 
 import triton
@@ -23,27 +24,47 @@ def _split(x):
 
 
 @triton.jit
-def _multiply(high, low, weight, row, column, total, n_rows, WIDTH: tl.constexpr,
-              DEPTH: tl.constexpr, COLUMNS: tl.constexpr):  # fmt: skip
-    """total + x @ the block [DEPTH, COLUMNS] of a weight that begins at this row and column.
-
-    The remainders of a weight [n_rows, WIDTH] follow it in memory.
-    """
+def _tile(weight, row, column, WIDTH: tl.constexpr, DEPTH: tl.constexpr, COLUMNS: tl.constexpr):
+    """The block [DEPTH, COLUMNS] of a weight that begins at this row and column."""
     rows, columns = row + tl.arange(0, DEPTH), column + tl.arange(0, COLUMNS)
-    place = weight + rows[:, None] * WIDTH + columns[None, :]
-    weight_high = tl.load(place)
-    total = tl.dot(low, weight_high, total)
-    total = tl.dot(high, tl.load(place + n_rows * WIDTH), total)
-    return tl.dot(high, weight_high, total)
+    return tl.load(weight + rows[:, None] * WIDTH + columns[None, :])
 
 
 @triton.jit
-def _multiply_all(high, low, weight, row, h0, h1, h2, n_rows, CHUNK: tl.constexpr, DEPTH: tl.constexpr):
-    """Add x @ DEPTH rows of a weight to three chunks."""
+def _multiply(high, low, weight, row, column, total, n_rows, WIDTH: tl.constexpr,
+              DEPTH: tl.constexpr, COLUMNS: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
+    """total + x @ a block of a weight.
+
+    The remainders of a weight [n_rows, WIDTH] follow it in memory. One product leaves out the remainders
+    of x, too.
+    """
+    tile = _tile(weight, row, column, WIDTH, DEPTH, COLUMNS)
+    if N_PRODUCTS > 1:
+        total = tl.dot(low, tile, total)
+    if N_PRODUCTS > 2:
+        total = tl.dot(high, _tile(weight, n_rows + row, column, WIDTH, DEPTH, COLUMNS), total)
+    return tl.dot(high, tile, total)
+
+
+@triton.jit
+def _multiply_all(high, low, weight, row, h0, h1, h2, n_rows, CHUNK: tl.constexpr, DEPTH: tl.constexpr,
+                  N_PRODUCTS: tl.constexpr):  # fmt: skip
+    """Add x @ DEPTH rows of a weight to three chunks. All of them are on their way before they are used."""
     WIDTH: tl.constexpr = 3 * CHUNK
-    h0 = _multiply(high, low, weight, row, 0, h0, n_rows, WIDTH, DEPTH, CHUNK)
-    h1 = _multiply(high, low, weight, row, CHUNK, h1, n_rows, WIDTH, DEPTH, CHUNK)
-    h2 = _multiply(high, low, weight, row, 2 * CHUNK, h2, n_rows, WIDTH, DEPTH, CHUNK)
+    tile0 = _tile(weight, row, 0, WIDTH, DEPTH, CHUNK)
+    tile1 = _tile(weight, row, CHUNK, WIDTH, DEPTH, CHUNK)
+    tile2 = _tile(weight, row, 2 * CHUNK, WIDTH, DEPTH, CHUNK)
+    if N_PRODUCTS > 2:
+        h0 = tl.dot(high, _tile(weight, n_rows + row, 0, WIDTH, DEPTH, CHUNK), h0)
+        h1 = tl.dot(high, _tile(weight, n_rows + row, CHUNK, WIDTH, DEPTH, CHUNK), h1)
+        h2 = tl.dot(high, _tile(weight, n_rows + row, 2 * CHUNK, WIDTH, DEPTH, CHUNK), h2)
+    if N_PRODUCTS > 1:
+        h0 = tl.dot(low, tile0, h0)
+        h1 = tl.dot(low, tile1, h1)
+        h2 = tl.dot(low, tile2, h2)
+    h0 = tl.dot(high, tile0, h0)
+    h1 = tl.dot(high, tile1, h1)
+    h2 = tl.dot(high, tile2, h2)
     return h0, h1, h2
 
 
@@ -58,8 +79,9 @@ def _normalise(h0, h1, h2, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr):
-    """A residual block: h + outer relu(inner norm(h)), one chunk of inner units after the other."""
+def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, INNER: tl.constexpr, STAGES: tl.constexpr,
+           INNER_PRODUCTS: tl.constexpr, OUTER_PRODUCTS: tl.constexpr):  # fmt: skip
+    """A residual block: h + outer relu(inner norm(h)), INNER units after the other."""
     inner, inner_bias, outer, outer_bias = layers
     WIDTH: tl.constexpr = 3 * CHUNK
     n0, n1, n2 = _normalise(h0, h1, h2, WIDTH)
@@ -67,18 +89,48 @@ def _block(h0, h1, h2, layers, CHUNK: tl.constexpr, STAGES: tl.constexpr):
     high1, low1 = _split(n1)
     high2, low2 = _split(n2)
     columns = tl.arange(0, CHUNK)
-    for start in tl.range(0, WIDTH, CHUNK, num_stages=STAGES):
-        bias = tl.load(inner_bias + start + columns)
-        a = tl.zeros(h0.shape, tl.float32) + bias[None, :]
-        a = _multiply(high0, low0, inner, 0, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
-        a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
-        a = _multiply(high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, CHUNK)
+    for start in tl.range(0, WIDTH, INNER, num_stages=STAGES):
+        bias = tl.load(inner_bias + start + tl.arange(0, INNER))
+        a = tl.zeros([h0.shape[0], INNER], tl.float32) + bias[None, :]
+        a = _multiply(high0, low0, inner, 0, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS)
+        a = _multiply(high1, low1, inner, CHUNK, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS)
+        a = _multiply(
+            high2, low2, inner, 2 * CHUNK, start, a, WIDTH, WIDTH, CHUNK, INNER, INNER_PRODUCTS
+        )
         high, low = _split(tl.maximum(a, 0.0))
-        h0, h1, h2 = _multiply_all(high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, CHUNK)
+        h0, h1, h2 = _multiply_all(
+            high, low, outer, start, h0, h1, h2, WIDTH, CHUNK, INNER, OUTER_PRODUCTS
+        )
     h0 += tl.load(outer_bias + columns)[None, :]
     h1 += tl.load(outer_bias + CHUNK + columns)[None, :]
     h2 += tl.load(outer_bias + 2 * CHUNK + columns)[None, :]
     return h0, h1, h2
+
+
+@triton.jit
+def residual_blocks(h0, h1, h2, layers, CHUNK: tl.constexpr, INNER: tl.constexpr, STAGES: tl.constexpr,
+                    INNER_PRODUCTS: tl.constexpr, OUTER_PRODUCTS: tl.constexpr):  # fmt: skip
+    """All residual blocks."""
+    inner, inner_bias, outer, outer_bias, n_blocks = layers
+    WIDTH: tl.constexpr = 3 * CHUNK
+    for number in tl.range(0, n_blocks, num_stages=1):
+        matrix, bias = number * 2 * WIDTH * WIDTH, number * WIDTH
+        own = (inner + matrix, inner_bias + bias, outer + matrix, outer_bias + bias)
+        h0, h1, h2 = _block(h0, h1, h2, own, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS)
+    return h0, h1, h2
+
+
+@triton.jit
+def add_factors(h0, h1, h2, x, factor_weight, row, CHUNK: tl.constexpr, DEPTH: tl.constexpr,
+                FACTORS: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
+    """Add the product of features of the factors [answers, DEPTH] and their part of the first layer.
+
+    The features belong to the weights from ``row`` on: means, then variances.
+    """
+    high, low = _split(x)
+    return _multiply_all(
+        high, low, factor_weight, row, h0, h1, h2, 2 * FACTORS, CHUNK, DEPTH, N_PRODUCTS
+    )
 
 
 @triton.jit
@@ -105,8 +157,8 @@ def _update_factors(place, row, cell, inputs, prior_mean, expected, gain, n_fact
 
 
 @triton.jit
-def _add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK: tl.constexpr,
-              HAS_RELU: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
+def add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK: tl.constexpr,
+              HAS_RELU: tl.constexpr, STAGES: tl.constexpr, N_PRODUCTS: tl.constexpr):  # fmt: skip
     """Add each answer's term of the set code: the intercept of its spline segment plus distance * slope."""
     columns = tl.arange(0, CHUNK)[None, :]
     for k in tl.range(0, TERM, CHUNK, num_stages=STAGES):
@@ -114,29 +166,38 @@ def _add_term(h0, h1, h2, line, distance, term_weight, TERM: tl.constexpr, CHUNK
         if HAS_RELU:
             term = tl.maximum(term, 0.0)
         high, low = _split(term)
-        h0, h1, h2 = _multiply_all(high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK)
+        h0, h1, h2 = _multiply_all(high, low, term_weight, k, h0, h1, h2, TERM, CHUNK, CHUNK, N_PRODUCTS)
     return h0, h1, h2
 
 
 @triton.jit
-def _write_outputs(h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs,
-                   CHUNK: tl.constexpr, FACTORS: tl.constexpr):  # fmt: skip
-    """The last norm, and the outputs of the target's head."""
-    WIDTH: tl.constexpr = 3 * CHUNK
-    h0, h1, h2 = _normalise(h0, h1, h2, WIDTH)
+def last_layer(h0, h1, h2, norm, CHUNK: tl.constexpr):
+    """The last norm and its activation."""
+    h0, h1, h2 = _normalise(h0, h1, h2, 3 * CHUNK)
     h0 = _activate(h0, norm, 0, CHUNK)
     h1 = _activate(h1, norm, CHUNK, CHUNK)
-    h2 = _activate(h2, norm, 2 * CHUNK, CHUNK)
-    columns, factor = tl.arange(0, CHUNK), tl.arange(0, FACTORS)
-    for output in tl.range(0, n_outputs, num_stages=1):
-        own_head = head + output * (WIDTH + FACTORS)
-        total = tl.load(head_bias + output) + tl.sum(
-            mean * tl.load(own_head + WIDTH + factor)[None, :], 1
-        )
-        total += tl.sum(h0 * tl.load(own_head + columns)[None, :], 1)
-        total += tl.sum(h1 * tl.load(own_head + CHUNK + columns)[None, :], 1)
-        total += tl.sum(h2 * tl.load(own_head + 2 * CHUNK + columns)[None, :], 1)
-        tl.store(outputs + place * n_outputs + output, total, mask=is_own)
+    return h0, h1, _activate(h2, norm, 2 * CHUNK, CHUNK)
+
+
+@triton.jit
+def factor_output(x, output, head, head_bias, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
+    """What the means of the factors and the bias contribute to an output of the target's head.
+
+    The features of the factors [answers, n] begin with the means.
+    """
+    factor = tl.arange(0, x.shape[1])
+    own_head = head + output * (3 * CHUNK + FACTORS) + 3 * CHUNK
+    weight = tl.load(own_head + factor, mask=factor < FACTORS, other=0.0)
+    return tl.load(head_bias + output) + tl.sum(x * weight[None, :], 1)
+
+
+@triton.jit
+def head_output(h0, h1, h2, output, head, CHUNK: tl.constexpr, FACTORS: tl.constexpr):
+    """What hidden features contribute to an output of the target's head."""
+    own_head = head + output * (3 * CHUNK + FACTORS) + tl.arange(0, CHUNK)
+    total = tl.sum(h0 * tl.load(own_head)[None, :], 1)
+    total += tl.sum(h1 * tl.load(own_head + CHUNK)[None, :], 1)
+    return total + tl.sum(h2 * tl.load(own_head + 2 * CHUNK)[None, :], 1)
 
 
 @triton.jit
@@ -148,6 +209,8 @@ def target_outputs(
     n_columns, n_variables, n_blocks, n_factors, n_outputs,
     N_INPUTS: tl.constexpr, TERM: tl.constexpr, FACTORS: tl.constexpr,
     CHUNK: tl.constexpr, HAS_RELU: tl.constexpr, ROWS: tl.constexpr, STAGES: tl.constexpr,
+    INNER: tl.constexpr, FIRST_PRODUCTS: tl.constexpr, INNER_PRODUCTS: tl.constexpr,
+    OUTER_PRODUCTS: tl.constexpr,
 ):  # fmt: skip
     """Outputs of the target's head [rows * columns, n_outputs] and means of the factors after answers.
 
@@ -172,20 +235,22 @@ def target_outputs(
     tl.store(means + place[:, None] * n_factors + factor, mean, mask=is_own[:, None] & is_factor)
     begin = first + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
     h0, h1, h2 = tl.load(begin), tl.load(begin + CHUNK), tl.load(begin + 2 * CHUNK)
-    high, low = _split(mean)
-    h0, h1, h2 = _multiply_all(high, low, factor_weight, 0, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS)
     spread = tl.load(variance + cell[:, None] * n_factors + factor, mask=is_factor, other=0.0)
-    high, low = _split(spread)
-    h0, h1, h2 = _multiply_all(
-        high, low, factor_weight, FACTORS, h0, h1, h2, 2 * FACTORS, CHUNK, FACTORS
+    h0, h1, h2 = add_factors(h0, h1, h2, mean, factor_weight, 0, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS)
+    h0, h1, h2 = add_factors(
+        h0, h1, h2, spread, factor_weight, FACTORS, CHUNK, FACTORS, FACTORS, FIRST_PRODUCTS
     )
     line = lines + tl.load(segments + place)[:, None] * (2 * TERM)
     distance = tl.load(distances + place)[:, None]
-    h0, h1, h2 = _add_term(h0, h1, h2, line, distance, term_weight, TERM, CHUNK, HAS_RELU, STAGES)
-    for number in tl.range(0, n_blocks, num_stages=1):
-        matrix, bias = number * 2 * WIDTH * WIDTH, number * WIDTH
-        layers = (inner + matrix, inner_bias + bias, outer + matrix, outer_bias + bias)
-        h0, h1, h2 = _block(h0, h1, h2, layers, CHUNK, STAGES)
-    _write_outputs(
-        h0, h1, h2, mean, place, is_own, norm, head, head_bias, outputs, n_outputs, CHUNK, FACTORS
+    h0, h1, h2 = add_term(
+        h0, h1, h2, line, distance, term_weight, TERM, CHUNK, HAS_RELU, STAGES, FIRST_PRODUCTS
     )
+    layers = (inner, inner_bias, outer, outer_bias, n_blocks)
+    h0, h1, h2 = residual_blocks(
+        h0, h1, h2, layers, CHUNK, INNER, STAGES, INNER_PRODUCTS, OUTER_PRODUCTS
+    )
+    h0, h1, h2 = last_layer(h0, h1, h2, norm, CHUNK)
+    for output in tl.range(0, n_outputs, num_stages=1):
+        total = factor_output(mean, output, head, head_bias, CHUNK, FACTORS)
+        total += head_output(h0, h1, h2, output, head, CHUNK, FACTORS)
+        tl.store(outputs + place * n_outputs + output, total, mask=is_own)

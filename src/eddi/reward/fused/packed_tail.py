@@ -19,10 +19,17 @@ N_CHUNKS = 3  # of a hidden layer
 CHUNKS = (32, 64)  # their supported widths
 FACTORS = 32  # factors, with padding
 MAX_OUTPUTS = 64  # of the target; a layer with more outputs is a matrix product of its own
-BLOCK_ANSWERS = 128  # answers that a program takes through the tail
-LAUNCH_OPTIONS = {"num_warps": 8}
+BLOCK_ANSWERS = 64  # answers that a program takes through the tail
+N_WARPS = 4  # of such a program; two programs share a multiprocessor
+ROW_BLOCK, ROW_WARPS = 64, 4  # the same for rows, of which there are few
 N_STAGES = 2  # buffers of weights on their way from memory
 SHARED_MEMORY = 200_000  # bytes that these buffers need
+# Products of float16 parts in the first layer, and in the inner and outer layers of a block.
+FIRST_PRODUCTS, INNER_PRODUCTS, OUTER_PRODUCTS = 2, 1, 2
+INNER_UNITS = 64  # of a block that are computed at once, at most a chunk
+# Where PyTorch encodes the rows in float32, the tail has to be as exact.
+DENSE_PRODUCTS = {"FIRST_PRODUCTS": 3, "INNER_PRODUCTS": 3, "OUTER_PRODUCTS": 3}
+DENSE_OPTIONS = {**DENSE_PRODUCTS, "ROWS": 128, "num_warps": 8}
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,38 @@ class PackedTail:
             head_bias=head.weights[1].contiguous(),
         )
 
+    @property
+    def layers(self) -> tuple[Tensor, ...]:
+        """The weights after those of the terms, in the order of the kernels' arguments."""
+        blocks = (self.inner, self.inner_bias, self.outer, self.outer_bias)
+        return (self.factor_weight, *blocks, self.norm, self.head, self.head_bias)
+
+    @property
+    def answer_options(self) -> dict[str, int]:
+        """Sizes and launch options of a kernel that takes answers through the tail."""
+        chunk = self.norm.shape[1] // N_CHUNKS
+        return {
+            "FACTORS": FACTORS,
+            "CHUNK": chunk,
+            "INNER": min(chunk, INNER_UNITS),
+            "STAGES": N_STAGES,
+            "FIRST_PRODUCTS": FIRST_PRODUCTS,
+            "INNER_PRODUCTS": INNER_PRODUCTS,
+            "OUTER_PRODUCTS": OUTER_PRODUCTS,
+            "ROWS": BLOCK_ANSWERS,
+            "num_warps": N_WARPS,
+        }
+
+    @property
+    def row_options(self) -> dict[str, int]:
+        """The same for rows."""
+        return {**self.answer_options, "ROWS": ROW_BLOCK, "num_warps": ROW_WARPS}
+
+    @property
+    def dense_options(self) -> dict[str, int]:
+        """The same for answers of rows that PyTorch encodes."""
+        return {**self.answer_options, **DENSE_OPTIONS}
+
     def outputs(
         self, encoding: Encoding, values: Tensor, variables: Tensor, is_candidate: Tensor
     ) -> tuple[Tensor, FactorMoments]:
@@ -96,8 +135,9 @@ class PackedTail:
         answers, n_answers = list_candidates(is_candidate)
         outputs = values.new_empty((n_rows * n_columns, len(self.head)))
         means = values.new_empty((n_rows * n_columns, n_factors))
-        width, chunk = self.norm.shape[1], self.norm.shape[1] // N_CHUNKS
-        target_outputs[(-(-is_candidate.numel() // BLOCK_ANSWERS),)](
+        width = self.norm.shape[1]
+        options = self.dense_options
+        target_outputs[(-(-is_candidate.numel() // options["ROWS"]),)](
             answers, n_answers, variables.int(), segments.int().contiguous(), distances.contiguous(),
             inputs.contiguous(),
             encoding.first_layer.view(-1, width), encoding.factors.mean.contiguous(),
@@ -106,8 +146,7 @@ class PackedTail:
             self.outer, self.outer_bias, self.norm, self.head, self.head_bias, outputs, means,
             n_columns, n_variables, len(self.inner), n_factors, len(self.head),
             N_INPUTS=inputs.shape[-1], TERM=self.term_weight.shape[1],
-            FACTORS=FACTORS, CHUNK=chunk, HAS_RELU=self.table.has_relu,
-            ROWS=BLOCK_ANSWERS, STAGES=N_STAGES, **LAUNCH_OPTIONS,
+            HAS_RELU=self.table.has_relu, **options,
         )  # fmt: skip
         rows = torch.arange(n_rows, device=values.device)
         cells = (rows[:, None] * n_variables + variables).flatten()

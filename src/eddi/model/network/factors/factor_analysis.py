@@ -1,4 +1,7 @@
-"""Factor analysis by EM with missing values, shrunk so that few rows suffice."""
+"""Factor analysis by EM with missing values, shrunk so that few rows suffice.
+
+Several tables can be analysed at once: all tensors may have leading dimensions [...].
+"""
 
 from dataclasses import dataclass
 
@@ -15,9 +18,9 @@ PRIOR_VARIANCE = 0.05  # their variance, as a share of the input's variance
 class FactorAnalysis:
     """The parameters of a factor model."""
 
-    loadings: Tensor  # [inputs, K]
-    noise: Tensor  # [inputs] variances
-    mean: Tensor  # [inputs]
+    loadings: Tensor  # [..., inputs, K]
+    noise: Tensor  # [..., inputs] variances
+    mean: Tensor  # [..., inputs]
 
 
 def fit_factors(
@@ -30,33 +33,34 @@ def fit_factors(
     depends on observed values only (missing at random).
 
     Args:
-        inputs: values minus the mean of the observed ones [rows, inputs]; anything where unobserved.
-        observed: 1 where observed [rows, inputs].
+        inputs: values minus the mean of the observed ones [..., rows, inputs]; anything where unobserved.
+        observed: 1 where observed [..., rows, inputs].
         n_factors: K.
-        weights: how many rows each row counts as [rows]; 1 if None.
+        weights: how many rows each row counts as [..., rows]; 1 if None.
     """
     inputs = inputs * observed
-    weighted = observed if weights is None else observed * weights[:, None]
-    count = weighted.sum(0).clamp(min=1)
-    variance = ((inputs.square() * weighted).sum(0) / count).clamp(min=MIN_VARIANCE)
+    weighted = observed if weights is None else observed * weights[..., None]
+    count = weighted.sum(-2).clamp(min=1)
+    variance = ((inputs.square() * weighted).sum(-2) / count).clamp(min=MIN_VARIANCE)
     loadings = _principal_loadings(inputs, observed, weighted, n_factors)
-    noise = (variance - loadings.square().sum(1)).clamp(min=PRIOR_VARIANCE * variance)
-    identity, triangle = torch.eye(n_factors, dtype=inputs.dtype), _Triangle.of(n_factors)
+    noise = (variance - loadings.square().sum(-1)).clamp(min=PRIOR_VARIANCE * variance)
+    identity = torch.eye(n_factors, dtype=inputs.dtype, device=inputs.device)
+    triangle = _Triangle.of(n_factors, inputs.device)
     shift, uncentred = torch.zeros_like(variance), inputs
     for _ in range(N_ITERATIONS):
-        inputs = (uncentred - shift) * observed
-        precision = observed / noise
+        inputs = (uncentred - shift[..., None, :]) * observed
+        precision = observed / noise[..., None, :]
         matrix = identity + triangle.unpack(precision @ triangle.products(loadings))
-        covariance = torch.linalg.inv(matrix)  # [rows, K, K]
+        covariance = torch.linalg.inv(matrix)  # [..., rows, K, K]
         mean = (covariance @ ((precision * inputs) @ loadings)[..., None])[..., 0]
-        spread = triangle.unpack(weighted.T @ triangle.pack(covariance))  # [inputs, K, K]
-        left = spread + triangle.unpack(weighted.T @ triangle.products(mean)) + identity
-        loadings = torch.linalg.solve(left, ((inputs * weighted).T @ mean)[..., None])[..., 0]
-        residual = ((inputs - mean @ loadings.T).square() * weighted).sum(0)
-        residual = residual + ((spread @ loadings[..., None])[..., 0] * loadings).sum(1)
+        spread = triangle.unpack(weighted.mT @ triangle.pack(covariance))  # [..., inputs, K, K]
+        left = spread + triangle.unpack(weighted.mT @ triangle.products(mean)) + identity
+        loadings = torch.linalg.solve(left, ((inputs * weighted).mT @ mean)[..., None])[..., 0]
+        residual = ((inputs - mean @ loadings.mT).square() * weighted).sum(-2)
+        residual = residual + ((spread @ loadings[..., None])[..., 0] * loadings).sum(-1)
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
-        shift = ((uncentred - mean @ loadings.T) * weighted).sum(0) / count
+        shift = ((uncentred - mean @ loadings.mT) * weighted).sum(-2) / count
     return FactorAnalysis(loadings, noise, shift)
 
 
@@ -69,10 +73,10 @@ class _Triangle:
     place: Tensor  # [K, K] entry of each cell
 
     @classmethod
-    def of(cls, size: int) -> "_Triangle":
-        rows, columns = torch.triu_indices(size, size)
-        place = torch.zeros((size, size), dtype=torch.int64)
-        place[rows, columns] = place[columns, rows] = torch.arange(len(rows))
+    def of(cls, size: int, device: torch.device) -> "_Triangle":
+        rows, columns = torch.triu_indices(size, size, device=device)
+        place = torch.zeros((size, size), dtype=torch.int64, device=device)
+        place[rows, columns] = place[columns, rows] = torch.arange(len(rows), device=device)
         return cls(rows, columns, place)
 
     def products(self, vectors: Tensor) -> Tensor:
@@ -89,11 +93,13 @@ class _Triangle:
 
 
 def _principal_loadings(inputs: Tensor, observed: Tensor, weighted: Tensor, n_factors: int) -> Tensor:
-    """Principal components of the pairwise covariance, as initial loadings [inputs, K]."""
-    covariance = ((inputs * weighted).T @ inputs) / (weighted.T @ observed).clamp(min=1)
+    """Principal components of the pairwise covariance, as initial loadings [..., inputs, K]."""
+    covariance = ((inputs * weighted).mT @ inputs) / (weighted.mT @ observed).clamp(min=1)
     values, vectors = torch.linalg.eigh(covariance)
-    top = vectors[:, -n_factors:] * values[-n_factors:].clamp(min=1e-4).sqrt()
+    top = vectors[..., -n_factors:] * values[..., None, -n_factors:].clamp(min=1e-4).sqrt()
     random = torch.Generator().manual_seed(0)
-    loadings = 0.01 * torch.randn((len(covariance), n_factors), generator=random, dtype=inputs.dtype)
-    loadings[:, : top.shape[1]] += 0.9 * top
+    shape = (covariance.shape[-1], n_factors)
+    noise = 0.01 * torch.randn(shape, generator=random, dtype=inputs.dtype)
+    loadings = noise.to(inputs.device).repeat(*covariance.shape[:-2], 1, 1)
+    loadings[..., : top.shape[-1]] += 0.9 * top
     return loadings

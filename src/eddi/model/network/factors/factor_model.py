@@ -32,7 +32,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from eddi.model.network.factors.factor_analysis import fit_factors
+from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
 from eddi.model.network.factors.inverses import invert_by_cholesky
 from eddi.model.network.factors.level_contrasts import find_contrasts, standardise
 from eddi.model.network.likelihood import VariableSpec
@@ -130,19 +130,30 @@ class Factors(nn.Module):
         weights: NDArray[np.float32] | None = None,
     ) -> None:
         """Fit the factor model to rows; ``weights`` [rows] say how many rows each one counts as."""
+        inputs, observed, row_weights = self.analysis_inputs(evidence, specs, weights)
+        self.set_analysis(fit_factors(inputs, observed, self.n_factors, weights=row_weights))
+
+    def analysis_inputs(
+        self,
+        evidence: Evidence,
+        specs: Sequence[VariableSpec],
+        weights: NDArray[np.float32] | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs, mask and weights of rows for a factor analysis; sets means and the inputs of levels."""
         values, observed = torch.from_numpy(evidence.values), torch.from_numpy(evidence.observed)
         row_weights = torch.ones(len(values)) if weights is None else torch.from_numpy(weights)
         weighted = observed * row_weights[:, None]
-        count = weighted.sum(0).clamp(min=1)
-        mean = (values * self.unit * weighted).sum(0) / count
+        mean = (values * self.unit * weighted).sum(0) / weighted.sum(0).clamp(min=1)
         self.mean.data = torch.where(self.is_category, 0.0, mean)
         self._init_level_inputs(values, weighted, specs)
         with torch.no_grad():
             inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
         observed = observed & self.is_evidence
         mask = (observed[..., None] & self.is_input).flatten(1)
-        own_weights = row_weights.double()
-        fitted = fit_factors(inputs.double(), mask.double(), self.n_factors, weights=own_weights)
+        return inputs.double(), mask.double(), row_weights.double()
+
+    def set_analysis(self, fitted: FactorAnalysis) -> None:
+        """Start from a factor analysis of the `analysis_inputs`."""
         self.flat_loadings.data = fitted.loadings.float().flatten()
         self.log_precision.data = -fitted.noise.log().float()
         shift = fitted.mean.float().view(self.is_input.shape)[:, 0]

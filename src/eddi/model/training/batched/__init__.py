@@ -1,0 +1,1 @@
+"""Stages of training that several networks take at once."""
