@@ -9,6 +9,7 @@ from eddi.reward.enumeration import AnswerColumns
 
 REVEALED = RevealedVariables(question=np.array([0, 1]), variable=np.array([2, 0]), is_single=True)
 SUPPORT = AnswerSupport(
+    head=None,
     parts=(),
     first=np.array([0, 2, 4]),
     count=np.array([2, 2, 3]),

@@ -9,6 +9,8 @@ import torch
 
 import eddi
 from eddi import PartialVAE, Schema, Variable
+from eddi.model.inference.traced import N_CHECKED_CALLS, N_PLAIN_CALLS
+from eddi.model.network.atoms import N_ATOMS
 from eddi.model.recipe import DEFAULT
 from eddi.reward.mutual_information import mutual_information
 from eddi.table.evidence import Evidence
@@ -147,3 +149,18 @@ def test_the_first_rewards_are_cached_until_the_model_is_fitted_again(people_sch
     assert torch.equal(first, first_rewards())
     model.fit(people(100, 1))
     assert not torch.allclose(first, first_rewards())
+
+
+@pytest.mark.parametrize("target", ["age", "visits", "smoker", "stage", "town"])
+def test_rewards_of_one_row_are_traced_and_stay_the_same(fitted, people, target):
+    position, n_calls = fitted.schema.position(target), 2 * (N_PLAIN_CALLS + N_CHECKED_CALLS)
+    hidden = np.random.default_rng(1).random((40, 8)) < 0.6
+    hidden[:, position] = True
+    rows = fitted.evidence(people(40, 3)).hide(hidden)
+    together = mutual_information(fitted, rows, [target], n_draws=10, seed=0)
+    for number in range(n_calls):
+        mutual_information(fitted, rows[[number % 40]], [target], n_draws=10, seed=0)
+    traced = fitted.cache.get(("row_rewards", (position,), N_ATOMS), lambda: pytest.fail("no trace"))
+    assert traced.is_traced
+    alone = [mutual_information(fitted, rows[[k]], [target], n_draws=10, seed=0) for k in range(40)]
+    torch.testing.assert_close(torch.cat(alone), together, rtol=1e-4, atol=1e-6)

@@ -231,7 +231,7 @@ class FittedModel(LearnedAttributes):
 
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
-        return self._encodings.get(evidence, lambda: self.frozen.encode(self.code(evidence)))
+        return self._encodings.get(evidence, lambda: self.frozen.encode_inputs(*self.inputs(evidence)))
 
     @cached_property
     def _encodings(self) -> EncodingMemory:

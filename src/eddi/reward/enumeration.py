@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from eddi.model.inference.answer_support import AnswerProbabilities, AnswerSupport
+from eddi.model.inference.traced import is_tracing
 from eddi.reward.candidates import RevealedVariables
 
 
@@ -31,7 +32,10 @@ class EnumeratedAnswers:
     @property
     def other(self) -> Tensor | None:
         """The answers that the support does not contain, since they depend on the row; None if none."""
-        return None if self.depends_on_row is None else self.depends_on_row.nonzero()[:, 0]
+        if self.depends_on_row is None:
+            return None
+        places = self.depends_on_row.nonzero()[:, 0]
+        return places if is_tracing() or len(places) else None
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class AnswerColumns:
 
     def select(self, answers: AnswerProbabilities, is_open: Tensor, rows: slice) -> EnumeratedAnswers:
         """The answers of some rows to their open pairs [rows, pairs] that are possible."""
+        if len(is_open) == 1:
+            return self._select_of_row(answers, is_open)
         probabilities = answers.probabilities[rows].index_select(1, self.place)  # [rows, columns]
         is_candidate = is_open[rows].index_select(1, self.pair) & (probabilities > 0)
         index = is_candidate.flatten().nonzero()[:, 0]
@@ -76,5 +82,24 @@ class AnswerColumns:
             variables=self.variable.index_select(0, column),
             values=answers.values[rows].flatten().index_select(0, cell),
             probabilities=probabilities.flatten().index_select(0, index),
+            depends_on_row=depends_on_row,
+        )
+
+    def _select_of_row(self, answers: AnswerProbabilities, is_open: Tensor) -> EnumeratedAnswers:
+        """The same for a single row, with fewer operations."""
+        probabilities = answers.probabilities[0].index_select(0, self.place)  # [columns]
+        is_candidate = is_open[0].index_select(0, self.pair) & (probabilities > 0)
+        column = is_candidate.nonzero()[:, 0]
+        place = self.place.index_select(0, column)
+        depends_on_row = answers.depends_on_row
+        if depends_on_row is not None:
+            depends_on_row = depends_on_row[0].index_select(0, place)
+        return EnumeratedAnswers(
+            rows=torch.zeros_like(place),
+            places=place,
+            questions=self.question.index_select(0, column),
+            variables=self.variable.index_select(0, column),
+            values=answers.values[0].index_select(0, place),
+            probabilities=probabilities.index_select(0, column),
             depends_on_row=depends_on_row,
         )

@@ -7,8 +7,9 @@ error, because answers are enumerated, except those of questions that reveal sev
 which are drawn.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,6 +20,8 @@ from eddi.model.base import NetworkModel
 from eddi.model.inference.answer_support import AnswerSupport
 from eddi.model.inference.frozen import Encoding
 from eddi.model.inference.marginal_predictor import MarginalPredictor
+from eddi.model.inference.support_head import SupportOutputs
+from eddi.model.inference.traced import TracedFunction
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, FactorUpdates
@@ -82,7 +85,34 @@ def _rewards(
     if captured is not None and len(evidence) and (rewards := captured(model, evidence)) is not None:
         return rewards
     with torch.inference_mode():
+        if (
+            len(evidence) == 1
+            and (rewards := _row_rewards(model, evidence, target, settings)) is not None
+        ):
+            return rewards
         return RewardContext.from_evidence(model, evidence, target).rewards(settings)
+
+
+def _row_rewards(
+    model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
+) -> Tensor | None:
+    """The rewards of a single row by a traced function; None if its answers are drawn, or on a GPU."""
+    revealed = RevealedVariables.from_model(model, target)
+    is_target_observed = evidence.observed[0, target].any()
+    if not revealed.is_single or is_target_observed or model.frozen.device.type != "cpu":
+        return None
+    is_open = revealed.find_open(evidence.observed, target)
+    if not is_open.any():
+        return torch.zeros((1, len(model.schema.questions)))
+
+    def compute(is_open: Tensor, *encoding: Tensor) -> tuple[Tensor]:
+        context = RewardContext.unobserved(model, Encoding.from_tensors(encoding), target)
+        return (context.enumerated_rewards(is_open, settings),)
+
+    traced = model.cache.get(
+        ("row_rewards", tuple(target), settings.n_points), lambda: TracedFunction(compute)
+    )
+    return traced(torch.from_numpy(is_open), *model.encode(evidence).tensors())[0]
 
 
 def _find_captured(
@@ -126,7 +156,8 @@ class CandidateAnswers:
 
     def add_expectation(self, values: Tensor, total: Tensor) -> None:
         """Add the expectation over answers of ``values`` [answers] to ``total`` [rows, questions]."""
-        index = self.rows * total.shape[1] + self.questions
+        is_single = len(total) == 1
+        index = self.questions if is_single else self.rows * total.shape[1] + self.questions
         total.view(-1).index_add_(0, index, values * self.probabilities)
 
 
@@ -155,6 +186,12 @@ class RewardContext:
         predictor = model.marginal_predictor
         assert predictor is not None  # noqa: S101  # the strategies check it
         return cls(model, predictor, observed, target, predictor.target_head(target), encoding)
+
+    @classmethod
+    def unobserved(cls, model: NetworkModel, encoding: Encoding, target: list[int]) -> "RewardContext":
+        """The context of rows whose target is not observed, without what else is observed."""
+        shape = (len(encoding.first_layer), len(model.schema.variables))
+        return cls._from_encoding(model, encoding, np.zeros(shape, dtype=bool), target)
 
     @property
     def code(self) -> Tensor:
@@ -200,12 +237,25 @@ class RewardContext:
 
     def rewards(self, settings: EnumerationSettings) -> Tensor:
         """Expected information of each question about the target, in nats [rows, questions]."""
+        return self._expected_information(self.candidate_answers(settings))
+
+    def enumerated_rewards(self, is_open: Tensor, settings: EnumerationSettings) -> Tensor:
+        """The same for open pairs [rows, pairs] of a question and the only variable that it reveals."""
+        return self._expected_information(self._enumerate_answers(is_open, settings))
+
+    def _expected_information(self, candidates: Iterable[CandidateAnswers]) -> Tensor:
         rewards = self.first_layer.new_zeros((len(self.first_layer), len(self.model.schema.questions)))
-        before = self.target_head(self.features)  # [rows, outputs of the target]
-        for answers in self.candidate_answers(settings):
+        rows = self.target_head.rows
+        before = self._support_outputs.by_output.index_select(1, rows)  # [rows, outputs of the target]
+        for answers in candidates:
             after = self.target_head(self.features_after(answers))
             answers.add_expectation(self._information(answers, after, before), rewards)
         return rewards
+
+    @cached_property
+    def _support_outputs(self) -> SupportOutputs:
+        """The outputs for all variables and atoms, before the answer."""
+        return self.predictor.support_head(self.features)
 
     def _information(self, answers: CandidateAnswers, after: Tensor, before: Tensor) -> Tensor:
         """Information of each answer about the unobserved target variables, in nats [answers]."""
@@ -224,14 +274,14 @@ class RewardContext:
         is_open = revealed.find_open(self.observed, self.target)
         is_only = revealed.find_only(is_open)
         if is_only.any():
-            yield from self._enumerate_answers(is_only, settings)
+            yield from self._enumerate_answers(self._to_device(is_only), settings)
         if revealed.is_single or not (several := is_open & ~is_only).any():
             return
         cells = CandidateCells.from_mask(revealed, several, self.observed.shape[1])
         yield from self._draw_answers(cells.pairs().to(self.first_layer.device), settings)
 
     def _enumerate_answers(
-        self, is_open: NDArray[np.bool_], settings: EnumerationSettings
+        self, is_open: Tensor, settings: EnumerationSettings
     ) -> Iterator[CandidateAnswers]:
         """Answers that reveal one variable: all its levels or atoms.
 
@@ -243,12 +293,12 @@ class RewardContext:
         columns = self.model.cache.get(
             key, lambda: AnswerColumns.from_support(support, revealed, self.first_layer.device)
         )
-        answers, mask = support(self.features), self._to_device(is_open)
-        batch_size = BATCH_ANSWERS if mask.device.type == "cpu" else GPU_BATCH_ANSWERS
+        answers = support.enumerate(self._support_outputs)
+        batch_size = BATCH_ANSWERS if is_open.device.type == "cpu" else GPU_BATCH_ANSWERS
         n_rows = max(1, batch_size // len(columns.place))
-        for start in range(0, len(mask), n_rows):
+        for start in range(0, len(is_open), n_rows):
             rows = slice(start, start + n_rows)
-            candidates = columns.select(answers, mask, rows)
+            candidates = columns.select(answers, is_open, rows)
             updates = self._factor_updates(rows)
             for first in range(0, len(candidates.rows), batch_size):
                 batch = candidates[first : first + batch_size]
@@ -258,6 +308,8 @@ class RewardContext:
         packed = self.predictor.frozen.factors
         if self.factors is None or packed is None:
             return None
+        if rows.stop >= len(self.factors.mean) and not rows.start:
+            return packed.updates(self.factors)
         return packed.updates(FactorPosterior(self.factors.mean[rows], self.factors.covariance[rows]))
 
     def _candidate_answers(
@@ -272,13 +324,15 @@ class RewardContext:
         terms = support.terms.index_select(0, enumerated.places)
         inputs = None if support.inputs is None else support.inputs.index_select(0, enumerated.places)
         if (other := enumerated.other) is not None:
-            values, owners = enumerated.values[other], variables[other]
+            values = enumerated.values.index_select(0, other)
+            owners = variables.index_select(0, other)
             terms[other] = frozen.first_layer_term(values, owners)
             if inputs is not None and (own_inputs := frozen.factor_inputs(values, owners)) is not None:
                 inputs[other] = own_inputs
         factors = None
         if updates is not None and inputs is not None:
-            cells = rows * self.observed.shape[1] + variables
+            is_single = len(self.first_layer) == 1
+            cells = variables if is_single else rows * self.observed.shape[1] + variables
             factors = updates.moments(rows, cells, inputs)
         return CandidateAnswers(
             rows + start if start else rows,

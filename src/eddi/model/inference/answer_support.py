@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.inference.frozen import FrozenNetwork
-from eddi.model.inference.variable_head import VariableHead
+from eddi.model.inference.support_head import SupportHead, SupportOutputs
+from eddi.model.inference.traced import is_tracing
 from eddi.model.network.atoms import Atoms, merge_atoms
 from eddi.model.network.features import Features
 from eddi.model.network.heads import Head
@@ -51,6 +52,7 @@ class AnswerProbabilities:
 class AnswerSupport:
     """The possible answers to every variable."""
 
+    head: SupportHead
     parts: "tuple[_FullSupport | _MergedSupport | QuantitySupport, ...]"
     first: NDArray[np.int64]  # [variables] position of the first answer to each
     count: NDArray[np.int64]  # [variables] number of answers to each
@@ -59,10 +61,16 @@ class AnswerSupport:
 
     @classmethod
     def from_marginals(
-        cls, marginals: Marginals, frozen: FrozenNetwork, n_points: int
+        cls,
+        marginals: Marginals,
+        frozen: FrozenNetwork,
+        n_points: int,
+        *,
+        head: SupportHead | None = None,
     ) -> "AnswerSupport":
         """Enumerate the answers, at most ``n_points`` for a quantity."""
-        parts = tuple(_build_parts(marginals, frozen, n_points))
+        head = head or SupportHead.from_marginals(marginals, frozen)
+        parts = tuple(_build_parts(marginals, head, n_points))
         variables = np.array([variable for part in parts for variable in part.variables])
         counts = np.array([count for part in parts for count in part.counts])
         first, count = np.zeros_like(counts), np.zeros_like(counts)
@@ -71,11 +79,15 @@ class AnswerSupport:
         owners = torch.from_numpy(np.repeat(variables, counts)).to(frozen.device)
         values = torch.cat([part.values for part in parts])
         terms = frozen.first_layer_term(values, owners)
-        return cls(parts, first, count, terms, frozen.factor_inputs(values, owners))
+        return cls(head, parts, first, count, terms, frozen.factor_inputs(values, owners))
 
     def __call__(self, features: Features) -> AnswerProbabilities:
         """The answers and their probabilities for the hidden features of each row."""
-        found = [part(features) for part in self.parts]
+        return self.enumerate(self.head(features))
+
+    def enumerate(self, outputs: SupportOutputs) -> AnswerProbabilities:
+        """The same for the outputs of `head`."""
+        found = [part(outputs) for part in self.parts]
         if len(found) == 1:
             return found[0]
         values = torch.cat([part.values for part in found], dim=1)
@@ -98,7 +110,7 @@ class _DiscreteVariables:
     variables: list[int]
     counts: list[int]  # number of values of each
     values: Tensor  # [variables, max count]
-    probabilities: Callable[[Features], Tensor]  # to [rows, variables, max count]; padding has 0
+    probabilities: Callable[[SupportOutputs], Tensor]  # to [rows, variables, max count]; padding has 0
 
     def select(self, places: list[int]) -> "_DiscreteVariables":
         """The variables at these places."""
@@ -109,7 +121,7 @@ class _DiscreteVariables:
             variables=[self.variables[place] for place in places],
             counts=[self.counts[place] for place in places],
             values=self.values[index],
-            probabilities=lambda features: self.probabilities(features).index_select(1, index),
+            probabilities=lambda outputs: self.probabilities(outputs).index_select(1, index),
         )
 
 
@@ -122,10 +134,13 @@ class _FullSupport:
         width = discrete.values.shape[1]
         cells = [row * width + n for row, count in enumerate(discrete.counts) for n in range(count)]
         self._cells = torch.tensor(cells, device=discrete.values.device)
+        self._has_padding = len(cells) < discrete.values.numel()
         self.values = discrete.values.flatten()[self._cells]
 
-    def __call__(self, features: Features) -> AnswerProbabilities:
-        probabilities = self._probabilities(features).flatten(1).index_select(1, self._cells)
+    def __call__(self, outputs: SupportOutputs) -> AnswerProbabilities:
+        probabilities = self._probabilities(outputs).flatten(1)
+        if self._has_padding:
+            probabilities = probabilities.index_select(1, self._cells)
         return AnswerProbabilities(self.values.expand(len(probabilities), -1), probabilities)
 
 
@@ -137,8 +152,8 @@ class _MergedSupport:
         self._discrete, self._n = discrete, n
         self.values = _first_values(discrete, n)
 
-    def __call__(self, features: Features) -> AnswerProbabilities:
-        probabilities = self._discrete.probabilities(features)
+    def __call__(self, outputs: SupportOutputs) -> AnswerProbabilities:
+        probabilities = self._discrete.probabilities(outputs)
         values, merged = merge_atoms(self._discrete.values, probabilities, self._n)
         depends_on_row = torch.ones_like(merged, dtype=torch.bool)
         return AnswerProbabilities(values.flatten(1), merged.flatten(1), depends_on_row.flatten(1))
@@ -152,41 +167,46 @@ class QuantitySupport:
     value). Otherwise atoms are better, because their distribution can have any shape.
     """
 
-    def __init__(self, discrete: _DiscreteVariables, spread: Tensor, head: VariableHead, n: int) -> None:
+    def __init__(
+        self, discrete: _DiscreteVariables, spread: Tensor, marginals: Marginals, n: int
+    ) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
-        self._discrete, self.head, self._n = discrete, head, n
+        self._discrete, self._n = discrete, n
+        self._heads = marginals.subset(discrete.variables).to(spread.device)
+        self._rows = torch.tensor(
+            marginals.subset_rows(self._heads, discrete.variables), device=spread.device
+        )
         self.values = _first_values(discrete, n)
         has_ties = (spread == 0).any(1)
         self.max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
         self.second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
         n_points = min(n, N_POINTS)
-        self.is_merged = n < discrete.values.shape[1]
+        self.is_merged, self._n_padding = n < discrete.values.shape[1], n - n_points
         self.point_levels = (
             normal_levels(n_points).to(spread.device)[:, None, None].expand(-1, 1, len(spread))
         )
         self.point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
 
-    def __call__(self, features: Features) -> AnswerProbabilities:
-        probabilities = self._discrete.probabilities(features)  # [rows, variables, atoms]
-        outputs = self.head(features)
-        predicted = self.head.heads.predictive_scale(outputs).square()  # [rows, variables]
+    def __call__(self, support_outputs: SupportOutputs) -> AnswerProbabilities:
+        probabilities = self._discrete.probabilities(support_outputs)  # [rows, variables, atoms]
+        outputs = support_outputs.by_output.index_select(1, self._rows)
+        predicted = self._heads.predictive_scale(outputs).square()  # [rows, variables]
         is_coarse = self._variance(probabilities) > self.max_ratio * predicted
         values = self._discrete.values.expand_as(probabilities)
         if self.is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
         # On a GPU, the question whether any row is coarse would wait for the answer.
-        has_coarse = is_coarse.is_cuda or bool(is_coarse.any())
+        has_coarse = is_coarse.is_cuda or is_tracing() or bool(is_coarse.any())
         if not has_coarse and not self.is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
-            points = self.head.heads.quantile(outputs[None], self.point_levels).movedim(0, -1)
-            points = F.pad(points, (0, self._n - points.shape[-1]))
+            points = self._heads.quantile(outputs[None], self.point_levels).movedim(0, -1)
+            points = F.pad(points, (0, self._n_padding))
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self.point_probabilities, probabilities)
-        depends_on_row = (is_coarse | self.is_merged)[..., None].expand_as(values)
-        return AnswerProbabilities(
-            values.flatten(1), probabilities.flatten(1), depends_on_row.flatten(1)
-        )
+        depends_on_row = torch.ones_like(is_coarse) if self.is_merged else is_coarse
+        mask = depends_on_row[..., None].expand_as(values)
+        return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), mask.flatten(1))
 
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""
@@ -211,19 +231,19 @@ def normal_levels(n: int) -> Tensor:
 
 
 def _build_parts(
-    marginals: Marginals, frozen: FrozenNetwork, n_points: int
+    marginals: Marginals, support_head: SupportHead, n_points: int
 ) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     if marginals.atoms is not None:
-        yield from _build_quantity_parts(marginals, marginals.atoms, frozen, n_points)
-    for head in marginals.heads():
+        yield from _build_quantity_parts(marginals, marginals.atoms, n_points)
+    for head in support_head.head.groups:
         if head.likelihood.has_levels:
-            discrete = _from_levels(marginals, frozen, head)
+            discrete = _from_levels(marginals, head)
             specs = [marginals.specs[variable] for variable in discrete.variables]
             yield from _full_or_merged(discrete, n_points, [_can_merge(spec) for spec in specs])
 
 
 def _build_quantity_parts(
-    marginals: Marginals, atoms: Atoms, frozen: FrozenNetwork, n_points: int
+    marginals: Marginals, atoms: Atoms, n_points: int
 ) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     discrete = _from_atoms(atoms, marginals.quantities.tolist())
     has_spread = (atoms.spread > 0).any(1).tolist()
@@ -231,9 +251,8 @@ def _build_quantity_parts(
         yield from _full_or_merged(discrete.select(fixed), n_points, [True] * len(fixed))
     if other := [place for place, spread in enumerate(has_spread) if spread]:
         selected = discrete.select(other)
-        head = VariableHead.from_marginals(marginals, frozen, selected.variables)
         n = min(n_points, atoms.values.shape[1])
-        yield QuantitySupport(selected, atoms.spread[other], head, n)
+        yield QuantitySupport(selected, atoms.spread[other], marginals, n)
 
 
 def _full_or_merged(
@@ -252,25 +271,20 @@ def _can_merge(spec: VariableSpec) -> bool:
 
 
 def _from_atoms(atoms: Atoms, quantities: list[int]) -> _DiscreteVariables:
-    weight, bias = atoms.layer.weight, atoms.layer.bias + atoms.padding_logits().flatten()
-    shape = atoms.values.shape
     return _DiscreteVariables(
         variables=quantities,
         counts=(1 + atoms.upper.isfinite().sum(1)).tolist(),
         values=atoms.values,
-        probabilities=lambda features: (
-            F.linear(features.inputs, weight, bias).view(-1, *shape).softmax(-1)
-        ),
+        probabilities=lambda outputs: outputs.atom_logits.softmax(-1),
     )
 
 
-def _from_levels(marginals: Marginals, frozen: FrozenNetwork, head: Head) -> _DiscreteVariables:
+def _from_levels(marginals: Marginals, head: Head) -> _DiscreteVariables:
     likelihood, variables = head.likelihood, head.variables.tolist()
-    own_head = VariableHead.from_marginals(marginals, frozen, variables)
     counts = [marginals.specs[variable].n_levels for variable in variables]
     return _DiscreteVariables(
         variables=variables,
         counts=counts,
-        values=torch.arange(float(max(counts)), device=frozen.device).expand(len(counts), -1),
-        probabilities=lambda features: likelihood.probabilities(own_head(features)),
+        values=torch.arange(float(max(counts)), device=head.variables.device).expand(len(counts), -1),
+        probabilities=lambda outputs: likelihood.probabilities(outputs.by_output[:, head.outputs]),
     )

@@ -5,13 +5,15 @@ by it. Everything that depends on the weights alone is therefore computed once. 
 this class; the back ends of the paper's reward (`reward.paper`) pack its weights once more.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from eddi.model.inference.traced import TracedFunction
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.features import Features
 from eddi.model.network.mlp import MLP, Weights, forward_layers
@@ -32,6 +34,18 @@ class Encoding:
     first_layer: Tensor  # [rows, width] output of the tail's linear first layer, without factors
     factors: FactorPosterior | None
     features: Features
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All parts as tensors."""
+        own = (self.code, self.first_layer, self.features.inputs)
+        return own if self.factors is None else (*own, self.factors.mean, self.factors.covariance)
+
+    @classmethod
+    def from_tensors(cls, tensors: Sequence[Tensor]) -> "Encoding":
+        """The inverse of `tensors`."""
+        code, first_layer, inputs, *moments = tensors
+        factors = FactorPosterior(*moments) if moments else None
+        return cls(code, first_layer, factors, Features(inputs, factors))
 
 
 class EncodingMemory:
@@ -109,6 +123,17 @@ class FrozenNetwork:
         """The output of every layer for a code [rows, width]."""
         first, factors = self.first_layer(code), self.factor_posterior(code)
         return Encoding(code, first, factors, self.features_from(first, factors))
+
+    def encode_inputs(self, values: Tensor, observed: Tensor) -> Encoding:
+        """The output of every layer for coded values and 0/1 observed, both [rows, variables]."""
+        if len(values) == 1 and self.device.type == "cpu":
+            return Encoding.from_tensors(self._encode_row(values, observed))
+        return self.encode(self.code(values, observed))
+
+    @cached_property
+    def _encode_row(self) -> TracedFunction:
+        """The tensors of the encoding of a single row."""
+        return TracedFunction(lambda *inputs: self.encode(self.code(*inputs)).tensors())
 
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""

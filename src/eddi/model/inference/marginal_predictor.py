@@ -7,6 +7,7 @@ from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import AnswerSupport
 from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.inference.predictive import PredictiveDistribution
+from eddi.model.inference.support_head import SupportHead
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
 from eddi.model.network.features import Features
@@ -34,6 +35,13 @@ class MarginalPredictor:
             ("target_head", key), lambda: VariableHead.from_marginals(self.marginals, self.frozen, key)
         )
 
+    @property
+    def support_head(self) -> SupportHead:
+        """The heads of all variables and the atoms of quantities as one layer."""
+        return self._cache.get(
+            "support_head", lambda: SupportHead.from_marginals(self.marginals, self.frozen)
+        )
+
     def distribution(
         self, features: Features, variables: Sequence[int] | None = None
     ) -> PredictiveDistribution:
@@ -49,5 +57,7 @@ class MarginalPredictor:
         """The possible answers to every variable, at most ``n_points`` for a quantity."""
         return self._cache.get(
             ("answer_support", n_points),
-            lambda: AnswerSupport.from_marginals(self.marginals, self.frozen, n_points),
+            lambda: AnswerSupport.from_marginals(
+                self.marginals, self.frozen, n_points, head=self.support_head
+            ),
         )

@@ -84,26 +84,29 @@ class PredictiveDistribution:
 
     def interval(self, variables: list[int]) -> tuple[Tensor, Tensor]:
         """Both ends of the calibrated central 90% interval, in coded values [rows, n] each."""
-        low = self.quantile(self.tail_mass, variables)
-        return low, self.quantile(1 - self.tail_mass, variables)
+        both = torch.stack([self.tail_mass, 1 - self.tail_mass])  # [2, rows, variables]
+        low, high = self.quantile(both, variables).unbind()
+        return low, high
 
     def quantile(self, level: Tensor, variables: list[int]) -> Tensor:
-        """Quantiles at ``level`` [rows, variables] of some variables, in coded values [rows, n]."""
+        """Quantiles at ``level`` [..., rows, variables] of some variables, in coded values [..., rows, n]."""
         quantiles: dict[int, Tensor] = {}
         for head in self.heads.heads():
             own = head.variables.tolist()
             if set(variables) & set(own):
-                columns = self._head_quantile(head, level[:, head.variables]).unbind(-1)
+                columns = self._head_quantile(head, level[..., head.variables]).unbind(-1)
                 quantiles.update(zip(own, columns, strict=True))
         return torch.stack([quantiles[variable] for variable in variables], dim=-1)
 
     def _head_quantile(self, head: Head, level: Tensor) -> Tensor:
         """By bisection: a mixture's quantile lies between those of its components."""
         outputs = self.outputs[..., head.outputs]
+        if len(outputs) == 1:
+            return head.likelihood.quantile(outputs[0], level)
+        if level.dim() > 2:
+            return torch.stack([self._head_quantile(head, part) for part in level])
         shape = (*outputs.shape[:-1], len(head.variables))
         components = head.likelihood.quantile(outputs, level.expand(shape))
-        if len(components) == 1:
-            return components[0]
         low, high = components.amin(0), components.amax(0)  # [rows, n]
         for _ in range(N_BISECTIONS):
             middle = 0.5 * (low + high)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -24,7 +25,8 @@ def summarise(
     chunks: Iterable[PredictiveDistribution], schema: Schema, coding: Coding, names: Sequence[str]
 ) -> Predictions:
     """Predictions of the named variables, from the distributions of consecutive chunks of rows."""
-    summaries = [_summarise_chunk(chunk, schema, coding, names) for chunk in chunks]
+    with torch.inference_mode():
+        summaries = [_summarise_chunk(chunk, schema, coding, names) for chunk in chunks]
     by_name = zip(names, *summaries, strict=True)
     return Predictions(
         {
@@ -41,8 +43,9 @@ def _summarise_chunk(
     positions = schema.positions(names)
     places = chunk.places(positions)
     mean, sd = (moment[:, places].double().cpu().numpy() for moment in chunk.moments())
-    ends = [_decode(chunk, coding, end, positions) for end in chunk.interval(places)]
-    interval = np.stack(ends, axis=-1)  # [rows, n, 2]
+    low, high = chunk.interval(places)
+    ends = _decode(chunk, coding, torch.cat([low, high]), positions)
+    interval = np.stack(np.split(ends, 2), axis=-1)  # [rows, n, 2]
     probabilities = dict(chunk.probabilities())
     return [
         (

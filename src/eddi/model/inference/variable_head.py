@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +13,7 @@ from eddi.model.network.factors.factor_model import FactorMoments, FactorPosteri
 from eddi.model.network.factors.hazard_regression import HazardRegression
 from eddi.model.network.features import Features
 from eddi.model.network.hazards import DiscreteHazard
-from eddi.model.network.heads import Heads
+from eddi.model.network.heads import Head, Heads
 from eddi.model.network.marginals import FactorHead, Marginals
 from eddi.model.network.mlp import Weights
 
@@ -23,6 +24,7 @@ class VariableHead:
 
     heads: Heads
     weights: Weights
+    rows: Tensor  # [outputs] the same outputs among those of all variables
     factor_head: FactorHead | None  # outputs of the factor model; None if they are not used
     regression: HazardRegression | None  # of survival variables on the factors; None without either
 
@@ -32,18 +34,15 @@ class VariableHead:
     ) -> "VariableHead":
         """The heads of these variables (positions)."""
         heads = marginals.subset(variables).to(frozen.device)
-        rows: list[int] = []
-        for head in heads.heads():
-            rows += marginals.output_rows([variables[place] for place in head.variables.tolist()])
         assert frozen.marginal_layer is not None  # noqa: S101  # it comes with the marginal heads
         weight, bias = frozen.marginal_layer
-        chosen = torch.tensor(rows, device=weight.device)
+        chosen = torch.tensor(marginals.subset_rows(heads, variables), device=weight.device)
         factor_head = marginals.factor_head(frozen.factors, variables)
         used = None if factor_head is None else factor_head.only_used()
         regression = None
         if frozen.factors is not None:
             regression = HazardRegression.from_heads(heads, variables, frozen.factors)
-        return cls(heads, (weight[chosen], bias[chosen]), used, regression)
+        return cls(heads, (weight[chosen], bias[chosen]), chosen, used, regression)
 
     def __call__(self, features: Features) -> Tensor:
         """Likelihood parameters [..., outputs of the variables] for hidden features."""
@@ -75,15 +74,22 @@ class VariableHead:
         """KL(after || before) in nats, summed over the variables."""
         return self.kl_by_variable(after, before).sum(-1)
 
+    @cached_property
+    def groups(self) -> tuple[Head, ...]:
+        """The groups of variables that share a likelihood, in the order of the outputs."""
+        return tuple(self.heads.heads())
+
     @property
     def order(self) -> Tensor:
         """The variables (places among the chosen ones) in the order of `kl_by_variable`."""
-        return torch.cat([head.variables for head in self.heads.heads()])
+        return torch.cat([head.variables for head in self.groups])
 
     def kl_by_variable(self, after: Tensor, before: Tensor) -> Tensor:
         """KL(after || before) of each variable [..., variables], in the order of the heads."""
+        if len(self.groups) == 1:
+            return self.groups[0].likelihood.kl(after, before)
         parts = [
             head.likelihood.kl(after[..., head.outputs], before[..., head.outputs])
-            for head in self.heads.heads()
+            for head in self.groups
         ]
         return torch.cat(parts, dim=-1)

@@ -93,8 +93,8 @@ class Heads(nn.Module):
 
     def moments(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance in the table's own units, each [..., variables]."""
-        mean = self._map(lambda head, out: head.moments(out)[0], outputs)
-        return mean, self._map(lambda head, out: head.moments(out)[1], outputs)
+        mean, variance = self._map(lambda head, out: torch.stack(head.moments(out)), outputs).unbind()
+        return mean, variance
 
     def cdf(self, outputs: Tensor, values: Tensor) -> Tensor:
         """P(X_d <= coded value) of every variable [..., variables]."""

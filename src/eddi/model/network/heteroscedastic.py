@@ -16,6 +16,7 @@ from eddi.model.network.likelihood import LOG_SQRT_2PI, Count, Likelihood, Varia
 
 LOGISTIC_SCALE = math.sqrt(3) / math.pi  # scale of a logistic distribution with standard deviation 1
 MIN_SCALE = 1e-4  # of an inverted scale
+MAX_SCALE = 80.0  # of an inverted scale, whose exponential is finite in float32
 
 
 class HasScaleOutput(ABC):
@@ -120,9 +121,8 @@ class HeteroscedasticCount(Count, HasScaleOutput):
 
 
 def invert_softplus(scale: Tensor) -> Tensor:
-    """The x with softplus(x) = ``scale``; scales near 0 or below become MIN_SCALE."""
-    scale = scale.clamp(min=MIN_SCALE)
-    return scale + torch.log(-torch.expm1(-scale))
+    """The x with softplus(x) = ``scale``, which is limited to the range from MIN_SCALE to MAX_SCALE."""
+    return torch.log(torch.expm1(scale.clamp(MIN_SCALE, MAX_SCALE)))
 
 
 def calibrate_scale(scale: Tensor, calibration_params: Tensor) -> Tensor:

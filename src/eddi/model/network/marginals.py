@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -166,16 +167,19 @@ class Marginals(Heads):
             QuantityPrediction.from_heads(heads, variables, packed),
             HazardRegression.from_heads(heads, variables, packed),
         )
-        own = [row for head in heads.heads() for row in self._rows_of(head, variables)]
-        rows = torch.tensor(own, device=self.log_shares.device)
+        rows = torch.tensor(self.subset_rows(heads, variables), device=self.log_shares.device)
         return FactorHead(
             tuple(part for part in parts if part is not None),
             self.factor_share[rows],
             self.log_shares[rows],
         )
 
-    def _rows_of(self, head: Head, variables: Sequence[int]) -> list[int]:
-        return self.output_rows([variables[place] for place in head.variables.tolist()])
+    def subset_rows(self, heads: Heads, variables: Sequence[int]) -> list[int]:
+        """The outputs that those of ``heads``, the `subset` of some variables, are among all outputs."""
+        rows: list[int] = []
+        for head in heads.heads():
+            rows += self.output_rows([variables[place] for place in head.variables.tolist()])
+        return rows
 
     def output_rows(self, variables: Sequence[int]) -> list[int]:
         """The outputs of these variables of one kind, in the order of their likelihood."""
@@ -199,15 +203,29 @@ class FactorHead:
 
     def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Outputs of the factor model [..., outputs]."""
-        outputs = self.log_shares.expand(*factors.mean.shape[:-1], -1)
-        for part in self.parts:
-            outputs = outputs.index_add(-1, part.rows, part(factors))
-        return outputs
+        parts = [part(factors) for part in self.parts]
+        joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        if self._order is not None:
+            ordered = joined if self._is_ordered else joined.index_select(-1, self._order)
+            return ordered + self.log_shares
+        outputs = self.log_shares.expand(*joined.shape[:-1], -1)
+        return outputs.index_add(-1, torch.cat([part.rows for part in self.parts]), joined)
+
+    @cached_property
+    def _order(self) -> Tensor | None:
+        """The place of each output among those of all parts; None if some have no part."""
+        rows = torch.cat([part.rows for part in self.parts])
+        return torch.argsort(rows) if len(rows) == len(self.share) else None
+
+    @cached_property
+    def _is_ordered(self) -> bool:
+        """Whether the outputs of all parts are in order."""
+        return self._order is not None and self._order.tolist() == list(range(len(self.share)))
 
     def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
         """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
         assert factors is not None  # noqa: S101  # this head comes with factors
-        return outputs + self.share * self.outputs(factors)
+        return torch.addcmul(outputs, self.share, self.outputs(factors))
 
 
 def group_by_scale(scale: Tensor, group_edges: Tensor) -> Tensor:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
+from eddi.model.network.factors.products import look_up
+
 NO_KNOT = torch.inf  # position of a padding knot, which no value exceeds
 
 
@@ -58,20 +60,21 @@ class TermTable:
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""
         segment, distance = self.locate(values, variables)
-        height, slope = self.lines[segment].chunk(2, dim=-1)
+        height, slope = look_up(self.lines, segment).chunk(2, dim=-1)
         terms = torch.addcmul(height, distance[..., None], slope)
         return terms.relu_() if self.has_relu else terms
 
     def locate(self, values: Tensor, variables: Tensor) -> tuple[Tensor, Tensor]:
         """The segment of each answer, and its distance from the start of the segment, both [..., n]."""
-        inputs = values if self.unit is None else values * self.unit[variables]
-        first = self.first[variables]
-        segment = first + _count_below(self.knots[variables], inputs)
+        inputs = values if self.unit is None else values * self.unit.index_select(0, variables)
+        first = self.first.index_select(0, variables)
+        segment = first + _count_below(self.knots.index_select(0, variables), inputs)
         if self.by_level is not None:
+            by_level = self.by_level.index_select(0, variables)
             # A drawn quantity may be infinite, which is no level.
-            level = torch.where(self.by_level[variables], values, 0.0).long()
-            segment = torch.where(self.by_level[variables], first + level, segment)
-        return segment, inputs - self.start[segment]
+            level = torch.where(by_level, values, 0.0).long()
+            segment = torch.where(by_level, first + level, segment)
+        return segment, inputs - look_up(self.start, segment)
 
 
 def _count_below(knots: Tensor, inputs: Tensor) -> Tensor:

@@ -33,7 +33,8 @@ class PackedQuantities:
         cls, support: QuantitySupport, predictor: MarginalPredictor
     ) -> "PackedQuantities | None":
         """Pack the support of quantities; None unless all of them are real and no atoms are merged."""
-        (first, *others) = support.head.heads.heads()
+        head = predictor.target_head(support.variables)
+        (first, *others) = head.heads.heads()
         likelihood, atoms = first.likelihood, predictor.marginals.atoms
         if others or atoms is None or support.is_merged:
             return None
@@ -42,7 +43,7 @@ class PackedQuantities:
         places = [predictor.marginals.quantities.tolist().index(v) for v in support.variables]
         layer, shape = atoms.layer, atoms.values.shape
         bias = layer.bias.view(shape) + atoms.padding_logits()
-        (weight, head_bias), n_atoms = support.head.weights, shape[1]
+        (weight, head_bias), n_atoms = head.weights, shape[1]
         levels = torch.special.ndtri(support.point_levels[:, 0, 0].double()).float()
         points = F.pad(levels, (0, n_atoms - len(levels)))
         return cls(
@@ -53,7 +54,7 @@ class PackedQuantities:
             ),
             atoms=atoms.values[places].contiguous(),
             second_moments=support.second_moments.contiguous(),
-            constants=_pack_constants(support, likelihood),
+            constants=_pack_constants(support, head.factor_head, likelihood),
             points=torch.stack([points, support.point_probabilities]),
             floor=likelihood.floor,
         )
@@ -75,9 +76,11 @@ class PackedQuantities:
         )  # fmt: skip
 
 
-def _pack_constants(support: QuantitySupport, likelihood: HeteroscedasticGaussian) -> Tensor:
+def _pack_constants(
+    support: QuantitySupport, head: FactorHead | None, likelihood: HeteroscedasticGaussian
+) -> Tensor:
     """Shares and log shares of means and scales, mean, noise, stretch, power and the maximum ratio."""
-    head, n = support.head.factor_head, len(support.variables)
+    n = len(support.variables)
     own = support.max_ratio.new_zeros((6, n))
     if head is not None:
         own[:4] = torch.cat([head.share, head.log_shares]).view(4, n)
@@ -114,10 +117,12 @@ class PackedSupport:
         """Values and probabilities [rows, answers] for the hidden features of each row."""
         values = features.inputs.new_empty((len(features.inputs), self.n_answers))
         probabilities, start = torch.empty_like(values), 0
+        outputs = self.support.head(features) if None in self.packed else None
         for part, packed in zip(self.support.parts, self.packed, strict=True):
             own = slice(start, start + sum(part.counts))
             if packed is None:
-                answers = part(features)
+                assert outputs is not None  # noqa: S101  # computed for such parts
+                answers = part(outputs)
                 values[:, own], probabilities[:, own] = answers.values, answers.probabilities
             else:
                 packed.enumerate(features.inputs, factors, values[:, own], probabilities[:, own])

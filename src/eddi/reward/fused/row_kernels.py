@@ -179,7 +179,7 @@ def enumerate_points(
     values, probabilities, n_cells, n_quantities, n_variables, n_outputs, n_columns, floor,
     ATOMS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Possible answers to the quantities, with their probabilities; see `_QuantitySupport`.
+    """Possible answers to the quantities, with their probabilities; see `QuantitySupport`.
 
     ``outputs`` [rows, n_outputs] are the logits of the atoms, then means, then scales. ``quantity`` [9,
     quantities] are constants, and ``points`` [2, ATOMS] the standard normal points and their probabilities.

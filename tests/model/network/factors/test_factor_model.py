@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from eddi.model.network.factors.factor_model import LINEAR_RANGE, Factors, soft_clip
+from eddi.model.network.factors.factor_model import Factors
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -113,13 +113,6 @@ def test_more_evidence_never_increases_the_variance(factors, rows):
     before = packed.posterior(packed.code(values * observed, observed))
     after = packed.posterior(packed.code(values, torch.ones_like(observed)))
     assert (after.variance <= before.variance + 1e-5).all()
-
-
-def test_inputs_are_linear_near_the_mean_and_logarithmic_far_from_it():
-    x = torch.tensor([-1e6, -LINEAR_RANGE, 0.5, LINEAR_RANGE, 1e6])
-    clipped = soft_clip(x)
-    assert torch.equal(clipped[1:4], x[1:4])
-    assert clipped[4] == -clipped[0] < 20
 
 
 def test_factors_of_weighted_rows_are_those_of_repeated_rows():

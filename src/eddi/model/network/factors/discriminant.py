@@ -74,12 +74,19 @@ class LevelDiscriminant:
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Logits without the levels' shares [..., levels]."""
-        mean, covariance = factors.project(self.loadings)
-        matrix = covariance + self.noise
-        shift = mean[..., self.owner, :] - self.middle  # [..., levels, inputs]
-        if shift.shape[-1] == 1:
-            ratio = (self.difference * shift / matrix[..., self.owner, :, 0])[..., 0]
-        else:
-            precision = self.invert(matrix)[..., self.owner, :, :]
-            ratio = ((precision @ shift[..., None])[..., 0] * self.difference).sum(-1)
+        ratio = self._single_ratio(factors) if self.middle.shape[1] == 1 else self._ratio(factors)
         return (ratio + self.prior_term).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
+
+    def _ratio(self, factors: FactorPosterior | FactorMoments) -> Tensor:
+        """What the density of t given the evidence contributes [..., levels]."""
+        mean, covariance = factors.project(self.loadings)
+        precision = self.invert(covariance + self.noise)[..., self.owner, :, :]
+        shift = mean[..., self.owner, :] - self.middle  # [..., levels, inputs]
+        return ((precision @ shift[..., None])[..., 0] * self.difference).sum(-1)
+
+    def _single_ratio(self, factors: FactorPosterior | FactorMoments) -> Tensor:
+        """The same if every variable has one input."""
+        mean, variance = factors.project_vectors(self.loadings[:, 0])
+        shift = mean.index_select(-1, self.owner) - self.middle[:, 0]
+        matrix = (variance + self.noise[:, 0, 0]).index_select(-1, self.owner)
+        return self.difference[:, 0] * shift / matrix

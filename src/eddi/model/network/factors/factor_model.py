@@ -35,12 +35,12 @@ from torch import Tensor, nn
 from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
 from eddi.model.network.factors.inverses import invert_by_cholesky
 from eddi.model.network.factors.level_contrasts import find_contrasts, standardise
+from eddi.model.network.factors.products import look_up, multiply, project, soft_clip, sum_inputs
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 MAX_CATEGORY_INPUTS = 3  # per category; more make an update more expensive
-LINEAR_RANGE = 3.0  # standard deviations; beyond, an input grows logarithmically
 LOG_PRECISION_RANGE = (-6.0, 7.0)  # keeps the precision matrix well-conditioned in float32
 
 
@@ -111,7 +111,8 @@ class Factors(nn.Module):
 
     def inputs(self, values: Tensor, variables: Tensor) -> Tensor:
         """f(x) for coded values [..., n] of n variables [..., n, inputs]."""
-        scaled = soft_clip(values * self.unit[variables] - self.mean[variables])
+        unit, mean = (look_up(table, variables) for table in (self.unit, self.mean))
+        scaled = soft_clip(values * unit - mean)
         single = scaled[..., None]
         if self.n_inputs > 1:
             single = torch.nn.functional.pad(single, (0, self.n_inputs - 1))
@@ -254,8 +255,8 @@ class PackedFactors:
     def code_row(self, values: Tensor, variables: Tensor) -> Tensor:
         """The code [statistics] of a single row with observed values [n] of n variables."""
         inputs = self.factors.inputs(values, variables).flatten()
-        weighted = self.weighted_loadings[variables].flatten(0, 1)
-        return torch.cat([inputs @ weighted, self.triangles[variables].sum(0)])
+        weighted = self.weighted_loadings.index_select(0, variables).flatten(0, 1)
+        return torch.cat([inputs @ weighted, self.triangles.index_select(0, variables).sum(0)])
 
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, statistics]."""
@@ -267,28 +268,31 @@ class PackedFactors:
     def updates(self, prior: "FactorPosterior") -> "FactorUpdates":
         """What an answer to each variable does to the factors of each row of ``prior``."""
         flat = self.loadings.flatten(0, 1)  # [variables * inputs, K]
-        shape = (len(prior.mean), *self.precision.shape)  # [rows, variables, inputs]
+        shape = (prior.mean.shape[0], *self.precision.shape)  # [rows, variables, inputs]
         projected = (flat @ prior.covariance).view(*shape, -1)
+        before = prior.variance[:, None]
         if shape[-1] == 1:
             denominator = 1 + self.precision * (projected * self.loadings).sum(-1)
             gain = (self.precision / denominator)[..., None] * projected
+            variance = before - (gain * projected)[..., 0, :]
         else:
             weighted = self.precision[..., None] * projected
             system = weighted @ self.loadings.mT + torch.eye(shape[-1], device=flat.device)
             gain = torch.linalg.solve_ex(system, weighted).result  # a check would wait for the GPU
+            variance = before - (gain * projected).sum(-2)
         return FactorUpdates(
             prior=prior,
             expected=(prior.mean @ flat.T).view(-1, shape[-1]),
             projected=projected.flatten(0, 1),
             gain=gain.flatten(0, 1),
-            variance=(prior.variance[:, None] - (gain * projected).sum(-2)).flatten(0, 1),
+            variance=variance.flatten(0, 1),
         )
 
     def posterior(self, statistics: Tensor) -> "FactorPosterior":
         """Mean and covariance of the factors from their part of the code [..., statistics]."""
         k = self.factors.n_factors
         information, triangle = statistics[..., :k], statistics[..., k:]
-        matrix = triangle[..., self.factors.unpack].view(*triangle.shape[:-1], k, k)
+        matrix = triangle.index_select(-1, self.factors.unpack).view(*triangle.shape[:-1], k, k)
         identity = torch.eye(k, device=matrix.device, dtype=matrix.dtype)
         covariance = self.factors.invert(matrix + identity)
         return FactorPosterior((covariance @ information[..., None])[..., 0], covariance)
@@ -312,11 +316,16 @@ class FactorPosterior:
 
     def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean [..., n, inputs] and covariance [..., n, inputs, inputs] of W z, for n matrices W."""
-        mean = _project(self.mean, loadings)
-        if loadings.shape[1] > 1:
-            return mean, loadings @ self.covariance[..., None, :, :] @ loadings.mT
-        half = _project(self.covariance, loadings)[..., 0]  # [..., K, n]
-        return mean, (half * loadings[:, 0].T).sum(-2)[..., None, None]
+        if loadings.shape[1] == 1:
+            mean, variance = self.project_vectors(loadings[:, 0])
+            return mean[..., None], variance[..., None, None]
+        covariance = loadings @ self.covariance[..., None, :, :] @ loadings.mT
+        return project(self.mean, loadings), covariance
+
+    def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of w z, both [..., n], for n vectors w [n, K]."""
+        half = multiply(self.covariance, loadings)  # [..., K, n]
+        return multiply(self.mean, loadings), (half * loadings.T).sum(-2)
 
 
 @dataclass(frozen=True)
@@ -340,15 +349,26 @@ class FactorUpdates:
         innovation = inputs - self.expected.index_select(0, cells)  # f(x) - W z
         prior = self.prior.mean
         mean = prior if len(prior) == 1 else prior.index_select(0, rows)
-        change = self.gain.index_select(0, cells) * innovation[..., None]
-        return FactorMoments(mean + _sum_inputs(change), self, cells)
+        gain = self.gain.index_select(0, cells)
+        if gain.shape[1] == 1:
+            return FactorMoments(torch.addcmul(mean, gain[:, 0], innovation), self, cells)
+        return FactorMoments(mean + (gain * innovation[..., None]).sum(1), self, cells)
+
+    def project_variance(self, loadings: Tensor) -> Tensor:
+        """The variance of w z after the answer [cells, n], for n vectors w [n, K]."""
+        before = self.prior.project_vectors(loadings)[1]  # [rows, n]
+        left, right = multiply(self.gain, loadings), multiply(self.projected, loadings)
+        change = sum_inputs(left * right)  # [cells, n]
+        if len(before) == 1:
+            return before - change
+        return (before[:, None] - change.view(len(before), -1, len(loadings))).flatten(0, 1)
 
     def project_covariance(self, loadings: Tensor) -> Tensor:
         """The covariance of W z after the answer [cells, n, inputs, inputs], for n matrices W."""
         before = self.prior.project(loadings)[1]  # [rows, n, inputs, inputs]
-        left = _project(self.gain, loadings)[..., :, None]  # [cells, inputs of the answer, n, inputs, 1]
-        right = _project(self.projected, loadings)[..., None, :]
-        change = _sum_inputs(left * right)  # [cells, n, inputs, inputs]
+        left = project(self.gain, loadings)[..., :, None]  # [cells, inputs of the answer, n, inputs, 1]
+        right = project(self.projected, loadings)[..., None, :]
+        change = sum_inputs(left * right)  # [cells, n, inputs, inputs]
         return (before[:, None] - change.view(len(before), -1, *change.shape[1:])).flatten(0, 1)
 
 
@@ -371,28 +391,16 @@ class FactorMoments:
 
     def project(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean [answers, n, inputs] and covariance [answers, n, inputs, inputs] of W z."""
-        mean = _project(self.mean, loadings)
+        if loadings.shape[1] == 1:
+            mean, variance = self.project_vectors(loadings[:, 0])
+            return mean[..., None], variance[..., None, None]
+        mean = project(self.mean, loadings)
         return mean, self.updates.project_covariance(loadings).index_select(0, self.cells)
 
-
-def _project(vectors: Tensor, loadings: Tensor) -> Tensor:
-    """W v for vectors [..., K] and n matrices W [n, inputs, K]: [..., n, inputs]."""
-    flat = loadings.flatten(0, 1)  # [n * inputs, K]
-    # For a single product, a matrix product would be a slow product of many vectors on a GPU.
-    products = (vectors * flat).sum(-1, keepdim=True) if len(flat) == 1 else vectors @ flat.T
-    return products.view(*products.shape[:-1], *loadings.shape[:2])
-
-
-def _sum_inputs(by_input: Tensor) -> Tensor:
-    """The sum over the inputs of [answers, inputs, ...]."""
-    return by_input[:, 0] if by_input.shape[1] == 1 else by_input.sum(1)
-
-
-def soft_clip(x: Tensor) -> Tensor:
-    """x within LINEAR_RANGE, and logarithmic growth beyond."""
-    inside = x.clamp(-LINEAR_RANGE, LINEAR_RANGE)
-    excess = x - inside
-    return inside + torch.sign(excess) * torch.log1p(excess.abs())
+    def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of w z, both [answers, n], for n vectors w [n, K]."""
+        variance = self.updates.project_variance(loadings).index_select(0, self.cells)
+        return multiply(self.mean, loadings), variance
 
 
 def _count_inputs(spec: VariableSpec) -> int:

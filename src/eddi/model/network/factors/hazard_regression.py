@@ -53,18 +53,18 @@ class HazardRegression:
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Log hazard ratios without their constant [..., variables]."""
-        mean, covariance = factors.project(self.loadings)
-        return mean[..., 0] + 0.5 * covariance[..., 0, 0]
+        mean, variance = factors.project_vectors(self.loadings[:, 0])
+        return mean + 0.5 * variance
 
     def log_hazard_sd(self, factors: FactorPosterior) -> Tensor:
         """Standard deviation of the log hazard ratios [rows, variables].
 
         It has two parts: what other answers would still change, and the uncertainty of the weights.
         """
-        _, spread = factors.project(self.loadings)
+        _, spread = factors.project_vectors(self.loadings[:, 0])
         z = factors.mean
         of_weights = torch.einsum("rk,nkl,rl->rn", z, self.covariance, z)
-        return (spread[..., 0, 0] + of_weights).clamp(min=0).sqrt()
+        return (spread + of_weights).clamp(min=0).sqrt()
 
 
 def fit_hazard_regression(

@@ -6,9 +6,11 @@ from torch import Tensor
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
     """The inverse of symmetric positive definite matrices [..., K, K]."""
-    identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
+    if not matrix.is_cuda and not matrix.requires_grad:
+        return torch.cholesky_inverse(factor)
+    identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
     covariance: Tensor = inverse.mT @ inverse
     return covariance

@@ -56,7 +56,9 @@ class QuantityPrediction:
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """The outputs [..., 2 * quantities]: means, then scales."""
-        mean, covariance = factors.project(self.loadings)
-        sd = (covariance[..., 0, 0] + self.noise).clamp(min=0).sqrt()
+        mean, variance = factors.project_vectors(self.loadings[:, 0])
+        sd = (variance + self.noise).clamp(min=0).sqrt()
+        if len(self.likelihoods) == 1:
+            return torch.cat([mean + self.mean, self.likelihoods[0][0].scale_output(sd)], dim=-1)
         scales = [likelihood.scale_output(sd[..., own]) for likelihood, own in self.likelihoods]
-        return torch.cat([mean[..., 0] + self.mean, *scales], dim=-1)
+        return torch.cat([mean + self.mean, *scales], dim=-1)

@@ -1,0 +1,114 @@
+"""Functions of tensors that run without Python between their operations.
+
+A decision about one person is a few hundred small operations, and Python takes longer between two of them
+than most of them take. A trace records the operations of one call; later calls only repeat them. What a
+function computes is still written once.
+
+`torch.jit` is deprecated, but its successors take seconds per model and need a compiler. A function that
+cannot be traced, or whose trace gives other results, is called as it is.
+"""
+
+import logging
+import warnings
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+logger = logging.getLogger(__name__)
+
+_jit: Any = torch.jit  # most of it has no types
+
+N_PLAIN_CALLS = 100  # before a function is traced: a trace takes as long as some hundred calls
+N_CHECKED_CALLS = 10  # of a trace, whose results are compared with those of the function
+
+
+def is_tracing() -> bool:
+    """Whether a function is being traced, so that no branch may depend on the values of tensors."""
+    return bool(_jit.is_tracing())
+
+
+class _Module(nn.Module):
+    """A function as a module: only modules can be frozen, which computes constant parts once."""
+
+    def __init__(self, function: Callable[..., tuple[Tensor, ...]]) -> None:
+        super().__init__()
+        self._function = function
+        self.eval()
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        return self._function(*inputs)
+
+
+class TracedFunction:
+    """A function that is traced after some calls.
+
+    Args:
+        function: from tensors to tensors, in inference mode. Its operations must not depend on the values
+            of tensors, though their sizes may.
+        n_plain_calls: number of calls before it is traced.
+    """
+
+    def __init__(
+        self, function: Callable[..., tuple[Tensor, ...]], *, n_plain_calls: int = N_PLAIN_CALLS
+    ) -> None:
+        self._function = function
+        self._n_plain_calls = n_plain_calls
+        self._n_checks = N_CHECKED_CALLS
+        self._program: Any = None
+        self._lock = Lock()  # of one trace at a time
+
+    def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """The result of the function."""
+        if self._program is not None and self._n_checks <= 0:
+            return self._run(inputs)
+        result = self._function(*inputs)
+        if self._program is not None:
+            self._check(inputs, result)
+        elif self._n_plain_calls > 0:
+            self._n_plain_calls -= 1
+        elif self._n_checks > 0 and self._lock.acquire(blocking=False):
+            try:
+                self._trace(inputs)
+            finally:
+                self._lock.release()
+        return result
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether calls run without Python."""
+        return self._program is not None and self._n_checks <= 0
+
+    def _run(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        # Optimisation would take longer than it saves.
+        with _jit.optimized_execution(False):
+            result: tuple[Tensor, ...] = self._program(*inputs)
+        return result
+
+    def _trace(self, inputs: tuple[Tensor, ...]) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about branches that depend on sizes, which are checked
+                program = _jit.trace(_Module(self._function), inputs, check_trace=False)
+                self._program = _jit.freeze(program, optimize_numerics=False)
+        except Exception as error:  # torch.jit may end on any of its own errors
+            self._give_up(str(error))
+
+    def _check(self, inputs: tuple[Tensor, ...], expected: tuple[Tensor, ...]) -> None:
+        """Compare one result of the trace with that of the function."""
+        try:
+            pairs = zip(self._run(inputs), expected, strict=True)
+            is_equal = all(torch.allclose(a, b, equal_nan=True) for a, b in pairs)
+        except RuntimeError as error:
+            self._give_up(str(error))
+            return
+        if not is_equal:
+            self._give_up("it gives other results")
+        else:
+            self._n_checks -= 1
+
+    def _give_up(self, reason: str) -> None:
+        logger.info("one row is computed in plain PyTorch, since a trace is not possible: %s", reason)
+        self._program, self._n_checks = None, 0
