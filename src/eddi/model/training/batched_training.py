@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import torch
@@ -24,10 +25,11 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
+from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
-from eddi.model.training.streaming import first_window
+from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation, split_validation
 from eddi.table.evidence import Evidence
 
@@ -57,7 +59,7 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     check_compatible([run.network for run in runs])
     samplers, validations = [], []
     splits = [split_validation(run.evidence, recipe, run.seed) for run in runs]
-    _in_threads(lambda run, split: run.network.fit_factors(first_window(split[0])), runs, splits)
+    _in_threads(partial(_fit_factors, recipe), runs, splits)
     for run, (training_rows, validation_rows) in zip(runs, splits, strict=True):
         samplers.append(
             BatchSampler(
@@ -92,6 +94,14 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     weights.use_best()
     _in_threads(_calibrate, runs, validations)
     return [state.history for state in states]
+
+
+def _fit_factors(
+    recipe: Recipe, run: Run, split: tuple[Evidence | StreamedEvidence, Evidence | None]
+) -> None:
+    fit = run.network.fit_factors(first_window(split[0]))
+    validation = Validation.if_any(split[1], recipe, seed=run.seed, device=CPU, targets=run.targets)
+    choose_shrinkage([fit], [validation])
 
 
 def _in_threads(work: Callable[..., None], *arguments: Sequence[object]) -> None:

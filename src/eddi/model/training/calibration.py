@@ -43,7 +43,6 @@ MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
 PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
 SHARE_PRIOR_ROWS = 0.25  # the same for the log odds of the factor model's share
 FIRST_SHARE = -1.0  # log odds of that share before any evidence
-MIN_SHARE = 0.1  # a smaller share changes little, and would still take time
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class CalibrationData:
         assert network.marginals is not None  # noqa: S101  # only marginal predictions are calibrated
         with torch.no_grad():
             features = network.features(network.code(batch.visible_values, batch.observed))
-            outputs = network.marginals(features.inputs)
+            outputs = network.marginal_outputs(features)
             factor_outputs = network.factor_outputs(features)
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
         return cls(outputs, factor_outputs, batch.values, batch.hidden_weights, n_observed_rows)
@@ -143,14 +142,14 @@ def _fit_share(
     start = own.new_tensor([FIRST_SHARE, *[0.0] * n_others])[:, None].expand(-1, likelihood.n_variables)
     prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, *[PRIOR_ROWS] * n_others])[:, None]
     share = torch.sigmoid(_minimise(negative_log_likelihood, start, prior_rows)[0])
-    share = torch.where((weights.sum(0) > 0) & (share >= MIN_SHARE), share, 0.0)[owner]
+    share = torch.where(weights.sum(0) > 0, share, 0.0)[owner]
     likelihood.calibration_params = kept
     assert marginals.factor_share is not None  # noqa: S101  # it comes with the factor model
     with torch.no_grad():
         outputs[:, head.outputs] += share * (other - own)
         marginals.layer.weight[head.outputs] *= 1 - share[:, None]
         marginals.layer.bias[head.outputs] *= 1 - share
-        marginals.factor_share[head.outputs] = share
+        marginals.factor_share[head.outputs] += share * (1 - marginals.factor_share[head.outputs])
 
 
 def _fit_temperature(

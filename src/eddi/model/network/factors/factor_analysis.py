@@ -1,9 +1,11 @@
 """Factor analysis by EM with missing values, shrunk so that few rows suffice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+
+from eddi.model.network.factors.shrinkage import MAX_SHRINKAGE, estimate_shrinkage
 
 N_ITERATIONS = 60  # of EM
 MIN_VARIANCE = 1e-3  # of the noise, in coded units: the upper end of factor_model.LOG_PRECISION_RANGE
@@ -18,6 +20,18 @@ class FactorAnalysis:
     loadings: Tensor  # [inputs, K]
     noise: Tensor  # [inputs] variances
     mean: Tensor  # [inputs]
+    shrinkage: float  # estimated share by which correlations should be shrunk; not yet applied
+
+    def shrink(self, multiple: float) -> "FactorAnalysis":
+        """Correlations shrunk by a multiple of the estimated share; the variances stay the same."""
+        share = min(multiple * self.shrinkage, MAX_SHRINKAGE)
+        unexplained = share * self.loadings.square().sum(1)
+        return replace(
+            self,
+            loadings=(1 - share) ** 0.5 * self.loadings,
+            noise=self.noise + unexplained,
+            shrinkage=0.0,
+        )
 
 
 def fit_factors(
@@ -36,7 +50,9 @@ def fit_factors(
         weights: how many rows each row counts as [rows]; 1 if None.
     """
     inputs = inputs * observed
-    weighted = observed if weights is None else observed * weights[:, None]
+    row_weights = torch.ones_like(inputs[:, 0]) if weights is None else weights
+    shrinkage = estimate_shrinkage(inputs, observed, row_weights)
+    weighted = observed * row_weights[:, None]
     count = weighted.sum(0).clamp(min=1)
     variance = ((inputs.square() * weighted).sum(0) / count).clamp(min=MIN_VARIANCE)
     loadings = _principal_loadings(inputs, observed, weighted, n_factors)
@@ -58,7 +74,7 @@ def fit_factors(
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
         shift = ((uncentred - mean @ loadings.T) * weighted).sum(0) / count
-    return FactorAnalysis(loadings, noise, shift)
+    return FactorAnalysis(loadings, noise, shift, shrinkage)
 
 
 def _principal_loadings(inputs: Tensor, observed: Tensor, weighted: Tensor, n_factors: int) -> Tensor:
