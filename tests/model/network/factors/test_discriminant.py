@@ -24,7 +24,7 @@ def make_factors(target):
     x = random.normal(size=(400, 1)) + shift[level] + 0.3 * random.normal(size=(400, N_QUANTITIES))
     values = np.column_stack([x, level]).astype(np.float32)
     factors = Factors(specs, n_factors=5)
-    factors.init_from_data(Evidence(values, np.ones_like(values, dtype=bool)), specs)
+    factors.use(factors.analyse(Evidence(values, np.ones_like(values, dtype=bool)), specs))
     return factors.requires_grad_(False), specs
 
 

@@ -37,7 +37,7 @@ def mixed_rows(n_rows, seed, missing=0.3):
 def factors():
     """Factors of variables of every kind, fitted to a table."""
     factors = Factors(MIXED, n_factors=6)
-    factors.init_from_data(mixed_rows(300, seed=0), MIXED)
+    factors.use(factors.analyse(mixed_rows(300, seed=0), MIXED))
     return factors.requires_grad_(False)
 
 
@@ -125,8 +125,8 @@ def test_inputs_are_linear_near_the_mean_and_logarithmic_far_from_it():
 def test_factors_of_weighted_rows_are_those_of_repeated_rows():
     rows, weights = mixed_rows(200, seed=4), np.repeat([2.0, 1.0], 100).astype(np.float32)
     weighted, repeated = Factors(MIXED, n_factors=3), Factors(MIXED, n_factors=3)
-    weighted.init_from_data(rows, MIXED, weights)
-    repeated.init_from_data(rows[np.repeat(np.arange(200), weights.astype(int))], MIXED)
+    weighted.use(weighted.analyse(rows, MIXED, weights))
+    repeated.use(repeated.analyse(rows[np.repeat(np.arange(200), weights.astype(int))], MIXED))
     torch.testing.assert_close(weighted.mean.data, repeated.mean.data)
     torch.testing.assert_close(weighted.level_inputs, repeated.level_inputs)
     torch.testing.assert_close(weighted.log_precision.data, repeated.log_precision.data)

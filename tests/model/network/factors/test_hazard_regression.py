@@ -22,7 +22,7 @@ def fit(n_rows, weights=TRUTH):
     edges = times.find_edges("death")
     numbers = torch.tensor(times.to_numbers(edges), dtype=torch.float32)
     likelihood = DiscreteHazard([VariableSpec(Kind.SURVIVAL, len(edges) + 1)])
-    likelihood.init_from_data(numbers[:, None], torch.ones(n_rows, 1, dtype=torch.bool))
+    likelihood.use(likelihood.analyse(numbers[:, None], torch.ones(n_rows, 1, dtype=torch.bool)))
     covariance = torch.zeros(n_rows, len(weights), len(weights))
     factors = FactorPosterior(torch.tensor(z, dtype=torch.float32), covariance)
     return fit_hazard_regression(likelihood, 0, numbers, factors)

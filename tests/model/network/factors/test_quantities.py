@@ -31,7 +31,7 @@ def packed():
     values = (z + 0.4 * random.normal(size=(300, 4))).astype(np.float32)
     values[:, 1] = values[:, 1] > 0
     factors = Factors(SPECS, n_factors=2)
-    factors.init_from_data(Evidence(values, np.ones_like(values, dtype=bool)), SPECS)
+    factors.use(factors.analyse(Evidence(values, np.ones_like(values, dtype=bool)), SPECS))
     return factors.requires_grad_(False).pack()
 
 

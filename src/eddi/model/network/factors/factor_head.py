@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from torch import Tensor, nn
 
 from eddi.model.network.factors.discriminant import LevelDiscriminant
-from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.factors.hazard_regression import HazardRegression
 from eddi.model.network.factors.quantities import QuantityPrediction
 
@@ -39,7 +39,10 @@ class FactorHead:
 
 
 class FactorHeadBuffers(nn.Module):
-    """A `FactorHead` whose tensors are buffers, so that networks trained at once can stack them."""
+    """A `FactorHead` for training: its loadings change with every step.
+
+    Its other tensors are buffers, so that networks trained at once can stack them.
+    """
 
     def __init__(self, head: FactorHead) -> None:
         super().__init__()
@@ -51,12 +54,14 @@ class FactorHeadBuffers(nn.Module):
         self.register_buffer("log_shares", head.log_shares.clone(), persistent=False)
         for place, part in enumerate(head.parts):
             for name in self._names[place]:
-                self.register_buffer(f"{name}_{place}", getattr(part, name).clone(), persistent=False)
+                tensor = getattr(part, name).detach().clone()
+                self.register_buffer(f"{name}_{place}", tensor, persistent=False)
 
-    def forward(self, factors: FactorPosterior) -> Tensor:
-        """Outputs of the factor model [..., outputs]."""
-        parts = tuple(
-            replace(part, **{name: getattr(self, f"{name}_{place}") for name in self._names[place]})
-            for place, part in enumerate(self._head.parts)
-        )
+    def forward(self, factors: FactorPosterior, packed: PackedFactors) -> Tensor:
+        """Outputs of the factor model [..., outputs] with the present loadings."""
+        parts = tuple(self._part(place).with_factors(packed) for place in range(len(self._names)))
         return replace(self._head, parts=parts, log_shares=self.log_shares).outputs(factors)
+
+    def _part(self, place: int) -> FactorPart:
+        tensors = {name: getattr(self, f"{name}_{place}") for name in self._names[place]}
+        return replace(self._head.parts[place], **tensors)

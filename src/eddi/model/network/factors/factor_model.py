@@ -49,8 +49,6 @@ class Factors(nn.Module):
     """Loadings, precisions and inputs of all variables."""
 
     level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
-    flat_loadings: Tensor  # [variables * inputs * K]
-    log_precision: Tensor  # [variables * inputs]
     mean: Tensor  # [variables] 0 for categories
     is_input: Tensor  # [variables, inputs] False for padding
     is_category: Tensor  # [variables]
@@ -88,8 +86,9 @@ class Factors(nn.Module):
         )
         self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
         n_loadings = len(specs) * self.n_inputs * n_factors
-        self.register_buffer("flat_loadings", torch.randn(n_loadings) * 0.1)
-        self.register_buffer("log_precision", torch.zeros(shape).flatten())
+        # One-dimensional, since weight decay applies to matrices only.
+        self.flat_loadings = nn.Parameter(torch.randn(n_loadings) * 0.1)
+        self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
         self.register_buffer("mean", torch.zeros(len(specs)))
         self.invert = invert_by_cholesky  # replaced for an export
 
@@ -155,8 +154,8 @@ class Factors(nn.Module):
 
     def use(self, analysis: FactorAnalysis) -> None:
         """Take loadings and precisions from a factor analysis."""
-        self.flat_loadings.copy_(analysis.loadings.flatten())
-        self.log_precision.copy_(-analysis.noise.log())
+        self.flat_loadings.data.copy_(analysis.loadings.flatten())
+        self.log_precision.data.copy_(-analysis.noise.log())
 
     @torch.no_grad()
     def posterior_of(self, evidence: Evidence) -> "FactorPosterior":
