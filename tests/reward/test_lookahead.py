@@ -38,7 +38,7 @@ SCHEMA = Schema(tuple(Variable(name, "binary", levels=(0, 1)) for name in NAMES)
 
 
 def fit(schema):
-    model = PartialVAE(schema, "differ", recipe=RECIPE, max_steps=500, random_state=0)
+    model = PartialVAE(schema, "differ", recipe=RECIPE, max_steps=600, random_state=0)
     return model.fit(make_bits(2000, 0)).fitted()
 
 
@@ -186,7 +186,7 @@ def product():
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.normal(size=(2000, 3)), columns=["a", "b", "c"])
     table["above"] = (table.a * table.b > 0).astype(int)
-    model = PartialVAE(target="above", recipe=RECIPE, max_steps=500, random_state=0)
+    model = PartialVAE(target="above", recipe=RECIPE, max_steps=600, random_state=0)
     return model.fit(table).fitted()
 
 

@@ -195,9 +195,9 @@ def test_the_factor_model_gets_the_share_that_predicts_best(with_factors, share)
         assert ratio.flatten() == pytest.approx(1 - share, abs=0.1)
 
 
-def test_outputs_that_predict_nothing_are_not_used(with_factors):
+def test_outputs_that_predict_nothing_get_a_small_share(with_factors):
     calibrate(with_factors.marginals, draw_values(with_factors, share=0.0))
-    assert not with_factors.marginals.factor_share.any()
+    assert with_factors.marginals.factor_share.max() < 0.1
 
 
 def test_networks_that_are_calibrated_at_once_are_those_calibrated_alone():

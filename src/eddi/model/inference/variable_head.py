@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eddi.model.inference.frozen import FrozenNetwork
+from eddi.model.network.factors.factor_head import FactorHead
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
 from eddi.model.network.factors.hazard_regression import HazardRegression
 from eddi.model.network.features import Features
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Head, Heads
-from eddi.model.network.marginals import FactorHead, Marginals
+from eddi.model.network.marginals import Marginals
 from eddi.model.network.mlp import Weights
 
 

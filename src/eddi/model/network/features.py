@@ -15,3 +15,10 @@ class Features:
         Tensor  # [..., width] inputs of the output layers: the tail's features, then the factors' mean
     )
     factors: FactorPosterior | FactorMoments | None  # None without factors
+
+    def first(self, n: int) -> "Features":
+        """The features of the first ``n`` rows of evidence."""
+        factors = self.factors
+        if isinstance(factors, FactorPosterior):
+            factors = FactorPosterior(factors.mean[:n], factors.covariance[:n])
+        return Features(self.inputs[:n], factors)

@@ -1,8 +1,6 @@
 """Marginal heads: p(x_d | x_O) of every variable directly from the hidden features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -11,12 +9,8 @@ from torch import Tensor, nn
 
 from eddi.model.network.atoms import Atoms
 from eddi.model.network.factors.discriminant import LevelDiscriminant
-from eddi.model.network.factors.factor_model import (
-    FactorMoments,
-    FactorPosterior,
-    Factors,
-    PackedFactors,
-)
+from eddi.model.network.factors.factor_head import FactorHead
+from eddi.model.network.factors.factor_model import Factors, PackedFactors
 from eddi.model.network.factors.hazard_regression import HazardRegression, fit_hazard_regression
 from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.hazards import DiscreteHazard
@@ -76,55 +70,27 @@ class Marginals(Heads):
     def init_from_factors(
         self, factors: Factors, evidence: Evidence, weights: NDArray[np.float32]
     ) -> None:
-        """Start from the linear-Gaussian prediction of each variable given the factors.
+        """Start from the predictions of the factor model, so that the network learns the remainder.
 
-        The network then learns the remainder. The mean of a quantity is mean_d + w_d z. The logit of a
-        level is its log share plus (its contrast) * (w_d z), the first-order expansion of its
-        probability.
+        A category with so many levels that the factor model cannot tell them all apart starts from the
+        shares of its levels.
         """
-        loadings = factors.pack().loadings.detach()  # [variables, inputs, K]
-        n_factors = factors.n_factors
-        weight, bias = self.layer.weight.data, self.layer.bias.data
-        weight[:, -n_factors:] = 0.0
+        assert self.factor_share is not None  # noqa: S101  # there are factors
+        assert self.log_shares is not None  # noqa: S101
+        self.layer.weight.data.zero_()
+        self.layer.bias.data.zero_()
+        self.factor_share.fill_(1.0)
         for head in self.heads():
             for place, variable in enumerate(head.variables.tolist()):
                 rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
                 if isinstance(head.likelihood, DiscreteHazard):
-                    self._init_hazards(head, place, factors, evidence)
-                    continue
-                if not head.likelihood.has_levels:
-                    weight[rows[0]] = 0.0
-                    weight[rows[0], -n_factors:] = loadings[variable, 0]
-                    bias[rows[0]] = factors.mean[variable] / factors.unit[variable]
-                    continue
-                spec = self.specs[variable]
-                contrasts, log_shares = factors.level_contrasts(variable, spec, evidence, weights)
-                weight[rows] = 0.0
-                weight[rows, -n_factors:] = contrasts @ loadings[variable]
-                bias[rows] = log_shares
-                assert self.log_shares is not None  # noqa: S101  # there are factors
-                self.log_shares[rows] = log_shares
-
-    def _init_hazards(self, head: Head, place: int, factors: Factors, evidence: Evidence) -> None:
-        """Start from a proportional-hazards regression on the factors."""
-        assert isinstance(head.likelihood, DiscreteHazard)  # noqa: S101  # callers check
-        assert self.log_shares is not None  # noqa: S101  # there are factors
-        variable = int(head.variables[place])
-        rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
-        known = evidence[evidence.observed[:, variable]]
-        numbers = torch.from_numpy(known.values[:, variable])
-        weights, covariance, constants = fit_hazard_regression(
-            head.likelihood,
-            place,
-            numbers,
-            factors.posterior_of(known),
-            row_weight=known.n_groups / max(1, len(known)),
-        )
-        factors.set_regression(variable, weights, covariance)
-        self.layer.weight.data[rows] = 0.0
-        self.layer.weight.data[rows[0], -factors.n_factors :] = weights
-        self.layer.bias.data[rows] = constants
-        self.log_shares[rows] = constants
+                    self.log_shares[rows] = _fit_hazards(head, place, factors, evidence)
+                elif head.likelihood.has_levels:
+                    spec = self.specs[variable]
+                    self.log_shares[rows] = log_level_shares(variable, spec, evidence, weights)
+                    if not factors.separates_levels(variable, spec):
+                        self.layer.bias.data[rows] = self.log_shares[rows]
+                        self.factor_share[rows] = 0.0
 
     def atom_score(self, features: Tensor, values: Tensor, weights: Tensor) -> Tensor:
         """Weighted sum of the log probabilities of the atoms that values [rows, variables] belong to.
@@ -188,44 +154,35 @@ class Marginals(Heads):
         return [head.outputs.start + row for row in head.likelihood.output_rows(places)]
 
 
-@dataclass(frozen=True)
-class FactorHead:
-    """Outputs of the factor model, and how much of them is added to the outputs of the network."""
+def _fit_hazards(head: Head, place: int, factors: Factors, evidence: Evidence) -> Tensor:
+    """Fit a proportional-hazards regression on the factors; returns the constant outputs [N_EFFECTS]."""
+    assert isinstance(head.likelihood, DiscreteHazard)  # noqa: S101  # callers check
+    variable = int(head.variables[place])
+    known = evidence[evidence.observed[:, variable]]
+    weights, covariance, constants = fit_hazard_regression(
+        head.likelihood,
+        place,
+        torch.from_numpy(known.values[:, variable]),
+        factors.posterior_of(known),
+        row_weight=known.n_groups / max(1, len(known)),
+    )
+    factors.set_regression(variable, weights, covariance)
+    return constants
 
-    parts: tuple[LevelDiscriminant | QuantityPrediction | HazardRegression, ...]
-    share: Tensor  # [outputs]
-    log_shares: Tensor  # [outputs]
 
-    def only_used(self) -> "FactorHead | None":
-        """This head without parts that add nothing; None if nothing is added."""
-        used = tuple(part for part in self.parts if self.share[part.rows].any())
-        return FactorHead(used, self.share, self.log_shares) if used else None
+def log_level_shares(
+    variable: int, spec: VariableSpec, evidence: Evidence, weights: NDArray[np.float32]
+) -> Tensor:
+    """Log share of each level of a variable in some rows [outputs].
 
-    def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
-        """Outputs of the factor model [..., outputs]."""
-        parts = [part(factors) for part in self.parts]
-        joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-        if self._order is not None:
-            ordered = joined if self._is_ordered else joined.index_select(-1, self._order)
-            return ordered + self.log_shares
-        outputs = self.log_shares.expand(*joined.shape[:-1], -1)
-        return outputs.index_add(-1, torch.cat([part.rows for part in self.parts]), joined)
-
-    @cached_property
-    def _order(self) -> Tensor | None:
-        """The place of each output among those of all parts; None if some have no part."""
-        rows = torch.cat([part.rows for part in self.parts])
-        return torch.argsort(rows) if len(rows) == len(self.share) else None
-
-    @cached_property
-    def _is_ordered(self) -> bool:
-        """Whether the outputs of all parts are in order."""
-        return self._order is not None and self._order.tolist() == list(range(len(self.share)))
-
-    def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
-        """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
-        assert factors is not None  # noqa: S101  # this head comes with factors
-        return torch.addcmul(outputs, self.share, self.outputs(factors))
+    A binary variable has one output: the difference between its second and first level.
+    """
+    observed = evidence.observed[:, variable]
+    levels = torch.from_numpy(evidence.values[observed, variable]).long()
+    own_weights = torch.from_numpy(weights[observed])
+    counts = torch.bincount(levels, own_weights, minlength=spec.n_levels).float() + 0.5
+    log_shares = (counts / counts.sum()).log()
+    return log_shares[1:] - log_shares[:1] if spec.kind is Kind.BINARY else log_shares
 
 
 def group_by_scale(scale: Tensor, group_edges: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ x_O --set encoder--> code --tail--> features --> q(z | x_O) --draw--> z --decode
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
+from eddi.model.network.factors.factor_head import FactorHeadBuffers
 from eddi.model.network.features import Features
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Heads, LikelihoodFactory
@@ -73,6 +75,7 @@ class Network(Heads):
             if has_marginals
             else None
         )
+        self.factor_head: FactorHeadBuffers | None = None  # of all variables; built for training
 
     @property
     def needs_data_init(self) -> bool:
@@ -86,18 +89,22 @@ class Network(Heads):
         if self.marginals is not None:
             self.marginals.init_from_data(rows)
 
-    def fit_factors(self, evidence: Evidence, weights: NDArray[np.float32] | None = None) -> None:
+    def fit_factors(
+        self, evidence: Evidence, weights: NDArray[np.float32] | None = None
+    ) -> "FactorFit | None":
         """Fit base hazards and the precision-weighted factors, if there are any, to training rows.
 
-        ``weights`` [rows] say how many rows each row counts as; 1 if None.
+        ``weights`` [rows] say how many rows each row counts as; 1 if None. The correlations are shrunk by
+        the estimated share, which the result can change.
 
         Unlike knots and atoms they depend on the targets, so validation rows must not be included.
         """
         inputs = self.prepare_factors(evidence, weights)
-        if inputs is not None:
-            numbers, observed, row_weights = inputs
-            analysis = fit_factors(numbers, observed, self.n_factors, weights=row_weights)
-            self.set_factors(analysis, evidence, weights)
+        if inputs is None:
+            return None
+        numbers, observed, row_weights = inputs
+        analysis = fit_factors(numbers, observed, self.n_factors, weights=row_weights)
+        return self.set_factors(analysis, evidence, weights)
 
     def prepare_factors(
         self, evidence: Evidence, weights: NDArray[np.float32] | None = None
@@ -115,13 +122,21 @@ class Network(Heads):
         analysis: FactorAnalysis,
         evidence: Evidence,
         weights: NDArray[np.float32] | None = None,
-    ) -> None:
+    ) -> "FactorFit":
         """Start from a factor analysis of the same rows as those of `prepare_factors`."""
         factors = self.set_encoder.factors
         assert factors is not None  # noqa: S101  # there are factors
-        factors.set_analysis(analysis)
-        if self.marginals is not None:
-            self.marginals.init_from_factors(factors, *_subsample(evidence, weights))
+        factors.centre(analysis)
+        fit = FactorFit(self, *_subsample(evidence, weights), analysis)
+        fit.shrink(1.0)
+        return fit
+
+    def build_factor_head(self) -> None:
+        """Prepare the outputs of the factor model for training, with the present factors."""
+        packed = self.set_encoder.encoder_weights().factors
+        if packed is not None and self.marginals is not None:
+            head = self.marginals.factor_head(packed, range(len(self.specs)))
+            self.factor_head = None if head is None else FactorHeadBuffers(head)
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """The additive code [rows, width] of coded values and 0/1 observed, both [rows, variables]."""
@@ -137,13 +152,18 @@ class Network(Heads):
         inputs = torch.cat([code[..., : self.code_width], posterior.features()], dim=-1)
         return Features(torch.cat([self.tail.features(inputs), posterior.mean], dim=-1), posterior)
 
+    def marginal_outputs(self, features: Features) -> Tensor:
+        """Likelihood parameters p(x_d | x_O) of all variables in training [rows, outputs]."""
+        assert self.marginals is not None  # noqa: S101  # callers have marginal heads
+        outputs: Tensor = self.marginals(features.inputs)
+        of_factors = self.factor_outputs(features)
+        return outputs if of_factors is None else outputs + self.marginals.factor_share * of_factors
+
     def factor_outputs(self, features: Features) -> Tensor | None:
         """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""
-        if self.marginals is None or features.factors is None:
+        if self.factor_head is None or features.factors is None:
             return None
-        packed = self.set_encoder.encoder_weights().factors
-        head = self.marginals.factor_head(packed, range(len(self.specs)))
-        return None if head is None else head.outputs(features.factors)
+        return self.factor_head(features.factors)  # type: ignore[no-any-return]
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
@@ -167,6 +187,26 @@ def _subsample(
     step = subsampling_step(len(evidence))
     rows = evidence[::step]
     return rows, np.ones(len(rows), dtype=np.float32) if weights is None else weights[::step]
+
+
+@dataclass(frozen=True)
+class FactorFit:
+    """A network with the factor analysis of its training rows, whose shrinkage can be changed."""
+
+    network: Network
+    rows: Evidence
+    weights: NDArray[np.float32]  # [rows]
+    analysis: FactorAnalysis
+
+    @torch.no_grad()
+    def shrink(self, multiple: float) -> None:
+        """Shrink the correlations by a multiple of the estimated share, before any training."""
+        factors, marginals = self.network.set_encoder.factors, self.network.marginals
+        assert factors is not None  # noqa: S101  # they were analysed
+        factors.use(self.analysis.shrink(multiple))
+        if marginals is not None:
+            marginals.init_from_factors(factors, self.rows, self.weights)
+            self.network.build_factor_head()
 
 
 def decoder_likelihoods(recipe: Recipe) -> dict[Kind, LikelihoodFactory]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 from eddi.errors import TrainingError
-from eddi.model.network.network import Network
+from eddi.model.network.network import FactorFit, Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.batched.batched_factors import fit_factors_batched
 from eddi.model.training.batched.batched_validation import BatchedValidation
@@ -26,6 +27,7 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
+from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
@@ -60,7 +62,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     samplers, validations = [], []
     splits = [split_validation(run.evidence, recipe, run.seed) for run in runs]
     tables = [first_window(training_rows) for training_rows, _ in splits]
-    fit_factors_batched([run.network for run in runs], tables, device)
+    fits = fit_factors_batched([run.network for run in runs], tables, device)
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        list(pool.map(partial(_choose_shrinkage, recipe), runs, fits, (rows for _, rows in splits)))
     for run, (training_rows, validation_rows) in zip(runs, splits, strict=True):
         samplers.append(
             BatchSampler(
@@ -95,6 +99,13 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     weights.use_best()
     _calibrate(runs, validations)
     return [state.history for state in states]
+
+
+def _choose_shrinkage(
+    recipe: Recipe, run: Run, fit: FactorFit | None, validation_rows: Evidence | None
+) -> None:
+    make_validation = partial(Validation.if_any, validation_rows, recipe, seed=run.seed)
+    choose_shrinkage([fit], [make_validation(device=CPU, targets=run.targets)])
 
 
 def _score(

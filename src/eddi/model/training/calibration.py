@@ -45,7 +45,6 @@ MIN_TAIL_MASS = 1e-5  # float32 cannot distinguish quantiles beyond
 PRIOR_ROWS = 3.0  # rows of likelihood needed to move a parameter by one (on a log scale)
 SHARE_PRIOR_ROWS = 0.25  # the same for the log odds of the factor model's share
 FIRST_SHARE = -1.0  # log odds of that share before any evidence
-MIN_SHARE = 0.1  # a smaller share changes little, and would still take time
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class CalibrationData:
         assert network.marginals is not None  # noqa: S101  # only marginal predictions are calibrated
         with torch.no_grad():
             features = network.features(network.code(batch.visible_values, batch.observed))
-            outputs = network.marginals(features.inputs)
+            outputs = network.marginal_outputs(features)
             factor_outputs = network.factor_outputs(features)
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
         return cls(outputs, factor_outputs, batch.values, batch.hidden_weights, n_observed_rows)
@@ -183,15 +182,18 @@ def _fit_share(
     start = own.new_tensor([FIRST_SHARE, *[0.0] * n_others]).view(-1, 1, 1, 1).expand(shape)
     prior_rows = own.new_tensor([SHARE_PRIOR_ROWS, *[PRIOR_ROWS] * n_others]).view(-1, 1, 1, 1)
     share = torch.sigmoid(_minimise(negative_log_likelihood, start, prior_rows)[0])
-    is_used = (weights.sum(-2, keepdim=True) > 0) & (share >= MIN_SHARE)
-    share = torch.where(is_used, share, 0.0)[..., owner]  # [networks, 1, outputs]
+    share = torch.where(weights.sum(-2, keepdim=True) > 0, share, 0.0)[
+        ..., owner
+    ]  # [networks, 1, outputs]
     with torch.no_grad():
         outputs[..., head.outputs] += share * (other - own)
         for marginals, own_share in zip(models, share[:, 0], strict=True):
             assert marginals.factor_share is not None  # noqa: S101  # it comes with the factor model
             marginals.layer.weight[head.outputs] *= 1 - own_share[:, None]
             marginals.layer.bias[head.outputs] *= 1 - own_share
-            marginals.factor_share[head.outputs] = own_share
+            marginals.factor_share[head.outputs] += own_share * (
+                1 - marginals.factor_share[head.outputs]
+            )
 
 
 def _fit_temperature(

@@ -26,6 +26,7 @@ from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
+from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation
@@ -65,8 +66,11 @@ def train_cross_validated(
     folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
-    for own_network, rows in zip(networks, training_rows, strict=True):
+    fits = [
         own_network.fit_factors(*weigh_rows(rows, extra))
+        for own_network, rows in zip(networks, training_rows, strict=True)
+    ]
+    choose_shrinkage(fits, [None, *(fold.validation for fold in folds)])
     make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
     samplers = [
         make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)

@@ -25,10 +25,11 @@ from eddi.model.training.captured.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
+from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.objective import loss
 from eddi.model.training.streaming import StreamedEvidence, first_window
-from eddi.model.training.validation import Validation, split_validation
+from eddi.model.training.validation import CPU, Validation, split_validation
 from eddi.table.evidence import Evidence
 
 SECONDS_BETWEEN_SAVES = 1.0
@@ -64,11 +65,15 @@ def train(
     training_rows, validation_rows = evidence, held_out
     if held_out is None:
         training_rows, validation_rows = split_validation(evidence, recipe, seed)
-    if network.n_factors and not is_warm:
-        network.fit_factors(*weigh_rows(first_window(training_rows), extra))
+    make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
+    if is_warm:
+        network.build_factor_head()
+    else:
+        fit = network.fit_factors(*weigh_rows(first_window(training_rows), extra))
+        choose_shrinkage([fit], [make_validation(device=CPU)])
     network.to(device)
     weights = FlatWeights(network, recipe)
-    validation = Validation.if_any(validation_rows, recipe, seed=seed, device=device, targets=targets)
+    validation = make_validation(device=device)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
     make_sampler = partial(BatchSampler, n_latent=network.latent, targets=targets, extra=extra)

@@ -57,16 +57,16 @@ def direct_bound(network: Network, batch: Batch) -> Tensor:
     n_joint = -(-len(batch.values) // JOINT_SHARE)
     values = torch.cat([batch.visible_values, batch.values[:n_joint]])
     all_entries = (batch.weights[:n_joint] > 0).to(batch.observed.dtype)
-    features = network.features(network.code(values, torch.cat([batch.observed, all_entries]))).inputs
-    partial = network.posterior_from_features(features[:n_joint])
-    full = network.posterior_from_features(features[-n_joint:])
+    features = network.features(network.code(values, torch.cat([batch.observed, all_entries])))
+    partial = network.posterior_from_features(features.inputs[:n_joint])
+    full = network.posterior_from_features(features.inputs[-n_joint:])
     outputs = network.decode(full.draw(batch.noise[:1, :n_joint]))
     joint = network.log_prob(outputs, batch.values[:n_joint])[0]
     bound = (joint * batch.weights[:n_joint]).sum() - full.kl(partial).sum()
-    visible, hidden = features[: len(batch.values)], batch.hidden_weights
-    score = marginals.training_score(marginals(visible), batch.values)
+    visible, hidden = features.first(len(batch.values)), batch.hidden_weights
+    score = marginals.training_score(network.marginal_outputs(visible), batch.values)
     direct = (score * hidden * batch.loss_weights).sum()
-    return bound + direct + marginals.atom_score(visible, batch.values, hidden)
+    return bound + direct + marginals.atom_score(visible.inputs, batch.values, hidden)
 
 
 OBJECTIVES: dict[str, Callable[[Network, Batch], Tensor]] = {

@@ -156,7 +156,7 @@ def entry_scores(network: Network, batch: Batch) -> Tensor:
     """The score of every entry [rows, variables]: log-likelihood, minus CRPS, or minus Brier score."""
     code = network.code(batch.visible_values, batch.observed)
     if network.marginals is not None:
-        outputs = network.marginals(network.features(code).inputs)
+        outputs = network.marginal_outputs(network.features(code))
         return network.marginals.validation_score(outputs, batch.values)
     z = network.posterior(code).draw(batch.noise)
     return log_mean_exp(network.log_prob(network.decode(z), batch.values))

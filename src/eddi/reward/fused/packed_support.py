@@ -8,6 +8,7 @@ from torch import Tensor
 
 from eddi.model.inference.answer_support import AnswerSupport, QuantitySupport
 from eddi.model.inference.marginal_predictor import MarginalPredictor
+from eddi.model.network.factors.factor_head import FactorHead
 from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.features import Features
 from eddi.model.network.heteroscedastic import HeteroscedasticGaussian

@@ -52,7 +52,7 @@ def test_a_row_with_a_weight_counts_as_that_many_rows():
 
 def test_a_symmetric_matrix_is_its_upper_triangle():
     vectors = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
-    triangle, matrices = _Triangle.of(4), vectors[:, :, None] * vectors[:, None, :]
+    triangle, matrices = _Triangle.of(4, torch.device("cpu")), vectors[:, :, None] * vectors[:, None, :]
     assert triangle.products(vectors).shape == (3, 10)
     assert torch.equal(triangle.pack(matrices), triangle.products(vectors))
     assert torch.equal(triangle.unpack(triangle.pack(matrices)), matrices)

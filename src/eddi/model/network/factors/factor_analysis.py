@@ -3,10 +3,12 @@
 Several tables can be analysed at once: all tensors may have leading dimensions [...].
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+
+from eddi.model.network.factors.shrinkage import MAX_SHRINKAGE, estimate_shrinkage
 
 N_ITERATIONS = 60  # of EM
 MIN_VARIANCE = 1e-3  # of the noise, in coded units: the upper end of factor_model.LOG_PRECISION_RANGE
@@ -21,6 +23,17 @@ class FactorAnalysis:
     loadings: Tensor  # [..., inputs, K]
     noise: Tensor  # [..., inputs] variances
     mean: Tensor  # [..., inputs]
+    shrinkage: Tensor  # [...] estimated share by which correlations should be shrunk; not yet applied
+
+    def shrink(self, multiple: float) -> "FactorAnalysis":
+        """Correlations shrunk by a multiple of the estimated share; the variances stay the same."""
+        share = (multiple * self.shrinkage).clamp(max=MAX_SHRINKAGE)[..., None]  # [..., 1]
+        return replace(
+            self,
+            loadings=(1 - share).sqrt()[..., None] * self.loadings,
+            noise=self.noise + share * self.loadings.square().sum(-1),
+            shrinkage=torch.zeros_like(self.shrinkage),
+        )
 
 
 def fit_factors(
@@ -39,7 +52,9 @@ def fit_factors(
         weights: how many rows each row counts as [..., rows]; 1 if None.
     """
     inputs = inputs * observed
-    weighted = observed if weights is None else observed * weights[..., None]
+    row_weights = torch.ones_like(inputs[..., 0]) if weights is None else weights
+    shrinkage = estimate_shrinkage(inputs, observed, row_weights)
+    weighted = observed * row_weights[..., None]
     count = weighted.sum(-2).clamp(min=1)
     variance = ((inputs.square() * weighted).sum(-2) / count).clamp(min=MIN_VARIANCE)
     loadings = _principal_loadings(inputs, observed, weighted, n_factors)
@@ -61,7 +76,7 @@ def fit_factors(
         prior = PRIOR_ROWS * PRIOR_VARIANCE * variance
         noise = ((residual + prior) / (count + PRIOR_ROWS)).clamp(min=MIN_VARIANCE)
         shift = ((uncentred - mean @ loadings.mT) * weighted).sum(-2) / count
-    return FactorAnalysis(loadings, noise, shift)
+    return FactorAnalysis(loadings, noise, shift, shrinkage)
 
 
 @dataclass(frozen=True)

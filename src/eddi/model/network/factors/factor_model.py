@@ -19,9 +19,10 @@ answer to one variable is a low-rank update of V that does not depend on the val
 A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V. So A is
 computed once for each row and variable (`FactorUpdates`), whatever the number of candidate answers.
 
-Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`), and
-are trained with the network. A category has a few inputs per level. `discriminant` predicts levels from
-the factors alone.
+Loadings, precisions and means are those of a factor analysis of the training rows (`factor_analysis`).
+They are not trained: the predictions that follow from them in closed form (`factor_head`) are the part of
+a model that few rows suffice for, and the network learns the remainder. A category has a few inputs per
+level.
 """
 
 from collections.abc import Sequence
@@ -47,7 +48,10 @@ LOG_PRECISION_RANGE = (-6.0, 7.0)  # keeps the precision matrix well-conditioned
 class Factors(nn.Module):
     """Loadings, precisions and inputs of all variables."""
 
+    flat_loadings: Tensor  # [variables * inputs * K]
+    log_precision: Tensor  # [variables * inputs]
     level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
+    mean: Tensor  # [variables] 0 for categories
     is_input: Tensor  # [variables, inputs] False for padding
     is_category: Tensor  # [variables]
     is_evidence: Tensor  # [variables] False for survival variables, which are never observed
@@ -83,10 +87,10 @@ class Factors(nn.Module):
             "regression_covariance", torch.zeros(shape_of_regressions) if n_survival else None
         )
         self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
-        # One-dimensional, since weight decay applies to matrices only.
-        self.flat_loadings = nn.Parameter(torch.randn(len(specs) * self.n_inputs * n_factors) * 0.1)
-        self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
-        self.mean = nn.Parameter(torch.zeros(len(specs)))
+        n_loadings = len(specs) * self.n_inputs * n_factors
+        self.register_buffer("flat_loadings", torch.randn(n_loadings) * 0.1)
+        self.register_buffer("log_precision", torch.zeros(shape).flatten())
+        self.register_buffer("mean", torch.zeros(len(specs)))
         self.invert = invert_by_cholesky  # replaced for an export
 
     @property
@@ -132,7 +136,9 @@ class Factors(nn.Module):
     ) -> None:
         """Fit the factor model to rows; ``weights`` [rows] say how many rows each one counts as."""
         inputs, observed, row_weights = self.analysis_inputs(evidence, specs, weights)
-        self.set_analysis(fit_factors(inputs, observed, self.n_factors, weights=row_weights))
+        analysis = fit_factors(inputs, observed, self.n_factors, weights=row_weights)
+        self.centre(analysis)
+        self.use(analysis)
 
     def analysis_inputs(
         self,
@@ -145,20 +151,22 @@ class Factors(nn.Module):
         row_weights = torch.ones(len(values)) if weights is None else torch.from_numpy(weights)
         weighted = observed * row_weights[:, None]
         mean = (values * self.unit * weighted).sum(0) / weighted.sum(0).clamp(min=1)
-        self.mean.data = torch.where(self.is_category, 0.0, mean)
+        self.mean.copy_(torch.where(self.is_category, 0.0, mean))
         self._init_level_inputs(values, weighted, specs)
-        with torch.no_grad():
-            inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
+        inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
         observed = observed & self.is_evidence
         mask = (observed[..., None] & self.is_input).flatten(1)
         return inputs.double(), mask.double(), row_weights.double()
 
-    def set_analysis(self, fitted: FactorAnalysis) -> None:
-        """Start from a factor analysis of the `analysis_inputs`."""
-        self.flat_loadings.data = fitted.loadings.float().flatten()
-        self.log_precision.data = -fitted.noise.log().float()
-        shift = fitted.mean.float().view(self.is_input.shape)[:, 0]
-        self.mean.data += torch.where(self.is_category, 0.0, shift)
+    def centre(self, analysis: FactorAnalysis) -> None:
+        """Add the mean of an analysis of the `analysis_inputs`, once."""
+        shift = analysis.mean.float().view(self.is_input.shape)[:, 0]
+        self.mean += torch.where(self.is_category, 0.0, shift)
+
+    def use(self, analysis: FactorAnalysis) -> None:
+        """Take loadings and precisions from a factor analysis."""
+        self.flat_loadings.copy_(analysis.loadings.flatten())
+        self.log_precision.copy_(-analysis.noise.log())
 
     @torch.no_grad()
     def posterior_of(self, evidence: Evidence) -> "FactorPosterior":
@@ -179,35 +187,16 @@ class Factors(nn.Module):
         """The place of a survival variable among all of them."""
         return int((~self.is_evidence[:variable]).sum())
 
+    def separates_levels(self, variable: int, spec: VariableSpec) -> bool:
+        """Whether a variable has enough inputs to tell all its levels apart."""
+        return spec.kind is not Kind.CATEGORY or int(self.is_input[variable].sum()) >= spec.n_levels - 1
+
     @torch.no_grad()
     def level_inputs_of(self, variable: int, n_levels: int) -> Tensor:
         """The input of each level of a variable [levels, inputs]."""
         levels = torch.arange(float(n_levels), device=self.mean.device)
         variables = torch.full((n_levels, 1), variable, device=self.mean.device)
         return self.inputs(levels[:, None], variables)[:, 0]
-
-    def level_contrasts(
-        self,
-        variable: int,
-        spec: VariableSpec,
-        evidence: Evidence,
-        weights: NDArray[np.float32],
-    ) -> tuple[Tensor, Tensor]:
-        """Standardised input [outputs, inputs] and log share [outputs] of each level of a variable.
-
-        A binary variable has one output: the difference between its second and first level.
-        """
-        observed = evidence.observed[:, variable]
-        levels = torch.from_numpy(evidence.values[observed, variable]).long()
-        own_weights = torch.from_numpy(weights[observed])
-        counts = torch.bincount(levels, own_weights, minlength=spec.n_levels).float() + 0.5
-        share = counts / counts.sum()
-        inputs = self.level_inputs_of(variable, spec.n_levels)
-        variance = (share[:, None] * inputs.square()).sum(0).clamp(min=1e-3)
-        contrasts, log_shares = inputs / variance, share.log()
-        if spec.kind is Kind.BINARY:
-            return contrasts[1:] - contrasts[:1], log_shares[1:] - log_shares[:1]
-        return contrasts, log_shares
 
     def _init_level_inputs(
         self, values: Tensor, weighted: Tensor, specs: Sequence[VariableSpec]

@@ -47,11 +47,11 @@ class QuantityPrediction:
             return None
         index = torch.tensor(chosen, device=packed.loadings.device)
         return cls(
-            packed.loadings[index][:, :1],
-            packed.factors.mean[index],
-            1 / packed.precision[index, 0],
-            torch.tensor(mean_rows + scale_rows, device=index.device),
-            tuple(likelihoods),
+            loadings=packed.loadings[index][:, :1],
+            mean=packed.factors.mean[index],
+            noise=1 / packed.precision[index, 0],
+            rows=torch.tensor(mean_rows + scale_rows, device=index.device),
+            likelihoods=tuple(likelihoods),
         )
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:

@@ -11,24 +11,24 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
-from eddi.model.network.network import Network
+from eddi.model.network.network import FactorFit, Network
 from eddi.table.evidence import Evidence
 
 
 def fit_factors_batched(
     networks: Sequence[Network], tables: Sequence[Evidence], device: torch.device
-) -> None:
+) -> Sequence[FactorFit | None]:
     """`Network.fit_factors` of several networks with the same variables, equal up to rounding."""
     pairs = list(zip(networks, tables, strict=True))
     prepared = [network.prepare_factors(rows) for network, rows in pairs]
     inputs = [part for part in prepared if part is not None]
     if not inputs:
-        return
+        return [None] * len(networks)
     numbers, observed, weights = (_stack_rows(part).to(device) for part in zip(*inputs, strict=True))
     analysis = fit_factors(numbers, observed, networks[0].n_factors, weights=weights)
-    parts = (analysis.loadings.cpu(), analysis.noise.cpu(), analysis.mean.cpu())
-    for (network, rows), *own in zip(pairs, *parts, strict=True):
-        network.set_factors(FactorAnalysis(*own), rows)
+    parts = (analysis.loadings, analysis.noise, analysis.mean, analysis.shrinkage)
+    by_network = zip(pairs, *(part.cpu() for part in parts), strict=True)
+    return [network.set_factors(FactorAnalysis(*own), rows) for (network, rows), *own in by_network]
 
 
 def _stack_rows(tensors: Sequence[Tensor]) -> Tensor:

@@ -1,0 +1,85 @@
+"""The outputs of the factor model: the predictions of all variables that follow from it in closed form."""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from eddi.model.network.factors.discriminant import LevelDiscriminant
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
+from eddi.model.network.factors.hazard_regression import HazardRegression
+from eddi.model.network.factors.quantities import QuantityPrediction
+
+FactorPart = LevelDiscriminant | QuantityPrediction | HazardRegression
+
+
+@dataclass(frozen=True)
+class FactorHead:
+    """Outputs of the factor model, and how much of them is added to the outputs of the network."""
+
+    parts: tuple[FactorPart, ...]
+    share: Tensor  # [outputs]
+    log_shares: Tensor  # [outputs]
+
+    def only_used(self) -> "FactorHead | None":
+        """This head without parts that add nothing; None if nothing is added."""
+        used = tuple(part for part in self.parts if self.share[part.rows].any())
+        return FactorHead(used, self.share, self.log_shares) if used else None
+
+    def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
+        """Outputs of the factor model [..., outputs]."""
+        parts = [part(factors) for part in self.parts]
+        joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        if self._order is not None:
+            ordered = joined if self._is_ordered else joined.index_select(-1, self._order)
+            return ordered + self.log_shares
+        outputs = self.log_shares.expand(*joined.shape[:-1], -1)
+        return outputs.index_add(-1, torch.cat([part.rows for part in self.parts]), joined)
+
+    @cached_property
+    def _order(self) -> Tensor | None:
+        """The place of each output among those of all parts; None if some have no part."""
+        rows = torch.cat([part.rows for part in self.parts])
+        return torch.argsort(rows) if len(rows) == len(self.share) else None
+
+    @cached_property
+    def _is_ordered(self) -> bool:
+        """Whether the outputs of all parts are in order."""
+        return self._order is not None and self._order.tolist() == list(range(len(self.share)))
+
+    def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
+        """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
+        assert factors is not None  # noqa: S101  # this head comes with factors
+        return torch.addcmul(outputs, self.share, self.outputs(factors))
+
+
+class FactorHeadBuffers(nn.Module):
+    """A `FactorHead` whose tensors are buffers, so that networks trained at once can stack them."""
+
+    log_shares: Tensor  # [outputs]
+    all_rows: Tensor  # [outputs with a part] of all parts, one after the other
+
+    def __init__(self, head: FactorHead) -> None:
+        super().__init__()
+        self._parts = head.parts
+        self._names = [
+            [field.name for field in fields(part) if isinstance(getattr(part, field.name), Tensor)]
+            for part in head.parts
+        ]
+        self.register_buffer("log_shares", head.log_shares.clone(), persistent=False)
+        rows = torch.cat([part.rows for part in head.parts])
+        self.register_buffer("all_rows", rows, persistent=False)
+        for place, part in enumerate(head.parts):
+            for name in self._names[place]:
+                self.register_buffer(f"{name}_{place}", getattr(part, name).clone(), persistent=False)
+
+    def forward(self, factors: FactorPosterior) -> Tensor:
+        """Outputs of the factor model [..., outputs]."""
+        parts = [self._part(place)(factors) for place in range(len(self._names))]
+        outputs = self.log_shares.expand(*factors.mean.shape[:-1], -1)
+        return outputs.index_add(-1, self.all_rows, torch.cat(parts, dim=-1))
+
+    def _part(self, place: int) -> FactorPart:
+        tensors = {name: getattr(self, f"{name}_{place}") for name in self._names[place]}
+        return replace(self._parts[place], **tensors)
