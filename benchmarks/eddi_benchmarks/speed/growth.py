@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,8 @@ DRAWS = (10, 25, 50, 100, 200)
 QUESTIONS = (1, 2, 4, 8, 13)
 N_REPEATS = 2  # of each measurement; the minimum is kept, because disturbances only add time
 N_TRAINING_STEPS = 100
+N_TRAINING_ROWS = 400  # of a model that is not trained: enough for the sizes of a large table
+N_PEOPLE = 120  # single decisions: from the hundredth on, they are traced
 N_PLOT_COLUMNS = 4
 
 
@@ -82,8 +84,12 @@ def _measure_all(share: float) -> Iterator[Growth]:
     yield _measure("rows", memory, many_rows, _fit_memory)
     yield _measure("rows", "simulate, two questions per row (s)", rows, _seconds(_simulate_rows))
     yield _measure("variables", "one question of 64 rows (s)", variables, _seconds(_score_variables))
+    one_person = f"{N_PEOPLE} questions, one person each (s)"
+    yield _measure("variables", one_person, variables, _seconds(_score_one_person))
     yield _measure("variables", training, variables, _seconds(_fit_variables))
-    yield _measure("draws", "one question of 64 rows (s)", DRAWS, _seconds(_score_draws))
+    yield _measure(
+        "draws", "one question of 64 rows, paper's network (s)", DRAWS, _seconds(_score_draws)
+    )
     yield _measure("questions", "simulate, 200 rows (s)", QUESTIONS, _seconds(_simulate_questions))
     yield _measure_workers(1 if share < 1 else 4)
 
@@ -116,11 +122,11 @@ def _make_table(n_rows: int, n_variables: int, seed: int = 0) -> pa.Table:
     return pa.table({f"x{i}": column for i, column in enumerate(columns.T)})
 
 
-def _make_model(n_variables: int) -> PartialVAE:
-    """A model of the paper's sizes after one training step."""
+def _make_model(n_variables: int, recipe: Literal["default", "paper"] = "default") -> PartialVAE:
+    """A model after one training step."""
     schema = make_schema(n_variables, Kind.REAL)
-    model = PartialVAE(schema, recipe="paper", max_steps=1, random_state=0, device="cpu")
-    return model.fit(_make_table(256, n_variables))
+    model = PartialVAE(schema, recipe=recipe, max_steps=1, random_state=0, device="cpu")
+    return model.fit(_make_table(N_TRAINING_ROWS, n_variables))
 
 
 def _default_model(n_variables: int) -> PartialVAE:
@@ -152,8 +158,21 @@ def _score_variables(n_variables: int) -> Callable[[], Any]:
     return lambda: Information().score(model.fitted(), evidence, ("x0",))
 
 
+def _score_one_person(n_variables: int) -> Callable[[], Any]:
+    """Decisions about one person at a time, with half of the answers; the first ones are not measured."""
+    model, rows = _make_model(n_variables).fitted(), _half_observed(N_PEOPLE, n_variables)
+    people = [rows[place : place + 1] for place in range(N_PEOPLE)]
+
+    def decide() -> None:
+        for evidence in people:
+            Information().score(model, evidence, ("x0",))
+
+    decide()
+    return decide
+
+
 def _score_draws(n_draws: int) -> Callable[[], Any]:
-    model, evidence = _make_model(BOSTON_VARIABLES), _half_observed(64, BOSTON_VARIABLES)
+    model, evidence = _make_model(BOSTON_VARIABLES, "paper"), _half_observed(64, BOSTON_VARIABLES)
     return lambda: Information(n_draws=n_draws).score(model.fitted(), evidence, ("x0",))
 
 

@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from eddi.model.network.likelihood import log_softmax_short
+
 Numbers = NDArray[np.float64]
 
 N_ATOMS = 8  # per quantity; twice as many hardly improve decisions and take twice as long
@@ -45,7 +47,7 @@ class Atoms(nn.Module):
     def log_probabilities(self, features: Tensor) -> Tensor:
         """Log probability of each atom [..., quantities, atoms] for hidden features."""
         logits = self.layer(features).unflatten(-1, self.values.shape)
-        return F.log_softmax(logits + self.padding_logits(), dim=-1)
+        return log_softmax_short(logits + self.padding_logits())
 
     def padding_logits(self) -> Tensor:
         """Logits that remove the atoms that do not exist [quantities, atoms]."""

@@ -12,3 +12,15 @@ def test_the_inverse_of_a_positive_definite_matrix(invert):
     roots = torch.randn((3, 6, 6), generator=random, dtype=torch.float64)
     matrices = roots @ roots.mT + 0.1 * torch.eye(6, dtype=torch.float64)
     torch.testing.assert_close(invert(matrices), torch.linalg.inv(matrices))
+
+
+def test_gradients_are_those_of_the_inverse():
+    random = torch.Generator().manual_seed(1)
+    roots = torch.randn((3, 5, 5), generator=random, dtype=torch.float64)
+    matrices = (roots @ roots.mT + torch.eye(5, dtype=torch.float64)).requires_grad_()
+    weights = torch.randn((3, 5, 5), generator=random, dtype=torch.float64)
+    gradients = [
+        torch.autograd.grad((invert(matrices) * (weights + weights.mT)).sum(), matrices)[0]
+        for invert in (invert_by_cholesky, torch.linalg.inv)
+    ]
+    torch.testing.assert_close(*gradients)

@@ -5,15 +5,22 @@ from torch import Tensor
 
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
-    """The inverse of symmetric positive definite matrices [..., K, K]."""
+    """The inverse of symmetric positive definite matrices [..., K, K].
+
+    With V the inverse, 2 V - V M V has the value of V and, if V is taken as constant, its gradient. So
+    gradients take two products instead of a way back through a decomposition.
+    """
+    inverse = _decompose_and_invert(matrix.detach())
+    return 2 * inverse - inverse @ matrix @ inverse if torch.is_grad_enabled() else inverse
+
+
+def _decompose_and_invert(matrix: Tensor) -> Tensor:
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
-    if not matrix.is_cuda and not matrix.requires_grad:
-        return torch.cholesky_inverse(factor)
     identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
-    inverse = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
-    covariance: Tensor = inverse.mT @ inverse
-    return covariance
+    half = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
+    inverse: Tensor = half.mT @ half
+    return inverse
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:
