@@ -8,8 +8,9 @@ import pytest
 import eddi
 from eddi.errors import StrategyError
 from eddi.evaluate.simulate import simulate_evidence
+from eddi.interview.record import Record
 from eddi.model.item_bank import Item, ItemBank, Trait
-from eddi.strategy import Balance, FixedOrder, Information, PerCost
+from eddi.strategy import Balance, Explore, FixedOrder, Information, PerCost
 from eddi.table.evidence import Evidence
 from eddi.table.question import Question
 from eddi.table.schema import Schema
@@ -19,11 +20,14 @@ from eddi.table.variable import Kind, Variable
 SECTIONS = {"a": "mood", "b": "mood", "c": "mood", "d": "sleep", "e": "sleep", "f": ""}
 
 
-def make_bank(**rules) -> ItemBank:
+def make_bank(always="", **rules) -> ItemBank:
     """Six items; those of the section "mood" are the most informative."""
     items = tuple(Item(name, 3 - 0.3 * place, (-0.5, 0.5)) for place, name in enumerate(SECTIONS))
     variables = [Variable(name, Kind.ORDINAL, ("1", "2", "3")) for name in SECTIONS]
-    questions = [Question(name, (name,), section=section) for name, section in SECTIONS.items()]
+    questions = [
+        Question(name, (name,), section=section, always=name in always)
+        for name, section in SECTIONS.items()
+    ]
     schema = Schema(
         (*variables, Variable("trait", Kind.REAL)),
         (*questions, Question("trait", ("trait",), never=True)),
@@ -47,6 +51,32 @@ def test_without_rules_the_most_informative_questions_come_first():
 
 def test_a_full_section_is_closed():
     assert ask_all(make_bank(sections=(Section("mood", maximum=1),))) == "adef"
+
+
+def test_a_section_has_places_for_questions_that_are_always_asked():
+    bank = make_bank(always="c", sections=(Section("mood", maximum=2),))
+    assert ask_all(bank) == "acdef"
+    assert ask_all(bank, stop=eddi.Stop(after=1)) == "ac"
+
+
+def test_what_excludes_a_question_that_is_always_asked_is_not_asked():
+    assert ask_all(make_bank(always="c", exclusive=(("a", "c"),)), stop=eddi.Stop(after=1)) == "bc"
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_exploration_within_sections_never_drops_a_question_that_is_always_asked(after):
+    sections = (Section("mood", maximum=1), Section("sleep", minimum=1, maximum=1))
+    rules = {"sections": sections, "exclusive": (("c", "f"),)}
+    strategy = Explore(Information(), share=0.7, continuation=0.3)
+    for key in map(str, range(20)):
+        bank = make_bank(always="ce", **rules)
+        record = Record(("trait",), (), key)
+        interview = eddi.Interview(bank, strategy=strategy, stop=eddi.Stop(after=after), record=record)
+        while (question := interview.ask()) is not None:
+            interview.tell(question, "2")
+        asked = interview.record.answered_questions()
+        assert {"c", "e"} <= set(asked)
+        assert not set(asked) & {"a", "b", "d", "f"}
 
 
 def test_the_minimum_of_a_section_is_reserved_before_the_last_question():

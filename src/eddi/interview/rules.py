@@ -74,7 +74,8 @@ class InterviewRules:
         """The questions that may be asked [rows, questions].
 
         They would reveal something new, do not reveal the target, are not closed, are affordable, their
-        prerequisites are met, their section is not full, and no question that excludes them was asked.
+        prerequisites are met, their section is not full, and no question that excludes them was asked. A
+        section has places for its questions that are always asked, and what excludes these is not asked.
 
         Args:
             evidence: of each row.
@@ -84,7 +85,8 @@ class InterviewRules:
         reveals_new = count_revealed(~evidence.observed, self._reveals) > 0
         open_ = reveals_new & ~closed & self.askable & self._meets_prerequisites(evidence)
         if not self.section_rules.is_empty:
-            open_ &= ~self.section_rules.closed(self.find_asked(evidence))
+            closed_by_section = self.section_rules.closed(self.find_asked(evidence) | self.always)
+            open_ &= ~closed_by_section | self.always
         return np.asarray(open_ & self._is_affordable(open_, self.stop.budget - spent))
 
     def _is_affordable(self, open_: Mask, left: NDArray[np.float64]) -> Mask:
