@@ -1,6 +1,8 @@
 """The reward in target space: mutual information under the model's marginal predictions."""
 
 import dataclasses
+import gc
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -164,3 +166,26 @@ def test_rewards_of_one_row_are_traced_and_stay_the_same(fitted, people, target)
     assert traced.is_traced
     alone = [mutual_information(fitted, rows[[k]], [target], n_draws=10, seed=0) for k in range(40)]
     torch.testing.assert_close(torch.cat(alone), together, rtol=1e-4, atol=1e-6)
+
+
+def test_rewards_that_take_several_batches_are_not_traced(fitted, rows, monkeypatch):
+    together = mutual_information(fitted, rows, ["stage"], n_draws=10, seed=0)
+    monkeypatch.setattr("eddi.reward.mutual_information.BATCH_ANSWERS", 4)
+    other = dataclasses.replace(fitted)  # without cached results
+    alone = [mutual_information(other, rows[[k]], ["stage"], n_draws=10, seed=0) for k in range(12)]
+    position = fitted.schema.position("stage")
+    assert other.cache.get(("row_rewards", (position,), N_ATOMS), lambda: "nothing") is None
+    torch.testing.assert_close(torch.cat(alone), together, rtol=1e-4, atol=1e-6)
+
+
+def test_a_model_with_traced_rewards_is_freed_without_garbage_collection(fitted, rows):
+    model = dataclasses.replace(fitted)
+    for _ in range(N_PLAIN_CALLS + N_CHECKED_CALLS):
+        mutual_information(model, rows[[0]], ["stage"], n_draws=10, seed=0)
+    freed = weakref.ref(model)
+    gc.disable()
+    try:
+        del model
+        assert freed() is None
+    finally:
+        gc.enable()

@@ -156,3 +156,17 @@ def test_concatenated_rows_keep_their_order():
 def test_repeated_rows_follow_one_another():
     rows = Evidence.of([[1.0, NAN], [NAN, 2.0]])
     assert_equal(rows.repeat(2), Evidence.concatenate([rows, rows]))
+
+
+def test_revealing_from_the_truth_adds_only_what_it_observes():
+    evidence = Evidence.of([[1.0, np.nan, np.nan], [np.nan, np.nan, np.nan]])
+    truth = Evidence.of([[5.0, 6.0, np.nan], [7.0, 8.0, 9.0]])
+    where = np.array([[False, True, True], [False, False, True]])
+    revealed = evidence.reveal_from(truth, where)
+    np.testing.assert_array_equal(
+        revealed.numbers(),
+        [[1.0, 6.0, np.nan], [np.nan, np.nan, 9.0]],
+    )
+    expected = evidence.reveal(truth.hide(~where))
+    np.testing.assert_array_equal(revealed.values, expected.values)
+    np.testing.assert_array_equal(revealed.observed, expected.observed)

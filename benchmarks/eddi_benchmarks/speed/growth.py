@@ -87,9 +87,7 @@ def _measure_all(share: float) -> Iterator[Growth]:
     one_person = f"{N_PEOPLE} questions, one person each (s)"
     yield _measure("variables", one_person, variables, _seconds(_score_one_person))
     yield _measure("variables", training, variables, _seconds(_fit_variables))
-    yield _measure(
-        "draws", "one question of 64 rows, paper's network (s)", DRAWS, _seconds(_score_draws)
-    )
+    yield _measure("draws", "64 rows, paper's network (s)", DRAWS, _seconds(_score_draws))
     yield _measure("questions", "simulate, 200 rows (s)", QUESTIONS, _seconds(_simulate_questions))
     yield _measure_workers(1 if share < 1 else 4)
 

@@ -33,6 +33,7 @@ from eddi_benchmarks.harness.environment import torch_threads
 from eddi_benchmarks.harness.files import write_json
 from eddi_benchmarks.report.statistics import Numbers
 from eddi_benchmarks.speed import measurement
+from eddi_benchmarks.speed.decision_speed import measure_decisions
 from eddi_benchmarks.speed.measurement import Measurement, median_cpu_seconds
 from eddi_benchmarks.speed.plain_network import ComparisonError, PlainNetwork
 from eddi_benchmarks.speed.training_speed import BOSTON, CPU, load_rows, make_schema
@@ -48,6 +49,7 @@ def run(folder: Path, *, quick: bool = False, say: Callable[[str], None] = print
     """Measure everything; store and return the measurements."""
     repeats = 3 if quick else 15
     parts = (
+        measure_decisions,
         _measure_interview,
         _measure_throughput,
         _measure_growth,

@@ -294,7 +294,10 @@ class NextSteps:
         situation = Situation(self.states.n_asked, best, lambda: self.predictions)
         is_over = rules.stop.reached(situation)
         askable, required = self._apply_sections(askable)
-        chosen = np.where(is_over, best_question(scores, required), best_question(scores, askable))
+        chosen = best_question(scores, askable)
+        if not is_over.any():
+            return chosen, askable
+        chosen = np.where(is_over, best_question(scores, required), chosen)
         is_required = is_over & required.any(1)
         return chosen, np.where(is_required[:, None], required, askable)
 

@@ -65,6 +65,8 @@ class InterviewRules:
 
     def adjust_to_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scores of the strategy, from those of its base strategy [rows, questions]."""
+        if not self._wrappers:
+            return scores
         adjusted, costs = torch.from_numpy(scores), torch.from_numpy(self._costs)
         for wrapper in reversed(self._wrappers):
             adjusted = wrapper.adjust(adjusted, costs)

@@ -65,7 +65,7 @@ class SimulatedInterviews:
             yield SimulatedStep(evidence, closed, chosen)
             asked |= np.arange(n_questions) == chosen[:, None]
             revealed = self._reveals[chosen] & is_active[:, None]  # [rows, variables]
-            evidence = evidence.reveal(self.truth.hide(~revealed))
+            evidence = evidence.reveal_from(self.truth, revealed)
         closed = start.closed | asked | ~self._answerable(evidence)
         yield SimulatedStep(evidence, closed, np.full(n_rows, -1))
 

@@ -7,6 +7,7 @@ error, because answers are enumerated, except those of questions that reveal sev
 which are drawn.
 """
 
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,23 +97,39 @@ def _rewards(
 def _row_rewards(
     model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor | None:
-    """The rewards of a single row by a traced function; None if its answers are drawn, or on a GPU."""
-    revealed = RevealedVariables.from_model(model, target)
-    is_target_observed = evidence.observed[0, target].any()
-    if not revealed.is_single or is_target_observed or model.frozen.device.type != "cpu":
+    """The rewards of a single row by a traced function; None if that is not possible."""
+    traced = model.cache.get(
+        ("row_rewards", tuple(target), settings.n_points),
+        lambda: _trace_rewards(model, target, settings),
+    )
+    if traced is None or evidence.observed[0, target].any():
         return None
-    is_open = revealed.find_open(evidence.observed, target)
+    is_open = RevealedVariables.from_model(model, target).find_open(evidence.observed, target)
     if not is_open.any():
         return torch.zeros((1, len(model.schema.questions)))
+    return traced(torch.from_numpy(is_open), *model.encode(evidence).tensors())[0]
+
+
+def _trace_rewards(
+    model: NetworkModel, target: list[int], settings: EnumerationSettings
+) -> TracedFunction | None:
+    """A traced function of the open pairs and the encoding of a row whose target is not observed.
+
+    None on a GPU, and if answers are drawn or take more than one batch.
+    """
+    revealed, predictor = RevealedVariables.from_model(model, target), model.marginal_predictor
+    if predictor is None or predictor.frozen.device.type != "cpu" or not revealed.is_single:
+        return None
+    support = predictor.answer_support(settings.n_points)
+    if support.count[revealed.variable].sum() > BATCH_ANSWERS:
+        return None
+    own_model = weakref.proxy(model)  # its cache keeps the function, which must not keep the model
 
     def compute(is_open: Tensor, *encoding: Tensor) -> tuple[Tensor]:
-        context = RewardContext.unobserved(model, Encoding.from_tensors(encoding), target)
+        context = RewardContext.unobserved(own_model, Encoding.from_tensors(encoding), target)
         return (context.enumerated_rewards(is_open, settings),)
 
-    traced = model.cache.get(
-        ("row_rewards", tuple(target), settings.n_points), lambda: TracedFunction(compute)
-    )
-    return traced(torch.from_numpy(is_open), *model.encode(evidence).tensors())[0]
+    return TracedFunction(compute)
 
 
 def _find_captured(

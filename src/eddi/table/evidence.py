@@ -124,6 +124,12 @@ class Evidence:
         values = np.where(answer.observed, answer.values, self.values)
         return Evidence(values, self.observed | answer.observed, self.groups)
 
+    def reveal_from(self, truth: "Evidence", where: NDArray[np.bool_]) -> "Evidence":
+        """Return these rows with what ``truth`` observes at ``where`` [rows, variables] added."""
+        answered = where & truth.observed
+        values = np.where(answered, truth.values, self.values)
+        return Evidence(values, self.observed | answered, self.groups)
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the values with NaN where not observed: the inverse of `of`."""
         return np.where(self.observed, self.values, np.nan).astype(np.float64)

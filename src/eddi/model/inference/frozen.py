@@ -5,6 +5,7 @@ by it. Everything that depends on the weights alone is therefore computed once. 
 this class; the back ends of the paper's reward (`reward.paper`) pack its weights once more.
 """
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -133,7 +134,8 @@ class FrozenNetwork:
     @cached_property
     def _encode_row(self) -> TracedFunction:
         """The tensors of the encoding of a single row."""
-        return TracedFunction(lambda *inputs: self.encode(self.code(*inputs)).tensors())
+        own = weakref.proxy(self)  # it keeps the function, which must not keep it
+        return TracedFunction(lambda *inputs: own.encode(own.code(*inputs)).tensors())
 
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""
