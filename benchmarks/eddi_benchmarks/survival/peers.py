@@ -10,8 +10,8 @@ from eddi_benchmarks.survival.design import Numbers, Split, outcome
 
 PEERS = ("cox", "forest", "boosting")
 PENALTIES = (1e-3, 0.1, 1.0, 10.0, 30.0, 100.0, 300.0)
-FOREST_GRID = {"min_samples_leaf": [3, 6, 15, 30], "max_features": ["sqrt", 0.5]}
-BOOSTING_GRID = {"max_depth": [1, 2, 3], "n_estimators": [50, 100, 200]}
+FOREST_GRID: dict[str, list[Any]] = {"min_samples_leaf": [3, 6, 15, 30], "max_features": ["sqrt", 0.5]}
+BOOSTING_GRID: dict[str, list[Any]] = {"max_depth": [1, 2, 3], "n_estimators": [50, 100, 200]}
 MANY_ROWS = 3_000  # from which a forest has fewer and coarser trees, for speed
 MAX_TUNING_ROWS = 1_000  # of a large table, for the choice of settings; the model has all rows
 
