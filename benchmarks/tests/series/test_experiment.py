@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eddi import PartialVAE, Schema, Series, TimeSection, Variable
+from eddi import PartialVAE, Schema, Series, Survival, TimeSection, Variable
 from eddi.evaluate.series.logged_series import LoggedSeries
+from eddi.evaluate.series.series_curves import SeriesCurves
 from eddi.model.recipe import DEFAULT
 from eddi_benchmarks.series import experiment
 from eddi_benchmarks.series.experiment import Task
@@ -72,3 +73,19 @@ def test_every_policy_is_simulated(task, model):
 def test_the_static_schedule_measures_what_matters(task, model):
     panels = experiment.learn_schedule(model, task, 1)
     assert [panel.order for panel in panels] == [("pulse",)] * 3
+
+
+def test_survival_is_described_by_concordance_and_brier_score():
+    edges, n = (1.0, 2.0), 6
+    variable = Variable("death", "survival", survival=Survival("seen", "died", edges=edges))
+    times, ones = np.zeros((n, 1)), np.ones((n, 1))
+    seen = np.array([0.5, 0.6, 1.5, 1.6, 3, 3])[:, None]
+    bins = np.eye(3)[[0, 0, 1, 1, 2, 2]][:, None]  # the bin of each time is known
+    counts = ones.astype(np.int64)
+    curves = SeriesCurves(
+        variable, times, seen, seen, counts, ones, events=(seen < 2) * 1.0, bin_probabilities=bins
+    )
+    described = experiment.describe(curves)
+    assert described["concordance"] > 0.9
+    assert described["integrated_brier"] < 0.3
+    assert described["measurements"] == 1
