@@ -47,6 +47,14 @@ def test_a_warm_start_keeps_the_coding_and_takes_fewer_steps(people, people_sche
     assert model.n_rows_ == 80
 
 
+def test_a_warm_start_may_have_wider_ranges(people, people_schema):
+    model = eddi.PartialVAE(people_schema, warm_start=True, max_steps=1, random_state=0)
+    model.fit(people(30, seed=1))
+    wider = people_schema.with_variable(replace(people_schema["age"], low=-10.0, high=500.0))
+    model.set_params(schema=wider).fit(people(30, seed=1))
+    assert model.schema_["age"].high == 500.0
+
+
 def test_a_warm_start_needs_the_same_variables(people, people_schema):
     model = eddi.PartialVAE(people_schema, warm_start=True, max_steps=1, random_state=0)
     model.fit(people(30, seed=1))

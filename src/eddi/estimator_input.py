@@ -88,6 +88,14 @@ def count_prior_rows(prior_rows: int | None, schema: Schema, *, has_table: bool)
     return int(prior_rows) if has_table else max(1, int(prior_rows))
 
 
+def have_same_values(first: Schema, second: Schema) -> bool:
+    """Whether variables have the same names, kinds, levels and time bins; ranges may differ."""
+    described = [
+        [(v.name, v.kind, v.levels, v.survival) for v in schema.variables] for schema in (first, second)
+    ]
+    return described[0] == described[1]
+
+
 def model_missingness(
     schema: Schema, table: Any, missingness: Missingness, *, targets: Sequence[str]
 ) -> Schema:

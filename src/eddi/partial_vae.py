@@ -20,6 +20,7 @@ from eddi.estimator_input import (
     Missingness,
     count_prior_rows,
     empty_table,
+    have_same_values,
     join_target,
     model_missingness,
     read_table,
@@ -348,7 +349,8 @@ class PartialVAE(LearnedAttributes, TransformerMixin, BaseEstimator):  # type: i
         """The model of the previous fit, if there is one."""
         if not self.__sklearn_is_fitted__():
             return None
-        if self.model_.schema.variables != copy_bins(schema, self.model_.schema).variables:
+        earlier = self.model_.schema
+        if not have_same_values(earlier, copy_bins(schema, earlier)):
             raise TrainingError(
                 "warm_start needs the variables of the previous fit, with the same kinds and levels. Set "
                 "warm_start=False to fit a new model."

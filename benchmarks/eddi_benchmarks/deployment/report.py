@@ -33,7 +33,7 @@ N_SHARES = 8  # of them in a table
 MAX_EXCESS = 0.1  # of our error over that of the full table
 PARAGRAPHS = (
     "Respondents arrive in random order at a questionnaire without data. The schema states kinds, levels and "
-    "ranges, and no relations. An interview asks a few questions; exploring ones ask more. The target of "
+    "ranges, and no relations. An interview asks four questions; many early ones are random. The target of "
     "each respondent becomes known afterwards. The error is that of held-out rows, interviewed without "
     "exploration with the model of that moment: mean squared error in units of the variance of the target, "
     "or the Brier score of classes.",

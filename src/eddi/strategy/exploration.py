@@ -77,7 +77,8 @@ class Exploration:
     """How much early interviews explore, and how fast this declines.
 
     Both probabilities are halved for a model that has learned from ``half_after`` respondents, and divided
-    by three after twice as many. Early respondents are asked more questions, and more of them are random.
+    by three after twice as many. Early respondents are asked random questions, and more of them if there is a
+    ``continuation``. A random question takes the place of another one, so exploration alone costs nothing.
 
     Args:
         share: probability of a random question for a model without data; see `Explore`.
@@ -85,9 +86,9 @@ class Exploration:
         half_after: number of respondents.
     """
 
-    share: float = 0.2
-    continuation: float = 0.9
-    half_after: float = 100.0
+    share: float = 1.0
+    continuation: float = 0.0
+    half_after: float = 20.0
 
     def __post_init__(self) -> None:
         _check_probability("share", self.share)
