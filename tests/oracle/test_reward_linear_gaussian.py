@@ -25,6 +25,7 @@ from eddi import Schema, Variable
 from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import AnswerProbabilities
 from eddi.model.inference.frozen import Encoding
+from eddi.model.inference.support_head import SupportOutputs
 from eddi.model.network.features import Features
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import joint_noise
@@ -104,6 +105,10 @@ class FactorPredictor:
     def answer_support(self, _n_points):
         return FactorAnswers()
 
+    def support_head(self, features):
+        outputs = torch.cat(predict(features.inputs), dim=-1)  # means of all variables, then sds
+        return SupportOutputs(outputs, outputs.new_zeros((len(outputs), 0, 0)))
+
 
 class FactorLayers:
     """Layers that pass the code through."""
@@ -149,6 +154,10 @@ class FactorTargetHead:
     def order(self):
         return torch.arange(len(self.target))
 
+    @property
+    def rows(self):
+        return torch.tensor([*self.target, *(N_VARIABLES + place for place in self.target)])
+
     def __call__(self, features):
         mean, sd = predict(features.inputs)
         return torch.cat([mean[..., self.target], sd[..., self.target]], dim=-1)
@@ -168,8 +177,8 @@ class FactorAnswers:
     terms = torch.zeros(N_VARIABLES * N_NODES, 2 * N_LATENT)  # all answers depend on the row
     inputs = None
 
-    def __call__(self, features):
-        mean, sd = predict(features.inputs)  # [rows, variables]
+    def enumerate(self, outputs):
+        mean, sd = outputs.by_output.chunk(2, dim=-1)  # [rows, variables]
         nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
         values = mean[..., None] + sd[..., None] * torch.from_numpy(nodes).float()
         probabilities = torch.from_numpy(weights / weights.sum()).float().expand_as(values)

@@ -68,7 +68,7 @@ def train(
     make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
     if is_warm:
         network.build_factor_head()
-    else:
+    elif network.n_factors:
         fit = network.fit_factors(*weigh_rows(first_window(training_rows), extra))
         choose_shrinkage([fit], [make_validation(device=CPU)])
     network.to(device)

@@ -10,7 +10,7 @@ from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT
 from eddi.model.training.batched.batched_validation import BatchedValidation
-from eddi.model.training.batched_training import StackedWeights
+from eddi.model.training.batched_training import BatchedStep, StackedWeights
 from eddi.model.training.validation import Validation
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
@@ -32,7 +32,9 @@ def test_the_scores_are_those_of_separate_validations() -> None:
     batched = BatchedValidation.if_possible(networks[0], validations)
     assert batched is not None
     expected = [v.score(network) for v, network in zip(validations, networks, strict=True)]
-    scores = batched.scores(StackedWeights(networks, RECIPE).candidates_by_name())
+    weights = StackedWeights(networks, RECIPE)
+    step = BatchedStep(weights, networks, RECIPE, torch.ones(3, 3))
+    scores = batched.scores({**weights.candidates_by_name(), **step.buffers})
     assert scores == pytest.approx(expected, rel=1e-5)
 
 
