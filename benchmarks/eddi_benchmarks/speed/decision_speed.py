@@ -47,7 +47,7 @@ class Decision:
         """Floating-point operations of the matrix products; only before the decision is traced."""
         with FlopCounterMode(display=False) as counter:
             self.decide()
-        return counter.get_total_flops()
+        return int(counter.get_total_flops())
 
     def product_rate(self, repeats: int) -> float:
         """Operations per second of a product of the hidden features of all answers with a layer."""

@@ -95,7 +95,9 @@ class HeteroscedasticGaussian(Likelihood, HasScaleOutput):
 
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
         (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
-        return torch.log(sd2 / sd) + 0.5 * ((sd / sd2).square() + ((mean - mean2) / sd2).square() - 1)
+        # log(sd2 / sd) + (sd / sd2)^2 / 2 - 1 / 2 without cancellation: most answers change little.
+        change = (sd - sd2) / sd2
+        return change - torch.log1p(change) + 0.5 * (change.square() + ((mean - mean2) / sd2).square())
 
 
 class HeteroscedasticCount(Count, HasScaleOutput):

@@ -156,8 +156,8 @@ class Network(Heads):
         """Likelihood parameters p(x_d | x_O) of all variables in training [rows, outputs]."""
         assert self.marginals is not None  # noqa: S101  # callers have marginal heads
         outputs: Tensor = self.marginals(features.inputs)
-        of_factors = self.factor_outputs(features)
-        return outputs if of_factors is None else outputs + self.marginals.factor_share * of_factors
+        of_factors, share = self.factor_outputs(features), self.marginals.factor_share
+        return outputs if of_factors is None or share is None else outputs + share * of_factors
 
     def factor_outputs(self, features: Features) -> Tensor | None:
         """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""

@@ -88,13 +88,21 @@ def _predict(h0, h1, h2, one, two, projected, spread, head, constants,
 
 
 @triton.jit
+def _excess_over_log(x):
+    """x - log(1 + x), by its Taylor series where the difference would cancel."""
+    series = x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8)))
+    series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - series)))
+    return tl.where(tl.abs(x) < 0.1, series, x - tl.log(1.0 + x))
+
+
+@triton.jit
 def _divergence(first, second, before, IS_REAL: tl.constexpr):
     """KL(after || before) in nats."""
     first_before = tl.load(before)
     if IS_REAL:
         second_before = tl.load(before + 1)
-        ratio, shift = second / second_before, (first - first_before) / second_before
-        nats = 0.5 * (ratio * ratio + shift * shift - 1.0) - tl.log(ratio)
+        change, shift = (second - second_before) / second_before, (first - first_before) / second_before
+        nats = _excess_over_log(change) + 0.5 * (change * change + shift * shift)
     else:
         nats = (first - first_before) / (1.0 + tl.exp(-first)) - softplus(first) + softplus(first_before)
     return nats
