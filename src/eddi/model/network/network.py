@@ -161,9 +161,10 @@ class Network(Heads):
 
     def factor_outputs(self, features: Features) -> Tensor | None:
         """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""
-        if self.factor_head is None or features.factors is None:
+        packed = self.set_encoder.encoder_weights().factors
+        if self.factor_head is None or features.factors is None or packed is None:
             return None
-        return self.factor_head(features.factors)  # type: ignore[no-any-return]
+        return self.factor_head(features.factors, packed)  # type: ignore[no-any-return]
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""

@@ -16,7 +16,7 @@ within the noise of collinear variables.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -33,6 +33,7 @@ class LevelDiscriminant:
     """Logits of the levels of some variables, each compared with the first level of its variable."""
 
     invert: Callable[[Tensor], Tensor]
+    variables: Tensor  # [variables] their positions
     loadings: Tensor  # [variables, inputs, K]
     noise: Tensor  # [variables, inputs, inputs] noise variances of the inputs
     rows: Tensor  # [levels] the outputs of the heads that get these logits
@@ -64,13 +65,25 @@ class LevelDiscriminant:
         device = packed.loadings.device
         index, places = torch.tensor(chosen, device=device), torch.tensor(owner, device=device)
         levels, reference = torch.cat(inputs), torch.cat(first)
-        loadings = packed.loadings[index]
-        noise, invert = packed.noise_matrix(index), packed.factors.invert
-        prior = invert(loadings @ loadings.mT + noise)[places]
-        difference, middle = levels - reference, (levels + reference) / 2
-        prior_term = (difference[:, None] @ prior @ middle[..., None])[:, 0, 0]
-        row_index = torch.tensor(rows, device=device)
-        return cls(invert, loadings, noise, row_index, places, difference, middle, prior_term)
+        discriminant = cls(
+            invert=packed.factors.invert,
+            variables=index,
+            loadings=packed.loadings[index],
+            noise=packed.noise_matrix(index),
+            rows=torch.tensor(rows, device=device),
+            owner=places,
+            difference=levels - reference,
+            middle=(levels + reference) / 2,
+            prior_term=levels.new_zeros(len(levels)),
+        )
+        return discriminant.with_factors(packed)
+
+    def with_factors(self, packed: PackedFactors) -> "LevelDiscriminant":
+        """The same with other loadings and noise variances, as after a step of training."""
+        loadings, noise = packed.loadings[self.variables], packed.noise_matrix(self.variables)
+        prior = self.invert(loadings @ loadings.mT + noise)[self.owner]
+        prior_term = (self.difference[:, None] @ prior @ self.middle[..., None])[:, 0, 0]
+        return replace(self, loadings=loadings, noise=noise, prior_term=prior_term)
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Logits without the levels' shares [..., levels]."""

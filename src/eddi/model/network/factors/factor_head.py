@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from eddi.model.network.factors.discriminant import LevelDiscriminant
-from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
+from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.factors.hazard_regression import HazardRegression
 from eddi.model.network.factors.quantities import QuantityPrediction
 
@@ -55,7 +55,10 @@ class FactorHead:
 
 
 class FactorHeadBuffers(nn.Module):
-    """A `FactorHead` whose tensors are buffers, so that networks trained at once can stack them."""
+    """A `FactorHead` for training, whose loadings change with every step.
+
+    Its other tensors are buffers, so that networks trained at once can stack them.
+    """
 
     log_shares: Tensor  # [outputs]
     all_rows: Tensor  # [outputs with a part] of all parts, one after the other
@@ -72,11 +75,12 @@ class FactorHeadBuffers(nn.Module):
         self.register_buffer("all_rows", rows, persistent=False)
         for place, part in enumerate(head.parts):
             for name in self._names[place]:
-                self.register_buffer(f"{name}_{place}", getattr(part, name).clone(), persistent=False)
+                tensor = getattr(part, name).detach().clone()
+                self.register_buffer(f"{name}_{place}", tensor, persistent=False)
 
-    def forward(self, factors: FactorPosterior) -> Tensor:
-        """Outputs of the factor model [..., outputs]."""
-        parts = [self._part(place)(factors) for place in range(len(self._names))]
+    def forward(self, factors: FactorPosterior, packed: PackedFactors) -> Tensor:
+        """Outputs of the factor model [..., outputs] with the present loadings."""
+        parts = [self._part(place).with_factors(packed)(factors) for place in range(len(self._names))]
         outputs = self.log_shares.expand(*factors.mean.shape[:-1], -1)
         return outputs.index_add(-1, self.all_rows, torch.cat(parts, dim=-1))
 

@@ -19,10 +19,10 @@ answer to one variable is a low-rank update of V that does not depend on the val
 A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V. So A is
 computed once for each row and variable (`FactorUpdates`), whatever the number of candidate answers.
 
-Loadings, precisions and means are those of a factor analysis of the training rows (`factor_analysis`).
-They are not trained: the predictions that follow from them in closed form (`factor_head`) are the part of
-a model that few rows suffice for, and the network learns the remainder. A category has a few inputs per
-level.
+Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`), and
+loadings and precisions are trained with the network. The predictions that follow from them in closed form
+(`factor_head`) are the part of a model that few rows suffice for, and the network learns the remainder. A
+category has a few inputs per level.
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,6 @@ LOG_PRECISION_RANGE = (-6.0, 7.0)  # keeps the precision matrix well-conditioned
 class Factors(nn.Module):
     """Loadings, precisions and inputs of all variables."""
 
-    flat_loadings: Tensor  # [variables * inputs * K]
-    log_precision: Tensor  # [variables * inputs]
     level_inputs: Tensor  # [variables, max levels, inputs] input of each level of a category
     mean: Tensor  # [variables] 0 for categories
     is_input: Tensor  # [variables, inputs] False for padding
@@ -88,8 +86,9 @@ class Factors(nn.Module):
         )
         self.register_buffer("level_inputs", torch.zeros(len(specs), max_levels, self.n_inputs))
         n_loadings = len(specs) * self.n_inputs * n_factors
-        self.register_buffer("flat_loadings", torch.randn(n_loadings) * 0.1)
-        self.register_buffer("log_precision", torch.zeros(shape).flatten())
+        # One-dimensional, since weight decay applies to matrices only.
+        self.flat_loadings = nn.Parameter(torch.randn(n_loadings) * 0.1)
+        self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
         self.register_buffer("mean", torch.zeros(len(specs)))
         self.invert = invert_by_cholesky  # replaced for an export
 
@@ -165,8 +164,8 @@ class Factors(nn.Module):
 
     def use(self, analysis: FactorAnalysis) -> None:
         """Take loadings and precisions from a factor analysis."""
-        self.flat_loadings.copy_(analysis.loadings.flatten())
-        self.log_precision.copy_(-analysis.noise.log())
+        self.flat_loadings.data.copy_(analysis.loadings.flatten())
+        self.log_precision.data.copy_(-analysis.noise.log())
 
     @torch.no_grad()
     def posterior_of(self, evidence: Evidence) -> "FactorPosterior":

@@ -8,7 +8,7 @@ what this regression finds with few.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -27,6 +27,7 @@ VARIANCE_RANGE = (1e-4, 10.0)
 class HazardRegression:
     """Predicts the log hazard ratio of each survival variable from the factors."""
 
+    variables: Tensor  # [variables] their positions
     loadings: Tensor  # [variables, 1, K] regression weights on the factors
     covariance: Tensor  # [variables, K, K] of these weights
     rows: Tensor  # [variables] the first outputs of the heads: log hazard ratios
@@ -45,11 +46,16 @@ class HazardRegression:
         if not chosen:
             return None
         device = packed.loadings.device
-        loadings = packed.loadings[torch.tensor(chosen, device=device)][:, :1]
+        index = torch.tensor(chosen, device=device)
+        loadings = packed.loadings[index][:, :1]
         places = [packed.factors.regression_place(variable) for variable in chosen]
         covariance = packed.factors.regression_covariance
         assert covariance is not None  # noqa: S101  # there are survival variables
-        return cls(loadings, covariance[places], torch.tensor(rows, device=device))
+        return cls(index, loadings, covariance[places], torch.tensor(rows, device=device))
+
+    def with_factors(self, packed: PackedFactors) -> "HazardRegression":
+        """The same with other regression weights, as after a step of training."""
+        return replace(self, loadings=packed.loadings[self.variables][:, :1])
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """Log hazard ratios without their constant [..., variables]."""

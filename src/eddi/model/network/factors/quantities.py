@@ -7,7 +7,7 @@ orders of magnitude with the answer to one other variable.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from eddi.model.network.heteroscedastic import HasScaleOutput
 class QuantityPrediction:
     """Means and scales of some quantities, as outputs of their likelihoods."""
 
+    variables: Tensor  # [quantities] their positions
     loadings: Tensor  # [quantities, 1, K]
     mean: Tensor  # [quantities] without evidence
     noise: Tensor  # [quantities] noise variance
@@ -47,12 +48,18 @@ class QuantityPrediction:
             return None
         index = torch.tensor(chosen, device=packed.loadings.device)
         return cls(
+            variables=index,
             loadings=packed.loadings[index][:, :1],
             mean=packed.factors.mean[index],
             noise=1 / packed.precision[index, 0],
             rows=torch.tensor(mean_rows + scale_rows, device=index.device),
             likelihoods=tuple(likelihoods),
         )
+
+    def with_factors(self, packed: PackedFactors) -> "QuantityPrediction":
+        """The same with other loadings and noise variances, as after a step of training."""
+        loadings = packed.loadings[self.variables][:, :1]
+        return replace(self, loadings=loadings, noise=1 / packed.precision[self.variables, 0])
 
     def __call__(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """The outputs [..., 2 * quantities]: means, then scales."""
