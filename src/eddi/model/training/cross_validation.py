@@ -63,6 +63,8 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
+    if network.set_encoder.factors is not None:
+        network.set_encoder.factors.freeze()  # with so few rows, training makes them worse
     folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]

@@ -123,3 +123,12 @@ def test_factors_of_weighted_rows_are_those_of_repeated_rows():
     torch.testing.assert_close(weighted.mean.data, repeated.mean.data)
     torch.testing.assert_close(weighted.level_inputs, repeated.level_inputs)
     torch.testing.assert_close(weighted.log_precision.data, repeated.log_precision.data)
+
+
+def test_frozen_factors_are_not_trained_and_keep_their_names():
+    factors = Factors(MIXED, n_factors=3)
+    before = {name: tensor.clone() for name, tensor in factors.state_dict().items()}
+    factors.freeze()
+    assert not list(factors.parameters())
+    assert factors.state_dict().keys() == before.keys()
+    assert all(torch.equal(factors.state_dict()[name], tensor) for name, tensor in before.items())

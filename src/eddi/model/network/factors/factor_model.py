@@ -19,10 +19,10 @@ answer to one variable is a low-rank update of V that does not depend on the val
 A = V W^T (P^-1 + W V W^T)^-1, the factors become z + A (f(x) - W z), and V becomes V - A W V. So A is
 computed once for each row and variable (`FactorUpdates`), whatever the number of candidate answers.
 
-Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`), and
-loadings and precisions are trained with the network. The predictions that follow from them in closed form
-(`factor_head`) are the part of a model that few rows suffice for, and the network learns the remainder. A
-category has a few inputs per level.
+Loadings, precisions and means start from a factor analysis of the training rows (`factor_analysis`). Loadings
+and precisions are trained with the network, unless there are few rows. The predictions that follow from
+them in closed form (`factor_head`) need few rows, and the network learns the remainder. A category has a
+few inputs per level.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
 from eddi.model.network.factors.inverses import invert_by_cholesky
-from eddi.model.network.factors.level_contrasts import find_contrasts, standardise
+from eddi.model.network.factors.level_contrasts import find_level_inputs
 from eddi.model.network.factors.products import look_up, multiply, project, soft_clip, sum_inputs
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.evidence import Evidence
@@ -151,7 +151,8 @@ class Factors(nn.Module):
         weighted = observed * row_weights[:, None]
         mean = (values * self.unit * weighted).sum(0) / weighted.sum(0).clamp(min=1)
         self.mean.copy_(torch.where(self.is_category, 0.0, mean))
-        self._init_level_inputs(values, weighted, specs)
+        for place, inputs in find_level_inputs(values, weighted, specs, self.n_inputs).items():
+            self.level_inputs[place, : len(inputs)] = inputs
         inputs = self.inputs(values, torch.arange(len(specs))).flatten(1)
         observed = observed & self.is_evidence
         mask = (observed[..., None] & self.is_input).flatten(1)
@@ -166,6 +167,13 @@ class Factors(nn.Module):
         """Take loadings and precisions from a factor analysis."""
         self.flat_loadings.data.copy_(analysis.loadings.flatten())
         self.log_precision.data.copy_(-analysis.noise.log())
+
+    def freeze(self) -> None:
+        """Exclude loadings and precisions from training."""
+        for name in ("flat_loadings", "log_precision"):
+            values = getattr(self, name).detach()
+            delattr(self, name)
+            self.register_buffer(name, values)
 
     @torch.no_grad()
     def posterior_of(self, evidence: Evidence) -> "FactorPosterior":
@@ -196,25 +204,6 @@ class Factors(nn.Module):
         levels = torch.arange(float(n_levels), device=self.mean.device)
         variables = torch.full((n_levels, 1), variable, device=self.mean.device)
         return self.inputs(levels[:, None], variables)[:, 0]
-
-    def _init_level_inputs(
-        self, values: Tensor, weighted: Tensor, specs: Sequence[VariableSpec]
-    ) -> None:
-        """Give each level the contrasts that vary most with the other variables.
-
-        ``weighted`` is 0 where a value is missing, else the weight of its row [rows, variables].
-        """
-        if not self.is_category.any():
-            return
-        columns = [standardise(values[:, d], weighted[:, d], spec) for d, spec in enumerate(specs)]
-        for place, spec in enumerate(specs):
-            if spec.kind is Kind.CATEGORY:
-                others = torch.cat([c for d, c in enumerate(columns) if d != place], dim=1)
-                rows = weighted[:, place] > 0
-                one_hot = torch.nn.functional.one_hot(values[rows, place].long(), spec.n_levels)
-                one_hot = one_hot * weighted[rows, place, None].double()
-                contrasts = find_contrasts(one_hot, others[rows], self.n_inputs)
-                self.level_inputs[place, : spec.n_levels] = contrasts
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,34 @@
 """The inputs of the levels of a category: contrasts that vary most with the other variables."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.variable import Kind
+
+
+def find_level_inputs(
+    values: Tensor, weighted: Tensor, specs: Sequence[VariableSpec], n_inputs: int
+) -> dict[int, Tensor]:
+    """The inputs of the levels of each category [levels, inputs], by position.
+
+    Each level has the contrasts that vary most with the other variables. ``weighted`` is 0 where a value is
+    missing, else the weight of its row [rows, variables].
+    """
+    categories = [place for place, spec in enumerate(specs) if spec.kind is Kind.CATEGORY]
+    if not categories:
+        return {}
+    columns = [standardise(values[:, d], weighted[:, d], spec) for d, spec in enumerate(specs)]
+    found = {}
+    for place in categories:
+        others = torch.cat([column for d, column in enumerate(columns) if d != place], dim=1)
+        rows = weighted[:, place] > 0
+        levels = torch.nn.functional.one_hot(values[rows, place].long(), specs[place].n_levels)
+        one_hot = levels * weighted[rows, place, None].double()
+        found[place] = find_contrasts(one_hot, others[rows], n_inputs)
+    return found
 
 
 def standardise(values: Tensor, weighted: Tensor, spec: VariableSpec) -> Tensor:
