@@ -77,7 +77,7 @@ def _fit(set_encoder, recipe, target, max_steps):
     model = PartialVAE(
         SCHEMA, target, recipe=recipe, set_encoder=set_encoder, max_steps=max_steps, random_state=0
     )
-    return model.fit(make_table(400, seed=0))  # with holes, enough to hold rows out
+    return model.fit(make_table(300, seed=0))
 
 
 def fit_people(set_encoder="pnp", recipe="default", target=None, max_steps=200):

@@ -69,7 +69,7 @@ def test_the_squared_error_of_draws_is_squared_error_plus_variance(
     means = predictive.heads.moments(predictive.outputs)[0][..., position].detach().numpy()
     truth = true_numbers(fitted, fitted.evidence(full), target)
     expected = means.var(0) + (means.mean(0) - truth) ** 2
-    np.testing.assert_allclose(metrics.draw_squares, expected, rtol=1e-4)
+    np.testing.assert_allclose(metrics.draw_squares, expected, rtol=1e-4, atol=1e-8)
 
 
 @pytest.mark.parametrize("recipe", ["default", "paper"])

@@ -33,9 +33,10 @@ def test_unobserved_values_are_set_to_zero():
     assert evidence.values.tolist() == [[0.0, 0.0]]
 
 
-def test_half_of_the_values_count_as_half_of_the_rows():
+def test_rows_with_less_than_two_thirds_of_their_values_count_less():
     evidence = Evidence.of([[1.0, NAN], [NAN, 2.0], [3.0, 4.0]])
-    assert evidence.n_complete_rows == 2
+    assert evidence.n_complete_rows == 3
+    assert evidence[:2].n_complete_rows == 1
     assert replace(evidence, groups=np.array([0, 0, 1])).n_complete_rows == 2
     assert Evidence.empty(3, 2).n_complete_rows == 0
 

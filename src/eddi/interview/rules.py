@@ -87,8 +87,9 @@ class InterviewRules:
         reveals_new = count_revealed(~evidence.observed, self._reveals) > 0
         open_ = reveals_new & ~closed & self.askable & self._meets_prerequisites(evidence)
         if not self.section_rules.is_empty:
-            closed_by_section = self.section_rules.closed(self.find_asked(evidence) | self.always)
-            open_ &= ~closed_by_section | self.always
+            reserved = self.always & self.askable
+            closed_by_section = self.section_rules.closed(self.find_asked(evidence) | reserved)
+            open_ &= ~closed_by_section | reserved
         return np.asarray(open_ & self._is_affordable(open_, self.stop.budget - spent))
 
     def _is_affordable(self, open_: Mask, left: NDArray[np.float64]) -> Mask:

@@ -158,7 +158,7 @@ DEFAULT = Recipe(
 
 MAX_STEPS_FACTOR = 4  # training on a large table takes at most this many times max_steps
 MIN_STEPS_DIVISOR = 4  # training on a small table takes at least max_steps divided by this
-MIN_HOLD_OUT_ROWS = 300  # tables with fewer rows are cross-validated
+MIN_HOLD_OUT_ROWS = 300  # complete rows; tables with less are cross-validated
 SMALL_TERM, SMALL_HIDDEN, SMALL_BATCH = 64, 96, 64  # sizes for cross-validated tables
 # Rounds without improvement after which cross-validation stops. Its scores are averages over folds and
 # over steps, and so smooth that they did not improve again after more than two worse rounds: on 242 rows

@@ -78,7 +78,7 @@ class Exploration:
 
     Both probabilities are halved for a model that has learned from ``half_after`` respondents, and divided
     by three after twice as many. Early respondents are asked random questions, and more of them if there is a
-    ``continuation``. A random question takes the place of another one, so exploration alone costs nothing.
+    ``continuation``. A random question takes the place of another one, so it adds no questions.
 
     Args:
         share: probability of a random question for a model without data; see `Explore`.

@@ -92,10 +92,13 @@ class Evidence:
 
     @property
     def n_complete_rows(self) -> int:
-        """How many complete rows have as many values; the number of groups if rows are grouped."""
+        """How many complete rows tell as much; the number of groups if rows are grouped.
+
+        A few missing values do not matter: rows with two thirds of their values count as complete.
+        """
         if self.groups is not None:
             return self.n_groups
-        return int(self.observed.sum()) // max(1, self.n_variables)
+        return min(len(self), int(1.5 * self.observed.sum()) // max(1, self.n_variables))
 
     def select_groups(self, numbers: NDArray[np.int64]) -> "Evidence":
         """Return all rows of some groups, by their positions among the sorted groups.

@@ -36,7 +36,7 @@ class Marginals(Heads):
     group_edges: Tensor  # [groups - 1, variables] scales that separate the groups, rising
     tail_mass: Tensor  # [groups, variables] probability left on either side of a 90% interval
     factor_share: Tensor | None  # [outputs] factor of the factor model's outputs; None without factors
-    log_shares: Tensor | None  # [outputs] logits of the levels' shares in the training rows; else 0
+    log_shares: Tensor | None  # [outputs] log shares of levels, constants of hazards; else 0
 
     def __init__(
         self, specs: Sequence[VariableSpec], recipe: Recipe, width: int, *, has_factors: bool = False
@@ -55,9 +55,9 @@ class Marginals(Heads):
         self.register_buffer("tail_mass", tail_mass)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """The network's likelihood parameters [..., outputs] for hidden features.
+        """The network's part of the likelihood parameters [..., outputs] for hidden features.
 
-        Calibration may add outputs of the factor model (`factor_head`).
+        Predictions add those of the factor model (`Network.marginal_outputs`, `factor_head`).
         """
         return self.layer(inputs)  # type: ignore[no-any-return]
 

@@ -5,7 +5,7 @@ x_O --set encoder--> code --tail--> features --> q(z | x_O) --draw--> z --decode
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -127,10 +127,14 @@ class Network(Heads):
         factors = self.set_encoder.factors
         assert factors is not None  # noqa: S101  # there are factors
         factors.centre(analysis)
+        if not factors.is_evidence.all():
+            # The regression of hazards has its own penalty, and needs factors that the answers determine.
+            analysis = replace(analysis, shrinkage=torch.zeros_like(analysis.shrinkage))
         fit = FactorFit(self, *_subsample(evidence, weights), analysis)
         fit.shrink(1.0)
         return fit
 
+    @torch.no_grad()
     def build_factor_head(self) -> None:
         """Prepare the outputs of the factor model for training, with the present factors."""
         packed = self.set_encoder.encoder_weights().factors

@@ -27,12 +27,11 @@ from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
-from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.flat_weights import adam_step
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
 from eddi.model.training.streaming import first_window
-from eddi.model.training.validation import Validation, split_validation
+from eddi.model.training.validation import Validation, choose_shrinkage, split_validation
 from eddi.table.evidence import Evidence
 
 MAX_NUMBERS = 2**26  # of rows, masks and noise on the device at once: 256 MB
@@ -85,6 +84,9 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
     loss_weights = torch.stack([sampler.loss_weights for sampler in samplers]).to(device)
     step = BatchedStep(weights, [run.network for run in runs], recipe, loss_weights)
     batched = BatchedValidation.if_possible(runs[0].network, validations)
+    first_scores = _score(runs, validations, weights, step, batched)
+    for state, first_score in zip(states, first_scores, strict=True):
+        state.start(first_score)  # the initial weights are a candidate, too
     for losses in train_rounds(step, samplers, recipe):
         scores = _score(runs, validations, weights, step, batched)
         for state, own, mean_loss, score in zip(

@@ -3,9 +3,9 @@
 A network trained to fit becomes overconfident, the more so the more is observed. A few parameters per
 variable correct this:
 
-- The outputs become a weighted mean of the network's and those of the factor model
-  (`network.factors.discriminant` and `quantities`). The weight of a variable is chosen by the likelihood, as
-  in stacking (Wolpert 1992).
+- The network's part of the outputs is reduced: they become a weighted mean of all outputs and those of the
+  factor model alone (`network.factors.factor_head`). The weight of a variable is chosen by the likelihood,
+  as in stacking (Wolpert 1992).
 - The scale s of a quantity becomes stretch * s ** power: narrow predictions can be widened without
   changing wide ones.
 - The logits of levels are divided by a temperature (Guo et al. 2017).
@@ -49,9 +49,12 @@ FIRST_SHARE = -1.0  # log odds of that share before any evidence
 
 @dataclass(frozen=True)
 class CalibrationData:
-    """Predictions of held-out rows, each repeated with different parts hidden."""
+    """Predictions of held-out rows, each repeated with different parts hidden.
 
-    outputs: Tensor  # [masked rows, outputs] of the marginal heads, not calibrated
+    `stack` adds a leading dimension [networks] to all tensors.
+    """
+
+    outputs: Tensor  # [masked rows, outputs] of network and factor model, not calibrated
     factor_outputs: Tensor | None  # [masked rows, outputs] by the factor model alone
     values: Tensor  # [masked rows, variables] the true values
     hidden: Tensor  # [masked rows, variables] weight where the true value was not visible, else 0

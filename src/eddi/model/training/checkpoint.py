@@ -35,6 +35,10 @@ class TrainingState:
     n_stale: int = 0  # rounds without improvement
     history: list[Progress] = field(default_factory=list)
 
+    def start(self, score: float | None) -> None:
+        """Begin with the validation score of the initial weights, if there is one."""
+        self.best = self.best if score is None else score
+
     def is_improvement(self, validation: float | None) -> bool:
         """Whether a validation score is the best so far; always without validation."""
         return validation is None or validation > self.best

@@ -26,10 +26,9 @@ from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
-from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.loop import OnProgress, advance
 from eddi.model.training.streaming import StreamedEvidence, first_window
-from eddi.model.training.validation import Validation
+from eddi.model.training.validation import Validation, choose_shrinkage
 from eddi.table.evidence import Evidence
 
 
@@ -63,16 +62,10 @@ def train_cross_validated(
     """
     evidence = first_window(evidence)
     context = DistributedContext.from_environment(device)  # each process trains alone
-    if network.set_encoder.factors is not None:
-        network.set_encoder.factors.freeze()  # with so few rows, training makes them worse
     folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
-    fits = [
-        own_network.fit_factors(*weigh_rows(rows, extra))
-        for own_network, rows in zip(networks, training_rows, strict=True)
-    ]
-    choose_shrinkage(fits, [None, *(fold.validation for fold in folds)])
+    _fit_factors(networks, training_rows, folds, extra)
     make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
     samplers = [
         make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)
@@ -82,8 +75,7 @@ def train_cross_validated(
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
     writable = checkpoint if context.is_first else None
     if not state.history:  # the initial weights are a candidate, too
-        first_score = _score(folds)
-        state.best = state.best if first_score is None else first_score
+        state.start(_score(folds))
     step = BatchedStep(weights, networks, recipe, torch.stack([s.loss_weights for s in samplers]))
     saved_at = started_at = time.monotonic()
     earlier_seconds = state.history[-1].seconds if state.history else 0.0
@@ -121,6 +113,24 @@ def _make_folds(
         validation = Validation(held_out, recipe, seed=seed, device=CPU, targets=targets)
         folds.append(Fold(copy.deepcopy(network), rows, held_out, validation))
     return folds
+
+
+def _fit_factors(
+    networks: Sequence[Network],
+    training_rows: Sequence[Evidence],
+    folds: Sequence[Fold],
+    extra: ExtraRows | None,
+) -> None:
+    """Fit all factors, with the shrinkage that predicts the folds best. They are not trained.
+
+    With so few rows, training makes them worse.
+    """
+    for network in networks:
+        if network.set_encoder.factors is not None:
+            network.set_encoder.factors.freeze()
+    pairs = zip(networks, training_rows, strict=True)
+    fits = [network.fit_factors(*weigh_rows(rows, extra)) for network, rows in pairs]
+    choose_shrinkage(fits, [None, *(fold.validation for fold in folds)])
 
 
 def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]:

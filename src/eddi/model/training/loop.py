@@ -25,11 +25,10 @@ from eddi.model.training.captured.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
-from eddi.model.training.factor_shrinkage import choose_shrinkage
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.objective import loss
 from eddi.model.training.streaming import StreamedEvidence, first_window
-from eddi.model.training.validation import CPU, Validation, split_validation
+from eddi.model.training.validation import CPU, Validation, choose_shrinkage, split_validation
 from eddi.table.evidence import Evidence
 
 SECONDS_BETWEEN_SAVES = 1.0
@@ -66,11 +65,9 @@ def train(
     if held_out is None:
         training_rows, validation_rows = split_validation(evidence, recipe, seed)
     make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
-    if is_warm:
-        network.build_factor_head()
-    elif network.n_factors:
-        fit = network.fit_factors(*weigh_rows(first_window(training_rows), extra))
-        choose_shrinkage([fit], [make_validation(device=CPU)])
+    if not is_warm:
+        _fit_factors(network, training_rows, extra, make_validation(device=CPU))
+    network.build_factor_head()
     network.to(device)
     weights = FlatWeights(network, recipe)
     validation = make_validation(device=device)
@@ -79,8 +76,7 @@ def train(
     make_sampler = partial(BatchSampler, n_latent=network.latent, targets=targets, extra=extra)
     sampler = make_sampler(training_rows, recipe, seed=seed, device=device)
     if validation and not state.history:  # the initial weights are a candidate, too
-        first_score = validation.score(network)
-        state.best = state.best if first_score is None else first_score
+        state.start(validation.score(network))
         weights.store_best()
     captured = CapturedStep.if_possible(network, weights, recipe, context)
     started_at = time.monotonic() - (state.history[-1].seconds if state.history else 0.0)
@@ -104,6 +100,18 @@ def train(
     if validation and network.marginals is not None:
         calibrate(network.marginals, validation.calibration_data(network))
     return state.history
+
+
+def _fit_factors(
+    network: Network,
+    rows: Evidence | StreamedEvidence,
+    extra: ExtraRows | None,
+    validation: Validation | None,
+) -> None:
+    """Fit the factors to training rows, with the shrinkage that predicts held-out rows best."""
+    if not network.n_factors:
+        return
+    choose_shrinkage([network.fit_factors(*weigh_rows(first_window(rows), extra))], [validation])
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Validation: the split, and the score of hidden entries of held-out rows."""
+"""Validation: the split, the score of hidden entries of held-out rows, and what is chosen by it."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from eddi.model.network.heads import log_mean_exp
-from eddi.model.network.network import Network
+from eddi.model.network.network import FactorFit, Network
 from eddi.model.network.quasi_random import standard_normal
 from eddi.model.recipe import Recipe, is_cross_validated
 from eddi.model.training.batches import draw_visible, mix_seed
@@ -24,6 +24,12 @@ MAX_VALIDATION_ROWS = 500  # more cost time and tell no more
 CALIBRATION_ROWS = 4_000  # held-out rows, repeated with many different masks
 CALIBRATION_CELLS = 250_000  # limit of these rows: every cell is evaluated a hundred times
 CPU = torch.device("cpu")
+SHRINKAGE_MULTIPLES = (
+    0.0,
+    0.5,
+    1.0,
+    2.0,
+)  # of the estimated share, which is an average over all pairs of variables
 N_DRAWS = 128  # fewer understate a prediction that is wide in z and narrow in x
 
 
@@ -38,7 +44,8 @@ def count_validation_rows(n_rows: int, recipe: Recipe) -> int:
 def split_validation(
     evidence: Evidence | StreamedEvidence, recipe: Recipe, seed: int
 ) -> tuple[Evidence | StreamedEvidence, Evidence | None]:
-    """Training rows and held-out rows. Of a group that is held out, one random row is kept."""
+    """Training rows and held-out rows. Of held-out groups, as many random rows are kept as
+    there are groups."""
     if isinstance(evidence, StreamedEvidence):
         return evidence, evidence.validation() if evidence.held_out else None
     n_groups = evidence.n_groups
@@ -160,3 +167,36 @@ def entry_scores(network: Network, batch: Batch) -> Tensor:
         return network.marginals.validation_score(outputs, batch.values)
     z = network.posterior(code).draw(batch.noise)
     return log_mean_exp(network.log_prob(network.decode(z), batch.values))
+
+
+def choose_shrinkage(
+    fits: Sequence[FactorFit | None], validations: Sequence[Validation | None]
+) -> float:
+    """The multiple of the estimated shrinkage with the best predictions of held-out rows.
+
+    All ``fits`` are shrunk by it afterwards. The estimate is for all pairs of variables at once. A target
+    that depends strongly on variables that do not depend on each other needs less, so others are tried.
+    """
+    pairs = [
+        (fit, validation)
+        for fit, validation in zip(fits, validations, strict=True)
+        if fit is not None and validation is not None
+    ]
+    scores = {multiple: _mean_score(pairs, multiple) for multiple in SHRINKAGE_MULTIPLES if pairs}
+    known = {multiple: score for multiple, score in scores.items() if score is not None}
+    best = max(known, key=lambda multiple: known[multiple]) if known else 1.0
+    for fit in fits:
+        if fit is not None:
+            fit.shrink(best)
+    return best
+
+
+def _mean_score(pairs: Sequence[tuple[FactorFit, Validation]], multiple: float) -> float | None:
+    """The mean score of held-out rows; None if nothing is hidden."""
+    scores = []
+    for fit, validation in pairs:
+        fit.shrink(multiple)
+        score = validation.score(fit.network)
+        if score is not None:
+            scores.append(score)
+    return sum(scores) / len(scores) if scores else None

@@ -13,7 +13,7 @@ ENCODER_SIZES = ["n_variables", "n_knots", "n_factors", "max_levels"]
 FACTOR_SIZES = ["n_variables", "n_factors", "width", "feature_width"]
 POINT_SIZES = ["n_cells", "n_quantities", "n_variables", "n_outputs", "n_columns", "floor"]
 LIST_SIZES = ["n_columns", "n_variables", "n_support", "target"]
-LINEAR_RANGE = tl.constexpr(3.0)  # factor_model.LINEAR_RANGE
+LINEAR_RANGE = tl.constexpr(3.0)  # products.LINEAR_RANGE
 MIN_SCALE = tl.constexpr(1e-4)  # heteroscedastic.MIN_SCALE
 
 

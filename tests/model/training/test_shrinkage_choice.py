@@ -7,8 +7,12 @@ import torch
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, adapt_to_rows
-from eddi.model.training.factor_shrinkage import MULTIPLES, choose_shrinkage
-from eddi.model.training.validation import CPU, Validation
+from eddi.model.training.validation import (
+    CPU,
+    SHRINKAGE_MULTIPLES,
+    Validation,
+    choose_shrinkage,
+)
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
@@ -43,8 +47,8 @@ def test_relations_by_chance_are_shrunk_more_than_those_of_the_target():
     chance, related = (
         choose_shrinkage(*zip(fit(draw, 40), strict=True)) for draw in (draw_unrelated, draw_sum)
     )
-    assert chance == max(MULTIPLES)
-    assert related == min(MULTIPLES)
+    assert chance == max(SHRINKAGE_MULTIPLES)
+    assert related == min(SHRINKAGE_MULTIPLES)
 
 
 def test_the_chosen_shrinkage_is_in_use():
