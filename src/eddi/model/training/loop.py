@@ -61,9 +61,9 @@ def train(
     each process takes its share of every batch; only the first one writes the checkpoint.
     """
     context = DistributedContext.from_environment(device)
-    training_rows, validation_rows = evidence, held_out
-    if held_out is None:
-        training_rows, validation_rows = split_validation(evidence, recipe, seed)
+    is_split = held_out is not None
+    split = (evidence, held_out) if is_split else split_validation(evidence, recipe, seed)
+    training_rows, validation_rows = split
     make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
     if not is_warm:
         _fit_factors(network, training_rows, extra, make_validation(device=CPU))
@@ -97,9 +97,13 @@ def train(
     if writable:
         writable.save(weights, state)
     weights.use_best()
+    _calibrate(network, validation)
+    return state.history
+
+
+def _calibrate(network: Network, validation: Validation | None) -> None:
     if validation and network.marginals is not None:
         calibrate(network.marginals, validation.calibration_data(network))
-    return state.history
 
 
 def _fit_factors(
