@@ -5,7 +5,7 @@ than most of them take. A trace records the operations of one call; later calls 
 function computes is still written once.
 
 `torch.jit` is deprecated, but its successors take seconds per model and need a compiler. A function that
-cannot be traced, or whose trace gives other results, is called as it is.
+cannot be traced, or whose trace gives other results in its first calls, is called as it is.
 """
 
 import logging

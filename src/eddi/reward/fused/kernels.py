@@ -49,7 +49,7 @@ def _multiply(high, low, weight, row, column, total, n_rows, WIDTH: tl.constexpr
 @triton.jit
 def _multiply_all(high, low, weight, row, h0, h1, h2, n_rows, CHUNK: tl.constexpr, DEPTH: tl.constexpr,
                   N_PRODUCTS: tl.constexpr):  # fmt: skip
-    """Add x @ DEPTH rows of a weight to three chunks. All of them are on their way before they are used."""
+    """Add x @ DEPTH rows of a weight to three chunks. All tiles are loaded before the first product."""
     WIDTH: tl.constexpr = 3 * CHUNK
     tile0 = _tile(weight, row, 0, WIDTH, DEPTH, CHUNK)
     tile1 = _tile(weight, row, CHUNK, WIDTH, DEPTH, CHUNK)

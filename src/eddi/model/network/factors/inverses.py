@@ -8,7 +8,7 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
     """The inverse of symmetric positive definite matrices [..., K, K].
 
     With V the inverse, 2 V - V M V has the value of V and, if V is taken as constant, its gradient. So
-    gradients take two products instead of a way back through a decomposition.
+    gradients take two products instead of backpropagation through a decomposition.
     """
     inverse = _decompose_and_invert(matrix.detach())
     return 2 * inverse - inverse @ matrix @ inverse if torch.is_grad_enabled() else inverse
