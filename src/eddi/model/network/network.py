@@ -137,9 +137,9 @@ class Network(Heads):
     @torch.no_grad()
     def build_factor_head(self) -> None:
         """Prepare the outputs of the factor model for training, with the present factors."""
-        packed = self.set_encoder.encoder_weights().factors
-        if packed is not None and self.marginals is not None:
-            head = self.marginals.factor_head(packed, range(len(self.specs)))
+        factors = self.set_encoder.factors
+        if factors is not None and self.marginals is not None:
+            head = self.marginals.factor_head(factors.pack(), range(len(self.specs)))
             self.factor_head = None if head is None else FactorHeadBuffers(head)
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
@@ -148,11 +148,10 @@ class Network(Heads):
 
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""
-        if not self.n_factors:
+        factors = self.set_encoder.factors
+        if factors is None:
             return Features(self.tail.features(code), None)
-        factors = self.set_encoder.encoder_weights().factors
-        assert factors is not None  # noqa: S101  # there are factors
-        posterior = factors.posterior(code[..., self.code_width :])
+        posterior = factors.pack().posterior(code[..., self.code_width :])
         inputs = torch.cat([code[..., : self.code_width], posterior.features()], dim=-1)
         return Features(torch.cat([self.tail.features(inputs), posterior.mean], dim=-1), posterior)
 
@@ -165,10 +164,10 @@ class Network(Heads):
 
     def factor_outputs(self, features: Features) -> Tensor | None:
         """Likelihood parameters by the factor model alone [rows, outputs]; None without factors."""
-        packed = self.set_encoder.encoder_weights().factors
-        if self.factor_head is None or features.factors is None or packed is None:
+        factors = self.set_encoder.factors
+        if self.factor_head is None or features.factors is None or factors is None:
             return None
-        return self.factor_head(features.factors, packed)  # type: ignore[no-any-return]
+        return self.factor_head(features.factors, factors.pack())  # type: ignore[no-any-return]
 
     def posterior(self, code: Tensor) -> Posterior:
         """q(z | x_O) from the code of x_O, for any leading shape."""
