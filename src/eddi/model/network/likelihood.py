@@ -361,7 +361,7 @@ def log_softmax_short(logits: Tensor) -> Tensor:
     PyTorch processes one row after the other. With few levels and many rows, it is faster on a CPU to
     process one level of all rows after the other.
     """
-    if logits.is_cuda or logits.numel() < MIN_TRANSPOSED:
+    if logits.is_cuda or torch.compiler.is_exporting() or logits.numel() < MIN_TRANSPOSED:
         return F.log_softmax(logits, dim=-1)
     return F.log_softmax(logits.movedim(-1, 0).contiguous(), dim=0).movedim(0, -1)
 

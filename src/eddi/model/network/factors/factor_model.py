@@ -296,7 +296,9 @@ class FactorPosterior:
         if loadings.shape[1] == 1:
             mean, variance = self.project_vectors(loadings[:, 0])
             return mean[..., None], variance[..., None, None]
-        covariance = loadings @ self.covariance[..., None, :, :] @ loadings.mT
+        # One product for all matrices W: otherwise the covariance would be copied for each of them.
+        half = loadings.flatten(0, 1) @ self.covariance  # [..., n * inputs, K]
+        covariance = half.view(*half.shape[:-2], *loadings.shape) @ loadings.mT
         return project(self.mean, loadings), covariance
 
     def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:

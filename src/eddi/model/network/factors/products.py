@@ -34,4 +34,4 @@ def soft_clip(x: Tensor) -> Tensor:
     """x within LINEAR_RANGE, and logarithmic growth beyond."""
     inside = x.clamp(-LINEAR_RANGE, LINEAR_RANGE)
     excess = x - inside
-    return inside + torch.copysign(torch.log1p(excess.abs()), excess)
+    return inside + torch.sign(excess) * torch.log1p(excess.abs())  # ONNX has no copysign
