@@ -84,12 +84,15 @@ class InterviewRules:
             closed: questions that must not be asked (again) [rows, questions].
             spent: total cost of the questions asked so far [rows].
         """
-        reveals_new = count_revealed(~evidence.observed, self._reveals) > 0
-        open_ = reveals_new & ~closed & self.askable & self._meets_prerequisites(evidence)
+        open_ = self.reveals_any(~evidence.observed) & ~closed & self.askable
+        if self._prerequisites:
+            open_ &= self._meets_prerequisites(evidence)
         if not self.section_rules.is_empty:
             reserved = self.always & self.askable
             closed_by_section = self.section_rules.closed(self.find_asked(evidence) | reserved)
             open_ &= ~closed_by_section | reserved
+        if np.isinf(self.stop.budget):
+            return np.asarray(open_)
         return np.asarray(open_ & self._is_affordable(open_, self.stop.budget - spent))
 
     def _is_affordable(self, open_: Mask, left: NDArray[np.float64]) -> Mask:
@@ -100,8 +103,6 @@ class InterviewRules:
 
     def _meets_prerequisites(self, evidence: Evidence) -> Mask:
         is_met = np.ones((len(evidence), len(self._costs)), dtype=bool)
-        if not self._prerequisites:
-            return is_met
         numbers = self.model.coding.decode(evidence.values)
         for place, position, requirement in self._prerequisites:
             variable, tolerance = self.model.schema.variables[position], self._rounding_error[position]
@@ -120,7 +121,13 @@ class InterviewRules:
 
     def find_asked(self, evidence: Evidence) -> Mask:
         """Questions of which a variable has a value [rows, questions]."""
-        return np.asarray(count_revealed(evidence.observed, self._reveals) > 0)
+        return self.reveals_any(evidence.observed)
+
+    def reveals_any(self, variables: Mask) -> Mask:
+        """Questions that reveal any of a row's ``variables`` [rows, variables]: [rows, questions]."""
+        if self._only_revealed is not None:
+            return variables.take(self._only_revealed, axis=1)
+        return np.asarray(variables.astype(np.float32) @ self._reveals.T.astype(np.float32) > 0)
 
     @cached_property
     def max_questions(self) -> float:
@@ -177,6 +184,12 @@ class InterviewRules:
         return self.model.schema.reveals_mask
 
     @cached_property
+    def _only_revealed(self) -> NDArray[np.int64] | None:
+        """The variable that each question reveals [questions]; None if one reveals several."""
+        is_single = (self._reveals.sum(1) == 1).all()
+        return self._reveals.argmax(1) if is_single else None
+
+    @cached_property
     def _costs(self) -> NDArray[np.float64]:
         return self.model.schema.costs
 
@@ -195,11 +208,3 @@ class InterviewRules:
             for place, asked in enumerate(schema.questions)
             for name, requirement in asked.requires.items()
         ]
-
-
-def count_revealed(variables: Mask, reveals: Mask) -> NDArray[np.float32]:
-    """How many of a row's ``variables`` [rows, variables] each question reveals [rows, questions].
-
-    ``reveals`` is [questions, variables].
-    """
-    return variables.astype(np.float32) @ reveals.T.astype(np.float32)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eddi.errors import StopError
 from eddi.interview.next_step import InterviewStates, NextSteps
-from eddi.interview.rules import InterviewRules, Mask, count_revealed
+from eddi.interview.rules import InterviewRules, Mask
 from eddi.table.evidence import Evidence
 
 
@@ -78,11 +78,16 @@ class SimulatedInterviews:
 
     def _answerable(self, evidence: Evidence) -> Mask:
         """Questions to which the row has a new answer [rows, questions]."""
-        return np.asarray(count_revealed(self.truth.observed & ~evidence.observed, self._reveals) > 0)
+        is_new = self.truth.observed & ~evidence.observed
+        return self.rules.reveals_any(is_new) & self._reveals_no_target
 
     @cached_property
     def _reveals(self) -> Mask:
         """The variables each question reveals [questions, variables]; none if it reveals a target."""
+        return np.asarray(self.rules.model.schema.reveals_mask & self._reveals_no_target[:, None])
+
+    @cached_property
+    def _reveals_no_target(self) -> Mask:
+        """The questions that do not reveal a target [questions]."""
         schema = self.rules.model.schema
-        reveals_target = np.asarray(schema.reveals_mask[:, schema.positions(self.rules.target)].any(1))
-        return np.asarray(schema.reveals_mask & ~reveals_target[:, None])
+        return np.asarray(~schema.reveals_mask[:, schema.positions(self.rules.target)].any(1))

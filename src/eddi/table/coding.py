@@ -133,7 +133,7 @@ class Coding:
         """
         if self.low is None or self.high is None:
             return evidence
-        values = np.clip(evidence.values, self.low, self.high)
+        values = np.minimum(np.maximum(evidence.values, self.low), self.high)  # faster than np.clip
         if not (evidence.observed & (values != evidence.values)).any():
             return evidence
         return Evidence(values, evidence.observed & ~self.find_extreme(evidence, MAX_DISTANCE))

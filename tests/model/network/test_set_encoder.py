@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from eddi.model.network.likelihood import VariableSpec
-from eddi.model.network.set_encoder import SetEncoder
+from eddi.model.network.set_encoder import MAX_DENSE_VARIABLES, SetEncoder
 from eddi.table.variable import Kind
 
 SPECS = (VariableSpec(Kind.REAL), VariableSpec(Kind.CATEGORY, 3), VariableSpec(Kind.BINARY, 2))
@@ -65,3 +65,14 @@ def test_pnp_with_offset_embeddings_distinguishes_variables_at_zero():
     )
     at_zero = encoder.term(torch.zeros(1, 2), torch.tensor([0, 1]))[0]
     assert not torch.equal(at_zero[0], at_zero[1])
+
+
+@pytest.mark.parametrize("n_variables", [3, MAX_DENSE_VARIABLES + 2])
+def test_the_code_of_a_single_row_is_that_of_the_row_in_a_batch(n_variables):
+    specs = [SPECS[place % 3] for place in range(n_variables)]
+    encoder = SetEncoder(specs, "precision", width=7, identity=4, offset=2, knots=5, factors=2)
+    random = torch.Generator().manual_seed(0)
+    observed = (torch.rand((2, n_variables), generator=random) > 0.5).float()
+    values = torch.randint(2, observed.shape, generator=random) * observed
+    weights = encoder.encoder_weights()
+    torch.testing.assert_close(weights.code_row(values[:1], observed[:1]), encoder(values, observed)[:1])

@@ -173,24 +173,26 @@ class QuantitySupport:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._n = discrete, n
         self._heads = marginals.subset(discrete.variables).to(spread.device)
-        self._rows = torch.tensor(
-            marginals.subset_rows(self._heads, discrete.variables), device=spread.device
-        )
+        rows = marginals.subset_rows(self._heads, discrete.variables)
+        self._rows = torch.tensor(rows, device=spread.device)
+        self._has_all_rows = rows == list(range(marginals.layer.out_features))
         self.values = _first_values(discrete, n)
         has_ties = (spread == 0).any(1)
         self.max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
         self.second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
         n_points = min(n, N_POINTS)
-        self.is_merged, self._n_padding = n < discrete.values.shape[1], n - n_points
-        self.point_levels = (
-            normal_levels(n_points).to(spread.device)[:, None, None].expand(-1, 1, len(spread))
-        )
+        self.is_merged = n < discrete.values.shape[1]
+        self.point_levels = normal_levels(n_points).to(spread.device)
+        padded = F.pad(self.point_levels, (0, n - n_points), value=0.5)
+        self._padded_levels = padded[:, None, None].expand(-1, 1, len(spread))
         self.point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
 
     def __call__(self, support_outputs: SupportOutputs) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(support_outputs)  # [rows, variables, atoms]
-        outputs = support_outputs.by_output.index_select(1, self._rows)
-        predicted = self._heads.predictive_scale(outputs).square()  # [rows, variables]
+        outputs = support_outputs.by_output[None]
+        if not self._has_all_rows:
+            outputs = outputs.index_select(2, self._rows)
+        predicted = self._heads.predictive_scale(outputs)[0].square()  # [rows, variables]
         is_coarse = self._variance(probabilities) > self.max_ratio * predicted
         values = self._discrete.values.expand_as(probabilities)
         if self.is_merged:
@@ -200,8 +202,7 @@ class QuantitySupport:
         if not has_coarse and not self.is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
-            points = self._heads.quantile(outputs[None], self.point_levels).movedim(0, -1)
-            points = F.pad(points, (0, self._n_padding))
+            points = self._heads.quantile(outputs, self._padded_levels).movedim(0, -1)
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self.point_probabilities, probabilities)
         depends_on_row = torch.ones_like(is_coarse) if self.is_merged else is_coarse

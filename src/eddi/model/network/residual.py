@@ -91,6 +91,8 @@ class FrozenResidual:
 
     def add_factors(self, first: Tensor, factor_features: Tensor) -> Tensor:
         """The output of the first layer for the code and the factors' features [..., 2 K]."""
+        if first.dim() == 2:
+            return torch.addmm(first, factor_features, self.factor_weight.T)
         return first + F.linear(factor_features, self.factor_weight)
 
     def remaining_layers(self, first: Tensor) -> Tensor:

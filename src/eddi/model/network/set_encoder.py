@@ -40,6 +40,10 @@ from eddi.table.variable import Kind
 
 FULL_SIZE_TERMS = 16  # up to this many variables, as in the UCI sets, the usual initialisation is best
 
+MAX_DENSE_VARIABLES = (
+    64  # of a row all of whose terms are computed; with more, only those of its answers
+)
+
 
 class SetEncoder(nn.Module):
     """The additive code of a partially observed row.
@@ -232,7 +236,13 @@ class EncoderWeights:
         return torch.cat([code, self.factors.code(values, observed)], dim=1)
 
     def code_row(self, values: Tensor, observed: Tensor) -> Tensor:
-        """The code of a single row: table lookups are faster than products over all variables."""
+        """The code of a single row: table lookups are faster than products over all knots."""
+        if self.encoder.slot.shape[0] <= MAX_DENSE_VARIABLES:
+            variables = torch.arange(self.encoder.slot.shape[0], device=observed.device)
+            code = torch.addmm(self.base, observed, self.term_table.term(values[0], variables))
+            if self.factors is None:
+                return code
+            return torch.cat([code, self.factors.code(values, observed)], dim=1)
         variables = observed[0].nonzero()[:, 0]
         answers = values[0].index_select(0, variables)
         code = self.base + self.term_table.term(answers, variables).sum(0)

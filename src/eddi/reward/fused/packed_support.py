@@ -45,7 +45,7 @@ class PackedQuantities:
         layer, shape = atoms.layer, atoms.values.shape
         bias = layer.bias.view(shape) + atoms.padding_logits()
         (weight, head_bias), n_atoms = head.weights, shape[1]
-        levels = torch.special.ndtri(support.point_levels[:, 0, 0].double()).float()
+        levels = torch.special.ndtri(support.point_levels.double()).float()
         points = F.pad(levels, (0, n_atoms - len(levels)))
         return cls(
             variables=torch.tensor(support.variables, dtype=torch.int32, device=weight.device),

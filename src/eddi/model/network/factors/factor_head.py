@@ -33,7 +33,7 @@ class FactorHead:
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
         if self._order is not None:
             ordered = joined if self._is_ordered else joined.index_select(-1, self._order)
-            return ordered + self.log_shares
+            return ordered + self.log_shares if self._has_log_shares else ordered
         outputs = self.log_shares.expand(*joined.shape[:-1], -1)
         return outputs.index_add(-1, torch.cat([part.rows for part in self.parts]), joined)
 
@@ -47,6 +47,11 @@ class FactorHead:
     def _is_ordered(self) -> bool:
         """Whether the outputs of all parts are in order."""
         return self._order is not None and self._order.tolist() == list(range(len(self.share)))
+
+    @cached_property
+    def _has_log_shares(self) -> bool:
+        """Whether any log share is not 0, as those of quantities are."""
+        return bool(self.log_shares.any())
 
     def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
         """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""

@@ -224,7 +224,7 @@ class PackedFactors:
 
     def code(self, values: Tensor, observed: Tensor) -> Tensor:
         """h and the upper triangle of L - I [rows, statistics]."""
-        variables = torch.arange(values.shape[1], device=values.device)
+        variables = torch.arange(self.loadings.shape[0], device=values.device)
         inputs = self.factors.inputs(values, variables) * observed[..., None]
         information = inputs.flatten(1) @ self.weighted_loadings.flatten(0, 1)
         return torch.cat([information, observed @ self.triangles], dim=1)
@@ -249,9 +249,10 @@ class PackedFactors:
         projected = (flat @ prior.covariance).view(*shape, -1)
         before = prior.variance[:, None]
         if shape[-1] == 1:
-            denominator = 1 + self.precision * (projected * self.loadings).sum(-1)
-            gain = (self.precision / denominator)[..., None] * projected
-            variance = before - (gain * projected)[..., 0, :]
+            # The noise variance of a variable that is never observed is infinite, and its gain 0.
+            noise = 1 / self.precision
+            gain = projected / (noise + (projected * self.loadings).sum(-1))[..., None]
+            variance = torch.addcmul(before, gain[..., 0, :], projected[..., 0, :], value=-1)
         else:
             weighted = self.precision[..., None] * projected
             system = weighted @ self.loadings.mT + torch.eye(shape[-1], device=flat.device)

@@ -17,6 +17,8 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
 def _decompose_and_invert(matrix: Tensor) -> Tensor:
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
+    if not matrix.is_cuda:
+        return torch.cholesky_inverse(factor)
     identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     half = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
     inverse: Tensor = half.mT @ half
