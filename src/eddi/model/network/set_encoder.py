@@ -277,16 +277,16 @@ class EncoderWeights:
         observed = _select(observed, self.encoder.nonlinear, 1)
         # observed * relu(x slope + offset) = relu(observed x slope + observed offset), so masking
         # costs nothing and a variable's terms of all rows are one thin matrix product.
-        terms = torch.bmm(torch.stack([inputs.T, observed.T], dim=-1), self._nonlinear_terms)
+        factors = torch.stack([inputs, observed], dim=-1)  # [rows, variables, 2]
         if self.encoder.splines is not None:
-            terms = terms + self.encoder.splines.evaluate(self._heights, inputs, observed)
-        return self._activate(terms).sum(0)
+            factors = torch.cat([factors, self.encoder.splines.knot_weights(inputs, observed)], dim=-1)
+        return self._activate(torch.bmm(factors.transpose(0, 1), self._nonlinear_terms)).sum(0)
 
     @cached_property
     def _nonlinear_terms(self) -> Tensor:
-        """Slope and offset of the nonlinear terms [nonlinear slots, 2, width]."""
-        both = torch.stack([self.slope, self.offset], dim=1)
-        return _select(both, self.encoder.nonlinear_slot, 0)
+        """Slope, offset and heights at knots of the nonlinear terms [variables, 2 + knots, width]."""
+        both = _select(torch.stack([self.slope, self.offset], dim=1), self.encoder.nonlinear_slot, 0)
+        return both if self.encoder.splines is None else torch.cat([both, self._heights], dim=1)
 
     @cached_property
     def _heights(self) -> Tensor:

@@ -47,12 +47,12 @@ class Splines(nn.Module):
                     _place_knots(column[is_observed], self.knots.shape[1])
                 )
 
-    def evaluate(self, heights: Tensor, inputs: Tensor, observed: Tensor) -> Tensor:
-        """The splines at observed values [variables, rows, width]; 0 where unobserved."""
+    def knot_weights(self, inputs: Tensor, observed: Tensor) -> Tensor:
+        """The weight of each knot's height in the spline [rows, variables, knots]; 0 where unobserved."""
         low = self.knots[:, :-1]
         position = ((inputs[..., None] - low) / (self.knots[:, 1:] - low)).clamp(0, 1)
-        hats = F.pad(position, (1, 0), value=1.0) - F.pad(position, (0, 1))  # weight of each knot
-        return torch.bmm((hats * observed[..., None]).transpose(0, 1), heights)
+        hats = F.pad(position, (1, 0), value=1.0) - F.pad(position, (0, 1))
+        return hats * observed[..., None]
 
     def segments(self, heights: Tensor, slope: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Linear terms [variables, width] plus their splines as segments, one more than knots.

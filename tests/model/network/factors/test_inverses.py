@@ -3,14 +3,19 @@
 import pytest
 import torch
 
-from eddi.model.network.factors.inverses import invert_by_cholesky, invert_by_elimination
+from eddi.model.network.factors.inverses import (
+    MAX_ELIMINATED,
+    invert_by_cholesky,
+    invert_by_elimination,
+)
 
 
 @pytest.mark.parametrize("invert", [invert_by_cholesky, invert_by_elimination])
-def test_the_inverse_of_a_positive_definite_matrix(invert):
+@pytest.mark.parametrize("n", [MAX_ELIMINATED, 6])
+def test_the_inverse_of_a_positive_definite_matrix(invert, n):
     random = torch.Generator().manual_seed(0)
-    roots = torch.randn((3, 6, 6), generator=random, dtype=torch.float64)
-    matrices = roots @ roots.mT + 0.1 * torch.eye(6, dtype=torch.float64)
+    roots = torch.randn((3, n, n), generator=random, dtype=torch.float64)
+    matrices = roots @ roots.mT + 0.1 * torch.eye(n, dtype=torch.float64)
     torch.testing.assert_close(invert(matrices), torch.linalg.inv(matrices))
 
 

@@ -27,6 +27,7 @@ few inputs per level.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -102,15 +103,7 @@ class Factors(nn.Module):
         loadings = self.flat_loadings.view(*self.is_input.shape, self.n_factors)
         bounded = self.log_precision.view(self.is_input.shape).clamp(*LOG_PRECISION_RANGE)
         precision = bounded.exp() * self.is_input * self.is_evidence[:, None]
-        rows, columns = self.triangle
-        outer = loadings[..., rows] * loadings[..., columns]  # [variables, inputs, triangle]
-        return PackedFactors(
-            factors=self,
-            loadings=loadings,
-            precision=precision,
-            weighted_loadings=precision[..., None] * loadings,
-            triangles=(precision[..., None] * outer).sum(1),
-        )
+        return PackedFactors(self, loadings, precision)
 
     def inputs(self, values: Tensor, variables: Tensor) -> Tensor:
         """f(x) for coded values [..., n] of n variables [..., n, inputs]."""
@@ -213,8 +206,18 @@ class PackedFactors:
     factors: Factors
     loadings: Tensor  # [variables, inputs, K]
     precision: Tensor  # [variables, inputs], 0 for padding
-    weighted_loadings: Tensor  # [variables, inputs, K] precision * loadings
-    triangles: Tensor  # [variables, triangle] upper triangle of W^T P W
+
+    @cached_property
+    def weighted_loadings(self) -> Tensor:
+        """Precision * loadings [variables, inputs, K]."""
+        return self.precision[..., None] * self.loadings
+
+    @cached_property
+    def triangles(self) -> Tensor:
+        """The upper triangle of W^T P W [variables, triangle]."""
+        rows, columns = self.factors.triangle
+        left = self.weighted_loadings.index_select(2, rows)  # [variables, inputs, triangle]
+        return sum_inputs(left * self.loadings.index_select(2, columns))
 
     def noise_matrix(self, variables: Tensor) -> Tensor:
         """Noise variances of the inputs of some variables, as diagonal matrices [n, inputs, inputs]."""
@@ -299,7 +302,8 @@ class FactorPosterior:
             return mean[..., None], variance[..., None, None]
         # One product for all matrices W: otherwise the covariance would be copied for each of them.
         half = loadings.flatten(0, 1) @ self.covariance  # [..., n * inputs, K]
-        covariance = half.view(*half.shape[:-2], *loadings.shape) @ loadings.mT
+        half = half.view(*half.shape[:-2], *loadings.shape)
+        covariance = torch.einsum("...nik,njk->...nij", half, loadings)
         return project(self.mean, loadings), covariance
 
     def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:

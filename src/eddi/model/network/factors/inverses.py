@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+MAX_ELIMINATED = 3  # rows of matrices that are inverted faster all at once than by a decomposition each
+
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
     """The inverse of symmetric positive definite matrices [..., K, K].
@@ -15,10 +17,10 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
 
 
 def _decompose_and_invert(matrix: Tensor) -> Tensor:
+    if matrix.shape[-1] <= MAX_ELIMINATED and not matrix.is_cuda:
+        return invert_by_elimination(matrix)
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
-    if not matrix.is_cuda:
-        return torch.cholesky_inverse(factor)
     identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     half = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
     inverse: Tensor = half.mT @ half
@@ -26,7 +28,7 @@ def _decompose_and_invert(matrix: Tensor) -> Tensor:
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:
-    """`invert_by_cholesky` with products and sums alone, for ONNX, which has no decompositions.
+    """`invert_by_cholesky` with products and sums alone, also for ONNX, which has no decompositions.
 
     Gauss-Jordan elimination; symmetric positive definite matrices need no pivoting.
     """
