@@ -8,11 +8,12 @@ import numpy as np
 from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.report.statistics import Numbers
 
-OURS, ORACLE = "ours", "oracle"
+OURS, GREEDY, ORACLE, COMPLETE = "ours", "greedy", "oracle", "all-300"
 APPROACHES = {
     "ours": "ours: beliefs, exploration, learning",
     "all-50": "ask everything of the first 50, then train once",
     "all-100": "ask everything of the first 100, then train once",
+    "all-300": "ask everything of all 300, then train once",
     "greedy": "learning without exploration",
     "oracle": "trained on the full table",
 }
@@ -86,17 +87,19 @@ class Deployments:
 
     @property
     def others(self) -> list[str]:
-        """The approaches that ours must beat at every cumulative cost."""
-        return [approach for approach in self.approaches if approach not in (OURS, ORACLE)]
+        """The approaches that ours must beat at every cumulative cost; the rest are reference points."""
+        return [name for name in self.approaches if name not in (OURS, ORACLE, COMPLETE)]
 
-    def pairs(self, dataset: str, other: str) -> list[tuple[DeploymentCurve, DeploymentCurve]]:
-        """Our curve and another one with the same seed."""
-        own = {curve.seed: curve for curve in self.of(dataset, OURS)}
-        return [(own[curve.seed], curve) for curve in self.of(dataset, other) if curve.seed in own]
+    def pairs(
+        self, dataset: str, other: str, *, own: str = OURS
+    ) -> list[tuple[DeploymentCurve, DeploymentCurve]]:
+        """Our curve, or that of ``own``, and another one with the same seed."""
+        curves = {curve.seed: curve for curve in self.of(dataset, own)}
+        return [(curves[curve.seed], curve) for curve in self.of(dataset, other) if curve.seed in curves]
 
-    def excess(self, dataset: str) -> Numbers:
-        """Our last error relative to that of the full table, by seed [seeds]."""
-        pairs = self.pairs(dataset, ORACLE)
+    def excess(self, dataset: str, approach: str = OURS) -> Numbers:
+        """The last error of an approach relative to that of the full table, by seed [seeds]."""
+        pairs = self.pairs(dataset, ORACLE, own=approach)
         return np.array([own.final_error / other.final_error for own, other in pairs])
 
     def ratios(self, dataset: str, other: str) -> Numbers:
