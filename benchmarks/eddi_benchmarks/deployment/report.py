@@ -72,7 +72,7 @@ def _excess_table(deployments: Deployments) -> ReportTable:
     columns = ("", "approach", "error", "95% interval", f"within {MAX_EXCESS:.0%}")
     note = (
         "Relative to the error of the full table, after the last respondent: geometric mean over seeds, and "
-        "the interval of a paired t-test of log ratios. Complete rows are what no cold start can have."
+        "the interval of a paired t-test of log ratios. Complete rows show what 300 respondents can tell."
     )
     return ReportTable("Error relative to the full table", columns, tuple(rows), note)
 
