@@ -8,6 +8,7 @@ The approaches:
 
 - ``ours``: beliefs of the schema, exploration that declines, and models that learn from all answers.
 - ``all-50`` and ``all-100``: ask everything of the first 50 or 100 respondents, then train once.
+- ``all-300``: ask everything of everybody, then train: a reference point for what 300 respondents can tell.
 - ``greedy``: as ours, but never explore.
 - ``oracle``: a model that is trained on the full table before the first respondent.
 

@@ -1,7 +1,6 @@
 """The report on deployments without data: errors against cumulative cost, and paired tests."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +8,29 @@ import numpy as np
 
 from eddi.evaluate import figures
 from eddi.evaluate.figures import COLOURS, INK, SMALL
+from eddi_benchmarks.deployment.curves import (
+    APPROACHES,
+    COMPLETE,
+    GREEDY,
+    N_COSTS,
+    ORACLE,
+    OURS,
+    Deployments,
+)
 from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.report.content import Figure, ReportTable, Section
 from eddi_benchmarks.report.statistics import (
     NOT_AVAILABLE,
+    SIGNIFICANT,
     Numbers,
     format_mean,
     format_p,
+    paired_interval,
     paired_t_test,
     signed_rank_test,
 )
 
-OURS, ORACLE = "ours", "oracle"
-APPROACHES = {
-    "ours": "ours: beliefs, exploration, learning",
-    "all-50": "ask everything of the first 50, then train once",
-    "all-100": "ask everything of the first 100, then train once",
-    "greedy": "learning without exploration",
-    "oracle": "trained on the full table",
-}
-N_COSTS = 41  # points of the grid of cumulative costs
-N_SHARES = 8  # of them in a table
+N_SHARES = 8  # of the cumulative costs in a table
 MAX_EXCESS = 0.1  # of our error over that of the full table
 PARAGRAPHS = (
     "Respondents arrive in random order at a questionnaire without data. The schema states kinds, levels and "
@@ -40,96 +41,13 @@ PARAGRAPHS = (
 )
 
 
-@dataclass(frozen=True)
-class DeploymentCurve:
-    """The error of one deployment after each model, against the cumulative cost."""
-
-    dataset: str
-    approach: str
-    seed: int
-    costs: Numbers  # before each model's first respondent [models]
-    errors: Numbers  # on the test rows [models]
-    respondent_costs: Numbers  # [respondents]
-    respondent_errors: Numbers  # at the end of each interview [respondents]
-
-    @classmethod
-    def from_result(cls, result: RunResult) -> "DeploymentCurve":
-        """The curve of a finished run."""
-        settings, measured = result.settings, result.measurements
-        return cls(
-            str(settings["dataset"]),
-            str(settings["approach"]),
-            int(settings["seed"]),
-            np.array([checkpoint["cost"] for checkpoint in measured["checkpoints"]]),
-            np.array([checkpoint["error"] for checkpoint in measured["checkpoints"]]),
-            np.array(measured["costs"]),
-            np.array(measured["errors"]),
-        )
-
-    def error_at(self, costs: Numbers) -> Numbers:
-        """The error of the model in use at each cumulative cost."""
-        places = np.searchsorted(self.costs, costs, side="right") - 1
-        return np.asarray(self.errors[np.maximum(places, 0)])
-
-    @property
-    def final_error(self) -> float:
-        return float(self.errors[-1])
-
-    @property
-    def total_cost(self) -> float:
-        return float(self.respondent_costs.sum())
-
-
-@dataclass(frozen=True)
-class Deployments:
-    """All curves, by dataset, approach and seed."""
-
-    curves: dict[tuple[str, str, int], DeploymentCurve]
-
-    @classmethod
-    def from_results(cls, results: Sequence[RunResult]) -> "Deployments":
-        curves = map(DeploymentCurve.from_result, results)
-        return cls({(curve.dataset, curve.approach, curve.seed): curve for curve in curves})
-
-    @property
-    def datasets(self) -> list[str]:
-        return list(dict.fromkeys(dataset for dataset, _, _ in self.curves))
-
-    @property
-    def approaches(self) -> list[str]:
-        present = {approach for _, approach, _ in self.curves}
-        return [approach for approach in APPROACHES if approach in present]
-
-    def of(self, dataset: str, approach: str) -> list[DeploymentCurve]:
-        """The curves of one approach, by seed."""
-        keys = sorted(key for key in self.curves if key[:2] == (dataset, approach))
-        return [self.curves[key] for key in keys]
-
-    def pairs(self, dataset: str, other: str) -> list[tuple[DeploymentCurve, DeploymentCurve]]:
-        """Our curve and another one with the same seed."""
-        own = {curve.seed: curve for curve in self.of(dataset, OURS)}
-        return [(own[curve.seed], curve) for curve in self.of(dataset, other) if curve.seed in own]
-
-    def ratios(self, dataset: str, other: str) -> Numbers:
-        """Our error relative to another one's, by seed and cumulative cost [seeds, costs]."""
-        ratios = []
-        for own, curve in self.pairs(dataset, other):
-            costs = cost_grid(own, curve)
-            ratios.append(own.error_at(costs) / curve.error_at(costs))
-        return np.array(ratios).reshape(-1, N_COSTS)
-
-
-def cost_grid(first: DeploymentCurve, second: DeploymentCurve) -> Numbers:
-    """Cumulative costs that both deployments reach."""
-    return np.linspace(0, min(first.total_cost, second.total_cost), N_COSTS)
-
-
 def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]:
     """Report on the runs that are finished."""
     if not results:
         return []
     deployments = Deployments.from_results(results)
     tables = (
+        _excess_table(deployments),
         _criteria_table(deployments),
         _final_table(deployments),
         _comparison_table(deployments),
@@ -140,31 +58,72 @@ def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]
     return [Section("Deployments without data", PARAGRAPHS, tables, (figure,))]
 
 
-def _criteria_table(deployments: Deployments) -> ReportTable:
-    """Whether our approach is close to the full table, and better than the others at every cost."""
-    others = [name for name in deployments.approaches if name not in (OURS, ORACLE)]
+def _excess_table(deployments: Deployments) -> ReportTable:
+    """Whether our approach ends close to a model of the full table, and whether complete rows would."""
+    approaches = [name for name in (OURS, COMPLETE, GREEDY) if name in deployments.approaches]
     rows = []
-    for dataset in deployments.datasets:
-        excess = [
-            own.final_error / other.final_error for own, other in deployments.pairs(dataset, ORACLE)
+    for approach in approaches:
+        excess = {dataset: deployments.excess(dataset, approach) for dataset in deployments.datasets}
+        excess["all"] = np.concatenate(list(excess.values()))
+        rows += [
+            (dataset, APPROACHES[approach], *_describe_excess(ratios))
+            for dataset, ratios in excess.items()
         ]
-        cells = [_answer(bool(excess) and float(np.mean(excess)) <= 1 + MAX_EXCESS)]
-        for other in others:
-            means = np.log(deployments.ratios(dataset, other)).mean(0)[1:]  # without the start at cost 0
-            share = float((means <= 0).mean())
-            cells.append(_answer(share == 1) if share == 1 else f"at {share:.0%} of costs")
-        rows.append((dataset, *cells))
-    columns = (
-        "",
-        f"within {MAX_EXCESS:.0%} of the full table",
-        *(f"no worse than: {APPROACHES[o]}" for o in others),
+    columns = ("", "approach", "error", "95% interval", f"within {MAX_EXCESS:.0%}")
+    note = (
+        "Relative to the error of the full table, after the last respondent: geometric mean over seeds, and "
+        "the interval of a paired t-test of log ratios. Complete rows show what 300 respondents can tell."
     )
-    note = "Means over seeds; the other tables have the figures. At cost 0 all approaches are the same."
-    return ReportTable("What holds", columns, tuple(rows), note)
+    return ReportTable("Error relative to the full table", columns, tuple(rows), note)
 
 
-def _answer(holds: bool) -> str:
-    return "yes" if holds else "no"
+def _describe_excess(ratios: Numbers) -> tuple[str, str, str]:
+    if not len(ratios):
+        return (NOT_AVAILABLE,) * 3
+    logs = np.log(ratios)
+    mean = float(np.exp(logs.mean()))
+    interval = paired_interval(logs)
+    ends = NOT_AVAILABLE if interval is None else " to ".join(f"{np.exp(e) - 1:+.1%}" for e in interval)
+    return f"{mean - 1:+.1%}", ends, "yes" if mean <= 1 + MAX_EXCESS else "no"
+
+
+def _criteria_table(deployments: Deployments) -> ReportTable:
+    """Whether our approach is better than each other one at every cumulative cost."""
+    rows = []
+    for other in deployments.others:
+        for dataset in deployments.datasets:
+            row = _count_costs(deployments.ratios(dataset, other))
+            rows.append((dataset, APPROACHES[other], *row))
+        rows.append(("all", APPROACHES[other], *_count_costs(deployments.all_ratios(other))))
+    columns = (
+        *("", "compared with", "better at", "worse at", "significantly better", "significantly worse"),
+        *("highest ratio", "its t-test", "better at every cost"),
+    )
+    note = (
+        "Numbers of cumulative costs at which our error is lower or higher than the other one at the same "
+        "cost (geometric mean of their ratio), and at which a paired t-test of log ratios has p < 0.05. "
+        f"{N_COSTS - 1} equally spaced costs are compared, less those before the first model of either."
+    )
+    return ReportTable("Ours against the others at every cumulative cost", columns, tuple(rows), note)
+
+
+def _count_costs(ratios: Numbers) -> tuple[str, ...]:
+    """How many costs our error is lower and higher at; ``ratios`` are those of `Deployments.ratios`."""
+    differs = (ratios != 1).any(0) if len(ratios) else np.zeros(0, dtype=bool)
+    if not differs.any():
+        return (NOT_AVAILABLE,) * 7
+    logs = np.log(ratios[:, differs.argmax() :])  # from the first model on
+    means = logs.mean(0)
+    p_values = [paired_t_test(column) for column in logs.T]
+    is_significant = np.array([p is not None and p < SIGNIFICANT for p in p_values])
+    counts = (means < 0, means > 0, is_significant & (means < 0), is_significant & (means > 0))
+    worst = int(means.argmax())
+    return (
+        *(f"{int(count.sum())} of {len(means)}" for count in counts),
+        f"{np.exp(means[worst]):.3f}",
+        format_p(p_values[worst]),
+        "yes" if (means < 0).all() else "no",
+    )
 
 
 def _final_table(deployments: Deployments) -> ReportTable:
@@ -174,27 +133,20 @@ def _final_table(deployments: Deployments) -> ReportTable:
             format_mean([c.final_error for c in deployments.of(dataset, approach)], 3)
             for approach in deployments.approaches
         ]
-        excess = [
-            own.final_error / other.final_error for own, other in deployments.pairs(dataset, ORACLE)
-        ]
-        rows.append((dataset, *cells, f"{np.mean(excess) - 1:+.1%}" if excess else NOT_AVAILABLE))
-    note = (
-        "Mean and standard error over seeds. Last column: our error relative to that of the full table."
-    )
-    columns = ("", *(APPROACHES[a] for a in deployments.approaches), "ours against the full table")
+        rows.append((dataset, *cells))
+    columns = ("", *(APPROACHES[a] for a in deployments.approaches))
+    note = "Mean and standard error over seeds."
     return ReportTable("Error after the last respondent", columns, tuple(rows), note)
 
 
 def _comparison_table(deployments: Deployments) -> ReportTable:
-    others = [name for name in deployments.approaches if name not in (OURS, ORACLE)]
+    others = deployments.others
     rows = [
         (dataset, APPROACHES[other], *_compare(deployments.ratios(dataset, other)))
         for dataset in deployments.datasets
         for other in others
     ]
-    for other in others:
-        ratios = [deployments.ratios(dataset, other) for dataset in deployments.datasets]
-        rows.append(("all", APPROACHES[other], *_compare(np.concatenate(ratios))))
+    rows += [("all", APPROACHES[other], *_compare(deployments.all_ratios(other))) for other in others]
     columns = ("", "compared with", "ratio of errors", "highest ratio", "t-test", "signed-rank test")
     note = (
         "Our error divided by the other one's at the same cumulative cost: geometric mean over costs and "
@@ -221,11 +173,8 @@ def _cost_table(deployments: Deployments) -> ReportTable:
     """The ratio of errors at some of the cumulative costs, over all tables and seeds."""
     places = np.linspace(0, N_COSTS - 1, N_SHARES + 1).round().astype(int)[1:]
     rows = []
-    for other in deployments.approaches:
-        if other in (OURS, ORACLE):
-            continue
-        ratios = [deployments.ratios(dataset, other) for dataset in deployments.datasets]
-        logs = np.log(np.concatenate(ratios))
+    for other in deployments.others:
+        logs = np.log(deployments.all_ratios(other))
         cells = [
             f"{np.exp(logs[:, place].mean()):.2f} ({format_p(signed_rank_test(logs[:, place]))})"
             for place in places

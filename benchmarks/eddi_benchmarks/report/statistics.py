@@ -35,6 +35,16 @@ def paired_t_test(differences: Numbers) -> float | None:
     return float(stats.ttest_1samp(differences, 0.0).pvalue)
 
 
+def paired_interval(differences: Numbers) -> tuple[float, float] | None:
+    """The 95% interval of the mean difference that belongs to the paired t-test; None if not defined."""
+    n = len(differences)
+    if n < 2:
+        return None
+    width = float(stats.t.ppf(1 - SIGNIFICANT / 2, n - 1) * differences.std(ddof=1) / math.sqrt(n))
+    mean = float(differences.mean())
+    return mean - width, mean + width
+
+
 def format_mean(values: Sequence[float] | Numbers, digits: int) -> str:
     """Mean ± standard error of values."""
     mean, error = mean_and_error(np.asarray(values, dtype=np.float64))

@@ -1,66 +1,49 @@
 """The report on deployments: errors at the same cumulative cost."""
 
-import numpy as np
 import pytest
 
-from eddi_benchmarks.deployment.report import DeploymentCurve, Deployments, report_sections
-from eddi_benchmarks.harness.run_result import RunResult
+from eddi_benchmarks.deployment.report import report_sections
 
 
-def make_result(approach, seed, errors, costs_per_respondent):
-    costs = [costs_per_respondent * n for n in (0, 10, 20)]
-    measured = {
-        "checkpoints": [
-            {"respondents": 10 * i, "cost": cost, "error": error}
-            for i, (cost, error) in enumerate(zip(costs, errors, strict=True))
-        ],
-        "costs": [costs_per_respondent] * 20,
-        "errors": [0.5] * 20,
-    }
-    settings = {"dataset": "wine_red", "approach": approach, "seed": seed}
-    return RunResult(f"{approach}-{seed}", settings, measured, {})
-
-
-RESULTS = [
-    make_result(approach, seed, errors, cost)
-    for seed in (0, 1)
-    for approach, errors, cost in (
-        ("ours", [1.0, 0.6, 0.5], 4.0),
-        ("greedy", [1.0, 0.9, 0.9 + 0.1 * seed], 2.0),
-        ("oracle", [0.5, 0.5, 0.5], 2.0),
-    )
-]
-
-
-def test_the_error_at_a_cost_is_that_of_the_model_in_use():
-    curve = DeploymentCurve.from_result(RESULTS[0])
-    assert curve.error_at(np.array([0.0, 39.0, 40.0, 79.0, 80.0])).tolist() == [1.0, 1.0, 0.6, 0.6, 0.5]
-    assert curve.total_cost == 80
-
-
-def test_ratios_are_paired_by_seed_and_end_at_the_smaller_total_cost():
-    ratios = Deployments.from_results(RESULTS).ratios("wine_red", "greedy")
-    assert ratios.shape == (2, 41)
-    assert ratios[0, 0] == 1
-    assert ratios[1, -1] == pytest.approx(0.6 / 1.0)  # at cost 40
-
-
-def test_the_report_compares_with_the_full_table(tmp_path):
+def test_the_report_compares_with_the_full_table(tmp_path, results):
     pytest.importorskip("matplotlib")
-    (section,) = report_sections(RESULTS, tmp_path)
-    assert section.tables[1].rows[0][-1] == "+0.0%"
+    (section,) = report_sections(results, tmp_path)
+    assert section.tables[0].rows[0][2:] == ("+0.0%", "+0.0% to +0.0%", "yes")
     assert section.figures[0].path.exists()
 
 
-def test_the_report_says_what_holds(tmp_path):
+def test_more_than_a_tenth_above_the_full_table_is_not_within_it(tmp_path, results, make_result):
     pytest.importorskip("matplotlib")
-    table = report_sections(RESULTS, tmp_path)[0].tables[0]
-    assert table.rows == (("wine_red", "yes", "at 50% of costs"),)  # first models at costs 40 and 20
+    oracles = [make_result("oracle", seed, [0.4, 0.4, 0.4 + 0.04 * seed], 2.0) for seed in (0, 1)]
+    worse = [result for result in results if result.settings["approach"] != "oracle"] + oracles
+    row = report_sections(worse, tmp_path)[0].tables[0].rows[0]
+    assert row[2] == "+19.2%"  # the geometric mean of 1.25 and 0.5 / 0.44
+    assert row[4] == "no"
 
 
-def test_the_report_compares_at_each_cost(tmp_path):
+def test_complete_rows_are_a_reference_point_and_not_to_be_beaten(tmp_path, results, make_result):
     pytest.importorskip("matplotlib")
-    table = report_sections(RESULTS, tmp_path)[0].tables[3]
+    complete = [make_result("all-300", seed, [1.0, 1.0, 0.6], 10.0) for seed in (0, 1)]
+    tables = report_sections(results + complete, tmp_path)[0].tables
+    name = "ask everything of all 300, then train once"
+    assert ("wine_red", name, "+20.0%", "+20.0% to +20.0%", "no") in tables[0].rows
+    assert name not in [row[1] for row in tables[1].rows]
+
+
+def test_the_report_counts_the_costs_at_which_ours_is_better(tmp_path, results):
+    pytest.importorskip("matplotlib")
+    table = report_sections(results, tmp_path)[0].tables[1]
+    row = table.rows[0]
+    assert row[:2] == ("wine_red", "learning without exploration")
+    # greedy has a model from cost 20 of 40 on, ours at cost 40 only
+    assert row[2:5] == ("1 of 21", "20 of 21", "0 of 21")
+    assert row[6] == "1.111"  # 1 / 0.9
+    assert row[-1] == "no"
+
+
+def test_the_report_compares_at_each_cost(tmp_path, results):
+    pytest.importorskip("matplotlib")
+    table = report_sections(results, tmp_path)[0].tables[4]
     assert table.columns[-1] == "100%"
     assert table.rows[0][-1].startswith("0.63 (")
 

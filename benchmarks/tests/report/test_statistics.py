@@ -9,6 +9,7 @@ from eddi_benchmarks.report.statistics import (
     format_mean,
     format_p,
     mean_and_error,
+    paired_interval,
     paired_t_test,
     signed_rank_test,
 )
@@ -49,3 +50,9 @@ def test_the_t_test_needs_two_differences_that_vary():
     assert paired_t_test(np.array([1.0, 2.0, 3.0])) == pytest.approx(0.0742, abs=1e-4)
     assert paired_t_test(np.array([1.0])) is None
     assert paired_t_test(np.array([1.0, 1.0])) is None
+
+
+def test_the_interval_belongs_to_the_t_test():
+    low, high = paired_interval(np.array([1.0, 2.0, 3.0]))
+    assert (low, high) == pytest.approx((2 - 4.3027 / 3**0.5, 2 + 4.3027 / 3**0.5), abs=1e-4)
+    assert paired_interval(np.array([1.0])) is None

@@ -8,6 +8,7 @@ import pytest
 from eddi import Interview
 from eddi.interview.documents import describe, resume
 from eddi.service.interviews.batcher import BusyError
+from eddi.service.interviews.history import name_person
 from eddi.store.base import StoreUnreachableError
 
 PROBLEM_FIELDS = {"type", "title", "status", "detail", "instance"}
@@ -46,7 +47,7 @@ def test_an_interview_from_start_to_end(stored):
     started = stored.post("/interviews")
     assert started.status_code == 201
     step = started.json()
-    key = step["id"]
+    key, person = step["id"], step["person"]
     assert started.headers["location"] == f"/interviews/{key}"
     assert started.headers["etag"] == '"1"'
     assert {"name", "text", "cost", "reveals", "reward"} == set(step["question"])
@@ -62,6 +63,7 @@ def test_an_interview_from_start_to_end(stored):
     state = stored.get(f"/interviews/{key}").json()
     assert [given["question"] for given in state["answers"]] == asked
     assert state["id"] == key
+    assert state["person"] == person == name_person(key)  # for its outcome
     assert state["target"] == ["stage"]
     assert {name: state[name] for name in step} == step
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from typing_extensions import TypedDict  # pydantic requires this one before Python 3.12
 
 from eddi.interview.documents import prediction_document, question_document
+from eddi.service.interviews.history import name_person
 from eddi.service.interviews.interview_view import InterviewView
 from eddi.service.interviews.questionnaire import Questionnaire
 from eddi.table.variable import Level
@@ -151,9 +152,13 @@ class NextStepOut(TypedDict):
 
 
 class StartedOut(NextStepOut):
-    """A new interview. Its id is the only way to resume it: keep it secret."""
+    """A new interview. Its id is the only way to resume it: keep it secret.
+
+    The person is its name in exported answers, and in the routes of outcomes.
+    """
 
     id: str
+    person: str
 
 
 class AnswerOut(TypedDict):
@@ -202,7 +207,7 @@ def describe_next_step(view: InterviewView) -> NextStepOut:
 
 def describe_start(view: InterviewView) -> StartedOut:
     """Return a new interview."""
-    return {"id": view.key, **describe_next_step(view)}
+    return {"id": view.key, "person": name_person(view.key), **describe_next_step(view)}
 
 
 def describe_interview(view: InterviewView) -> InterviewOut:
