@@ -107,6 +107,16 @@ def test_a_window_without_values_is_an_error_about_the_windows():
         check_observed(schema, 5, np.array([5, 5, 0]))
 
 
+def test_a_static_variable_without_values_is_an_error_about_the_table_of_persons():
+    schema = Schema((Variable("age", Kind.REAL), Variable("hr", Kind.REAL)))
+    schema = schema.with_time(TimeSection("id", "hour", windows=(1,), repeats={"hr": "last"}))
+    counts = np.array([0 if name == "age" else 9 for name in schema.names])
+    with pytest.raises(
+        TableError, match=r"'age' has no observed value\. Give the table with one row per person"
+    ):
+        check_observed(schema, 9, counts)
+
+
 def survival_numbers(schema, n_rows, n_events):
     """Rows with an answer and a survival time, of which the first ones are events."""
     is_event = (np.arange(n_rows) < n_events).astype(float)

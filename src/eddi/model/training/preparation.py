@@ -254,9 +254,10 @@ def check_observed(schema: Schema, n_rows: int, n_observed: NDArray[np.int64]) -
             "windows or the decisions in [time]. If nobody has more than one visit, remove [time]."
         )
     if empty:
+        is_static = schema.time is not None and not set(empty) <= set(schema.time.repeats)
+        hint = "Give the table with one row per person, too, or exclude" if is_static else "Exclude"
         raise TableError(
-            f"{', '.join(map(repr, empty[:5]))} has no observed value. "
-            "Exclude the variable in the schema."
+            f"{', '.join(map(repr, empty[:5]))} has no observed value. {hint} the variable in the schema."
         )
 
 
