@@ -253,12 +253,14 @@ def check_observed(schema: Schema, n_rows: int, n_observed: NDArray[np.int64]) -
             f"{format_list([repr(name) for name in windows[:3]])} has no value at any decision. Change the "
             "windows or the decisions in [time]. If nobody has more than one visit, remove [time]."
         )
-    if empty:
-        is_static = schema.time is not None and not set(empty) <= set(schema.time.repeats)
-        hint = "Give the table with one row per person, too, or exclude" if is_static else "Exclude"
+    names = ", ".join(map(repr, empty[:5]))
+    if empty and schema.time is not None and not set(empty) <= set(schema.time.repeats):
         raise TableError(
-            f"{', '.join(map(repr, empty[:5]))} has no observed value. {hint} the variable in the schema."
+            f"{names} has no observed value. Give the table with one row per person, too, or exclude the "
+            "variable in the schema."
         )
+    if empty:
+        raise TableError(f"{names} has no observed value. Exclude the variable in the schema.")
 
 
 def fingerprint(schema: Schema, evidence: Evidence) -> str:
