@@ -36,7 +36,7 @@ def test_estimates_follow_the_measurements_of_a_person(series_model, series):
     assert np.corrcoef(pulse, means)[0, 1] > 0.8
 
 
-@pytest.mark.parametrize("times", [[], [2, 1], [1, float("nan")]])
+@pytest.mark.parametrize("times", [[], [2, 1], [-1, 1], [1, float("nan")]])
 def test_times_are_in_ascending_order(series_model, series, times):
-    with pytest.raises(TableError, match="times must be finite numbers in ascending order"):
+    with pytest.raises(TableError, match="times must be finite numbers from 0 up in ascending order"):
         impute_series(series_model, series(2, seed=2), times)

@@ -10,8 +10,9 @@ from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.report.content import ReportTable, Section
 from eddi_benchmarks.report.statistics import NOT_AVAILABLE, format_mean
 
+OURS = "ours"
 METHODS = {
-    "ours": "ours",
+    OURS: "ours",
     "cox": "penalised Cox",
     "forest": "random survival forest",
     "boosting": "gradient boosting",
@@ -56,7 +57,8 @@ def report_sections(results: Sequence[RunResult], folder: Path) -> list[Section]
         return []
     scores = _collect(results)
     known = tuple(_metric_table(scores, metric) for metric in METRICS)
-    sections = [Section("Everything known", PARAGRAPHS, (_rank_table(scores), *known))]
+    tables = (_rank_table(scores), *_comparison_table(scores), *known)
+    sections = [Section("Everything known", PARAGRAPHS, tables)]
     if areas := _collect_areas(results):
         sections.append(Section("Whole interviews", INTERVIEWS, (_area_table(areas),)))
     return sections
@@ -93,6 +95,29 @@ def _rank_table(scores: Scores) -> ReportTable:
     best = {(int(np.argmin(column)), 1 + k) for k, column in enumerate(columns)}
     note = f"Mean over {len(scores)} dataset splits; 1 is best. The best method is in bold."
     return ReportTable("Average rank", ("method", *METRICS.values()), tuple(rows), note, frozenset(best))
+
+
+def _comparison_table(scores: Scores) -> tuple[ReportTable, ...]:
+    """How often ours is better than each peer; a tie counts half. Empty without peers."""
+    peers = [name for name in _methods(scores) if name != OURS]
+    if not peers or OURS not in _methods(scores):
+        return ()
+    rows = []
+    for peer in peers:
+        shares = [np.mean([_gain(cell, peer, metric) for cell in scores.values()]) for metric in METRICS]
+        rows.append((METHODS[peer], *(f"{share * len(scores):g}" for share in shares)))
+    title, note = (
+        "Splits in which ours is better",
+        f"Of {len(scores)} dataset splits; a tie counts half.",
+    )
+    return (ReportTable(title, ("peer", *METRICS.values()), tuple(rows), note),)
+
+
+def _gain(cell: dict[str, dict[str, float]], peer: str, metric: str) -> float:
+    """1 if ours is better than a peer in one split, 0 if it is worse, else a half."""
+    difference = cell[OURS][metric] - cell[peer][metric]
+    sign = -1 if metric in LOWER_IS_BETTER else 1
+    return float(0.5 + 0.5 * np.sign(sign * difference))
 
 
 def _metric_table(scores: Scores, metric: str) -> ReportTable:

@@ -42,3 +42,10 @@ def test_interviews_have_areas(tmp_path):
 
 def test_without_results_there_is_no_report(tmp_path):
     assert report_sections([], tmp_path) == []
+
+
+def test_splits_in_which_ours_is_better_are_counted(tmp_path):
+    results = [result("ours", seed, 0.7) for seed in (0, 1, 2)]
+    results += [result("cox", seed, harrell) for seed, harrell in enumerate((0.6, 0.7, 0.8))]
+    (section,) = report_sections(results, tmp_path)
+    assert section.tables[1].rows == (("penalised Cox", "1.5", "1.5", "1.5", "1.5"),)

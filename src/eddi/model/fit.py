@@ -153,6 +153,8 @@ def _split(
     """Training rows and held-out rows."""
     if settings.is_warm_start and isinstance(prepared.rows, Evidence):
         return split_by_content(prepared.rows, recipe)
+    if recipes.is_cross_validated(recipe, prepared.n_complete_rows):
+        return prepared.rows, None
     return split_validation(prepared.rows, recipe, settings.seed)
 
 

@@ -24,7 +24,7 @@ def impute_series(model: ModelSource, source: Any, times: Sequence[float]) -> pa
     Args:
         model: a fitted model whose schema has a section `[time]`.
         source: a `Series`, or its measurements.
-        times: in ascending order.
+        times: since the entry of each person, in ascending order.
 
     Returns:
         One row per person, time and variable: the value, the 90% interval of a quantity, and whether
@@ -33,8 +33,11 @@ def impute_series(model: ModelSource, source: Any, times: Sequence[float]) -> pa
     fitted = model.fitted()
     layout = RowLayout(fitted.schema)
     grid = np.asarray(times, dtype=np.float64)
-    if grid.ndim != 1 or not len(grid) or not (np.diff(grid) > 0).all() or not np.isfinite(grid).all():
-        raise TableError(f"times must be finite numbers in ascending order, got {list(times)}.")
+    is_rising = grid.ndim == 1 and len(grid) > 0 and bool((np.diff(grid) > 0).all())
+    if not is_rising or not np.isfinite(grid).all() or grid[0] < 0:
+        raise TableError(
+            f"times must be finite numbers from 0 up in ascending order, got {list(times)}."
+        )
     series = source if isinstance(source, Series) else Series(source)
     parts = [
         table

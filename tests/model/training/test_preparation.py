@@ -1,5 +1,7 @@
 """What happens before the first training step: checks, the network, the fingerprint."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,8 @@ from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 from eddi.table.series.time_section import TimeSection
+from eddi.table.survival.survival import Survival
+from eddi.table.survival.time_bins import SurvivalTimes
 from eddi.table.variable import Kind, Variable
 
 
@@ -101,3 +105,40 @@ def test_a_window_without_values_is_an_error_about_the_windows():
         TableError, match=r"'x 0-1 h ago' has no value at any decision\. Change the windows"
     ):
         check_observed(schema, 5, np.array([5, 5, 0]))
+
+
+def test_a_static_variable_without_values_is_an_error_about_the_table_of_persons():
+    schema = Schema((Variable("age", Kind.REAL), Variable("hr", Kind.REAL)))
+    schema = schema.with_time(TimeSection("id", "hour", windows=(1,), repeats={"hr": "last"}))
+    counts = np.array([0 if name == "age" else 9 for name in schema.names])
+    with pytest.raises(
+        TableError, match=r"'age' has no observed value\. Give the table with one row per person"
+    ):
+        check_observed(schema, 9, counts)
+
+
+def survival_numbers(schema, n_rows, n_events):
+    """Rows with an answer and a survival time, of which the first ones are events."""
+    is_event = (np.arange(n_rows) < n_events).astype(float)
+    times = SurvivalTimes(np.linspace(1, 9, n_rows), is_event)
+    return np.column_stack([np.ones(n_rows), times.to_numbers(schema["death"].survival.edges)])
+
+
+def test_events_of_a_survival_target_are_counted():
+    outcome = Survival("time", "event", edges=(3.0, 6.0, 9.0))
+    schema = Schema((Variable("x", Kind.REAL), Variable("death", Kind.SURVIVAL, survival=outcome)))
+    numbers = survival_numbers(schema, 20, 6)
+    assert preparation.count_target_events(schema, numbers, ("death",)) == 6
+    assert preparation.count_target_events(schema, numbers, ("x",)) is None
+    numbers[0, 1] = np.nan
+    assert preparation.count_target_events(schema, numbers, ("death",)) == 5
+    persons = np.arange(20) // 4  # the events are those of two persons
+    assert preparation.count_target_events(schema, numbers, ("death",), persons) == 2
+
+
+def test_a_table_with_few_events_counts_as_few_rows():
+    rows = Evidence(np.ones((400, 3), dtype=np.float32), np.ones((400, 3), dtype=bool))
+    table = partial(preparation.PreparedTable, None, rows, 400, "")
+    assert table().n_complete_rows == 400
+    assert table(n_events=90).n_complete_rows == 90
+    assert table(n_events=900).n_complete_rows == 400

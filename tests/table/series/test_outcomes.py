@@ -4,9 +4,11 @@ import datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from eddi.errors import SchemaError, TableError
+from eddi.table import streaming
 from eddi.table.columns import read_survival
 from eddi.table.schema import Schema
 from eddi.table.series.decision_rows import Series, decision_rows
@@ -155,6 +157,20 @@ def test_random_decisions_are_equally_dense_for_early_and_late_outcomes():
     assert len(early) == pytest.approx(5 * n, rel=0.1)
     assert (early & is_late).sum() == pytest.approx((early & ~is_late).sum(), rel=0.25)
     assert np.array(found["hour"])[is_late].max() > 8
+
+
+def test_random_decisions_of_a_streamed_file_are_equally_dense_in_all_its_parts(tmp_path, monkeypatch):
+    schema = Schema.from_toml(SCHEMA.replace("decisions = [2, 6]", 'decisions = "random"\ndraws = 5'))
+    n = 400  # the first half of the file has a short follow-up, as persons who entered late have
+    ends = np.where(np.arange(n) < n / 2, 1.0, 9.0)
+    visits = {"id": np.arange(n), "hour": np.zeros(n), "hr": np.ones(n), "seen": ends, "died": ends < 2}
+    pq.write_table(pa.table(visits), tmp_path / "visits.parquet", row_group_size=20)
+    monkeypatch.setattr(streaming, "MAX_CELLS_IN_MEMORY", 10)
+    monkeypatch.setattr(streaming, "CELLS_PER_BATCH", 100)
+    found = decision_rows(tmp_path / "visits.parquet", schema)["id"].to_numpy()
+    n_short, n_long = (found < n / 2).sum(), (found >= n / 2).sum()
+    assert n_short + n_long == pytest.approx(5 * n, rel=0.1)
+    assert n_long / n_short == pytest.approx(9, rel=0.2)
 
 
 def test_decision_rows_can_be_read_again():

@@ -11,7 +11,11 @@ from eddi.model.network.atoms import Atoms
 from eddi.model.network.factors.discriminant import LevelDiscriminant
 from eddi.model.network.factors.factor_head import FactorHead
 from eddi.model.network.factors.factor_model import Factors, PackedFactors
-from eddi.model.network.factors.hazard_regression import HazardRegression, fit_hazard_regression
+from eddi.model.network.factors.hazard_regression import (
+    HazardRegression,
+    find_directions,
+    fit_hazard_regression,
+)
 from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
@@ -164,7 +168,8 @@ def _fit_hazards(head: Head, place: int, factors: Factors, evidence: Evidence) -
         place,
         torch.from_numpy(known.values[:, variable]),
         factors.posterior_of(known),
-        row_weight=known.n_groups / max(1, len(known)),
+        directions=find_directions(factors.pack()),
+        groups=known.groups,
     )
     factors.set_regression(variable, weights, covariance)
     return constants

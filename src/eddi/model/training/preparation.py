@@ -25,10 +25,12 @@ from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
 from eddi.table.streaming import ParquetStream
+from eddi.table.survival.time_bins import split_numbers
 from eddi.table.text import format_list
 from eddi.table.variable import Kind, Variable
 
 N_PRIOR_ROWS = 1_000  # rows drawn from beliefs; they count as fewer rows of data
+MAX_ROWS_BY_EVENTS = 5_000  # of a table whose events are counted; folds of more rows take too long
 MIN_TABLE_ROWS = 10  # fewer rows of data cannot be held out: only rows drawn from beliefs are
 
 
@@ -44,6 +46,7 @@ class PreparedTable:
         warnings: about the table.
         extra: rows that are trained on, too, but never held out.
         is_prior: whether ``rows`` are drawn from beliefs, because the table has too few.
+        n_events: of the survival target with the fewest; None without survival targets.
     """
 
     coding: Coding
@@ -53,6 +56,7 @@ class PreparedTable:
     warnings: tuple[str, ...] = ()
     extra: ExtraRows | None = None
     is_prior: bool = False
+    n_events: int | None = None
 
     @property
     def n_main_rows(self) -> int:
@@ -61,8 +65,16 @@ class PreparedTable:
 
     @property
     def n_complete_rows(self) -> int:
-        """How many complete rows have as many values; see `Evidence.n_complete_rows`."""
-        return self.n_rows if isinstance(self.rows, StreamedEvidence) else self.rows.n_complete_rows
+        """How many complete rows tell as much about the targets; see `Evidence.n_complete_rows`.
+
+        A censored row tells little about a survival target, so that its events are counted.
+        """
+        if isinstance(self.rows, StreamedEvidence):
+            return self.n_rows
+        n_complete = self.rows.n_complete_rows
+        if self.n_events is None or n_complete > MAX_ROWS_BY_EVENTS:
+            return n_complete
+        return min(n_complete, self.n_events)
 
 
 def prepare(
@@ -98,7 +110,9 @@ def prepare(
     evidence = attach_weights(evidence, question_weights)
     independent = draw_independent_rows(numbers, evidence.groups)
     warnings = tuple(map(str, find_training_warnings(schema, independent, targets)))
-    return PreparedTable(coding, evidence, len(numbers), fingerprint(schema, evidence), warnings)
+    n_events = count_target_events(schema, numbers, targets, evidence.groups)
+    digest = fingerprint(schema, evidence)
+    return PreparedTable(coding, evidence, len(numbers), digest, warnings, n_events=n_events)
 
 
 def find_groups(table: pa.Table, schema: Schema) -> NDArray[np.int64] | None:
@@ -122,6 +136,23 @@ def draw_independent_rows(
     order = np.random.default_rng(0).permutation(len(numbers))
     _, first = np.unique(groups[order], return_index=True)
     return np.asarray(numbers[np.sort(order[first])])
+
+
+def count_target_events(
+    schema: Schema,
+    numbers: NDArray[np.float64],
+    targets: Sequence[str],
+    groups: NDArray[np.int64] | None = None,
+) -> int | None:
+    """Events of the survival target with the fewest, at most one per group; None without such a target."""
+    names = [name for name in targets if schema[name].survival is not None]
+    persons = np.arange(len(numbers)) if groups is None else groups
+    counts = []
+    for name in names:
+        column = numbers[:, schema.position(name)]
+        is_event = ~np.isnan(column) & split_numbers(np.nan_to_num(column))[2]
+        counts.append(len(np.unique(persons[is_event])))
+    return min(counts, default=None)
 
 
 def _prepare_with_beliefs(
@@ -222,11 +253,14 @@ def check_observed(schema: Schema, n_rows: int, n_observed: NDArray[np.int64]) -
             f"{format_list([repr(name) for name in windows[:3]])} has no value at any decision. Change the "
             "windows or the decisions in [time]. If nobody has more than one visit, remove [time]."
         )
-    if empty:
+    names = ", ".join(map(repr, empty[:5]))
+    if empty and schema.time is not None and not set(empty) <= set(schema.time.repeats):
         raise TableError(
-            f"{', '.join(map(repr, empty[:5]))} has no observed value. "
-            "Exclude the variable in the schema."
+            f"{names} has no observed value. Give the table with one row per person, too, or exclude the "
+            "variable in the schema."
         )
+    if empty:
+        raise TableError(f"{names} has no observed value. Exclude the variable in the schema.")
 
 
 def fingerprint(schema: Schema, evidence: Evidence) -> str:

@@ -177,6 +177,8 @@ def choose_shrinkage(
     All ``fits`` are shrunk by it afterwards. The estimate is for all pairs of variables at once. A target
     that depends strongly on variables that do not depend on each other needs less, so others are tried.
     """
+    if not any(fit is not None and fit.analysis.shrinkage.any() for fit in fits):
+        return 1.0  # nothing to choose, as with survival variables
     pairs = [
         (fit, validation)
         for fit, validation in zip(fits, validations, strict=True)

@@ -83,10 +83,11 @@ def decision_rows(
     """
     series = source if isinstance(source, Series) else Series(source, static)
     layout, random = RowLayout(schema), np.random.default_rng(seed)
+    mean_follow_up = _mean_follow_up(series, layout)
     parts: list[pa.Table] = []
     single: list[Any] = []
     for measurements in series.iter_measurements(schema):
-        decisions = choose_decisions(layout, measurements, random)
+        decisions = choose_decisions(layout, measurements, random, mean_follow_up=mean_follow_up)
         numbers = fill_windows(layout, measurements, decisions, later=later)
         parts.append(_to_table(layout, measurements, decisions, numbers))
         single += _find_single_visits(measurements)
@@ -111,40 +112,67 @@ def has_decision_rows(columns: Iterable[str], time: TimeSection) -> bool:
 
 
 def choose_decisions(
-    layout: RowLayout, measurements: Measurements, random: np.random.Generator
+    layout: RowLayout,
+    measurements: Measurements,
+    random: np.random.Generator,
+    *,
+    mean_follow_up: float | None = None,
 ) -> Decisions:
-    """The decision times of each person, as the schema says; none after the outcome of a person."""
+    """The decision times of each person, as the schema says; none after the outcome of a person.
+
+    ``mean_follow_up`` is that of all persons, if the measurements are those of a few of them.
+    """
     time, n_persons = layout.time, len(measurements.persons)
     if time.decisions == "visits":
         visits = np.unique(measurements.visits, axis=1)  # sorted by person, then by time
         return Decisions(visits[0].astype(np.int64), visits[1]).at_risk(measurements)
     if time.decisions == "random":
-        return _draw_decisions(layout, measurements, random).at_risk(measurements)
+        mean = _follow_up(measurements).mean() if mean_follow_up is None else mean_follow_up
+        return _draw_decisions(layout, measurements, random, mean).at_risk(measurements)
     times = np.tile(np.array(time.decisions, dtype=np.float64), n_persons)
     persons = np.repeat(np.arange(n_persons), len(time.decisions))
     return Decisions(persons, times).at_risk(measurements)
 
 
 def _draw_decisions(
-    layout: RowLayout, measurements: Measurements, random: np.random.Generator
+    layout: RowLayout, measurements: Measurements, random: np.random.Generator, mean_follow_up: float
 ) -> Decisions:
-    """Random times between the entry of each person and its last row.
+    """Random times between the entry of each person and the end of its follow-up.
 
-    With a survival variable, they end at the outcome, and their number is in proportion to the time until
-    then: if it were the same, persons with an early event would have most of the early decisions.
+    With a survival variable, their number is in proportion to the follow-up: if it were the same, persons
+    with an early event would have most of the early decisions.
     """
-    n_persons, n_draws = len(measurements.persons), layout.time.draws
-    last = np.zeros(n_persons)
-    np.maximum.at(last, measurements.visits[0].astype(np.int64), measurements.visits[1])
-    counts = np.full(n_persons, n_draws)
+    last, n_draws = _follow_up(measurements), layout.time.draws
+    counts = np.full(len(last), n_draws)
     if measurements.outcomes:
-        ends = np.fmax.reduce([outcome.times for outcome in measurements.outcomes.values()])
-        last = np.where(np.isnan(ends), last, ends)
-        counts = random.poisson(n_draws * last / max(last.mean(), np.finfo(float).tiny))
-    person = np.repeat(np.arange(n_persons), counts)
+        counts = random.poisson(n_draws * last / max(mean_follow_up, np.finfo(float).tiny))
+    person = np.repeat(np.arange(len(last)), counts)
     times = random.random(len(person)) * last[person]
     order = np.lexsort((times, person))
     return Decisions(person, times[order])
+
+
+def _follow_up(measurements: Measurements) -> NDArray[np.float64]:
+    """The time of each person's outcome, or of its last row without one [persons]."""
+    last = np.zeros(len(measurements.persons))
+    np.maximum.at(last, measurements.visits[0].astype(np.int64), measurements.visits[1])
+    if not measurements.outcomes:
+        return last
+    ends = np.fmax.reduce([outcome.times for outcome in measurements.outcomes.values()])
+    return np.where(np.isnan(ends), last, ends)
+
+
+def _mean_follow_up(series: Series, layout: RowLayout) -> float | None:
+    """The mean over all persons of a streamed file, if random decisions depend on it; else None.
+
+    With the mean of a few persons at a time, the number of decisions would depend on who is next to whom
+    in the file. The file is read once more for it.
+    """
+    is_streamed = isinstance(open_table(series.measurements), ParquetStream)
+    if layout.time.decisions != "random" or not layout.survival or not is_streamed:
+        return None
+    parts = [_follow_up(measurements) for measurements in series.iter_measurements(layout.schema)]
+    return float(np.concatenate(parts).mean())
 
 
 def _iter_persons(table: pa.Table | ParquetStream, person: str) -> Iterator[pa.Table]:

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from eddi.model.network.factors.factor_model import FactorPosterior
-from eddi.model.network.factors.hazard_regression import fit_hazard_regression
+from eddi.model.network.factors.factor_model import FactorPosterior, Factors
+from eddi.model.network.factors.hazard_regression import find_directions, fit_hazard_regression
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.likelihood import VariableSpec
 from eddi.table.survival.time_bins import SurvivalTimes
@@ -13,10 +13,10 @@ from eddi.table.variable import Kind
 TRUTH = np.array([0.8, -0.5, 0.0, 0.0])
 
 
-def fit(n_rows, weights=TRUTH, *, n_copies=1):
+def fit(n_rows, weights=TRUTH, *, n_copies=1, directions=None):
     """Weights that are fitted to exponential times with censoring, for factors that are known.
 
-    With several copies of each row, each copy has its share of the weight.
+    Several copies of each row are a group.
     """
     random = np.random.default_rng(0)
     z = random.normal(size=(n_rows, len(weights)))
@@ -28,8 +28,10 @@ def fit(n_rows, weights=TRUTH, *, n_copies=1):
     likelihood.init_from_data(numbers[:, None], torch.ones(n_rows, 1, dtype=torch.bool))
     covariance = torch.zeros(n_rows * n_copies, len(weights), len(weights))
     factors = FactorPosterior(torch.tensor(z, dtype=torch.float32).repeat(n_copies, 1), covariance)
-    repeated = numbers.repeat(n_copies)
-    return fit_hazard_regression(likelihood, 0, repeated, factors, row_weight=1 / n_copies)
+    groups = np.tile(np.arange(n_rows), n_copies)
+    return fit_hazard_regression(
+        likelihood, 0, numbers.repeat(n_copies), factors, directions=directions, groups=groups
+    )
 
 
 def test_effects_are_found():
@@ -38,7 +40,7 @@ def test_effects_are_found():
     assert (np.abs(weights.numpy() - TRUTH) < 3 * covariance.diag().sqrt().numpy()).all()
 
 
-def test_copies_of_rows_that_share_their_weight_change_nothing():
+def test_several_rows_of_a_person_count_as_one():
     for single, repeated in zip(fit(200), fit(200, n_copies=3), strict=True):
         assert torch.allclose(single, repeated, atol=1e-4)
 
@@ -53,3 +55,23 @@ def test_very_few_rows_give_finite_weights():
     weights, _, constants = fit(12)
     assert torch.isfinite(weights).all()
     assert torch.isfinite(constants).all()
+
+
+def test_directions_are_a_root_of_the_products_of_standardised_loadings():
+    specs = [VariableSpec(Kind.REAL, 0), VariableSpec(Kind.BINARY, 2), VariableSpec(Kind.SURVIVAL, 5)]
+    factors = Factors(specs, 3)
+    packed = factors.pack()
+    loadings = packed.loadings[:2, 0].detach()
+    variance = loadings.square().sum(1) + 1 / packed.precision[:2, 0].detach()
+    root = find_directions(packed)
+    assert root.shape == (3, 2)  # no direction for the survival variable
+    expected = (loadings.T / variance) @ loadings
+    assert torch.allclose(root @ root.T, expected, atol=1e-5)
+
+
+def test_weights_stay_within_the_directions():
+    root = torch.tensor([[1.0], [0.0], [0.0], [0.0]])
+    weights, covariance, _ = fit(300, directions=root)
+    assert weights[0] > 0.4
+    assert (weights[1:] == 0).all()
+    assert (covariance[1:] == 0).all()

@@ -2,15 +2,20 @@
 
 With regression weights b on the factors, whose posterior has mean z and covariance V, the expected hazard is
 proportional to E[exp(b z)] = exp(b z + b V b^T / 2). The weights are fitted to the training rows with Newton
-steps and a normal prior, whose variance is estimated, too (MacKay 1992): Cox regression with a ridge
-penalty (Verweij and van Houwelingen 1994), for grouped times. A network needs many events to learn
-what this regression finds with few.
+steps: Cox regression with a ridge penalty (Verweij and van Houwelingen 1994), for grouped times. A network
+needs many events to learn what this regression finds with few.
+
+The penalty is that of a regression on the variables: weights c of their standardised inputs, which the
+factors predict as A z, have independent normal priors. The weights on the factors are b = c A, with the
+prior covariance A^T A. The strength of the penalty has the highest cross-validated likelihood.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
@@ -19,8 +24,11 @@ from eddi.model.network.heads import Heads
 
 N_STEPS = 30
 MAX_CHANGE = 2.0  # of a log hazard in one Newton step
-INITIAL_VARIANCE = 0.1  # prior variance of a weight
-VARIANCE_RANGE = (1e-4, 10.0)
+PENALTIES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)  # of squared standardised weights
+DEFAULT_PENALTY = 10.0  # with too few rows for cross-validation
+N_FOLDS, MIN_ROWS = 5, 20
+N_FOLD_STEPS = 10  # of a fold; more change the choice of the penalty no more
+MIN_DIRECTION = 1e-8  # of a prior variance, as a share of the largest one
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,8 @@ def fit_hazard_regression(
     values: Tensor,
     factors: FactorPosterior,
     *,
-    row_weight: float = 1.0,
+    directions: Tensor | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Regression weights [K], their covariance [K, K] and constant outputs [N_EFFECTS] of a variable.
 
@@ -88,35 +97,128 @@ def fit_hazard_regression(
         place: of the variable in the likelihood.
         values: the numbers of rows [rows] in which the variable is observed.
         factors: of these rows.
-        row_weight: below 1 if rows are not independent: several rows of a person tell of one event.
+        directions: a root R of the prior covariance R R^T of the weights [K, n]; None for independent ones.
+        groups: the person of each row, if several rows tell of one event; they count as one.
     """
-    n_bins = int(likelihood.is_hazard[place].sum())
-    base = likelihood.log_base[place, :n_bins].double()
-    effects = likelihood.effects[place, :n_bins].double()
-    column = values[:, None].double()
-    events, exposure = (part[:, 0] for part in count_events(column, torch.ones_like(column), n_bins))
-    exposure = exposure + 0.5 * events  # events lie in the middle of their bin on average
-    events, exposure = row_weight * events, row_weight * exposure
-    z, covariance = factors.mean.double(), factors.covariance.double()
-    weights, constants = z.new_zeros(z.shape[1]), z.new_zeros(N_EFFECTS)
-    variance, uncertainty = torch.tensor(INITIAL_VARIANCE, dtype=z.dtype), torch.eye(z.shape[1])
-    n_events = events.sum(1)
-    for _ in range(N_STEPS):
-        spread = 0.5 * torch.einsum("k,rkl,l->r", weights, covariance, weights)
-        log_ratio = (z @ weights + spread)[:, None]
-        expected = exposure * (log_ratio + base + effects @ constants).clamp(-20, 8).exp()
-        by_row, by_bin = expected.sum(1), expected.sum(0)
-        gradient = torch.cat(
-            [z.T @ (n_events - by_row) - weights / variance, effects.T @ (events.sum(0) - by_bin)]
+    root = torch.eye(factors.mean.shape[1]) if directions is None else directions
+    data = _HazardData.from_rows(likelihood, place, values, factors, root.double(), groups)
+    penalty = _choose_penalty(data, groups)
+    weights, covariance, constants = data.fit(penalty, N_STEPS)
+    root = root.double()
+    return (root @ weights).float(), (root @ covariance @ root.T).float(), constants.float()
+
+
+def find_directions(packed: PackedFactors) -> Tensor:
+    """A root R [K, n] of A^T A, where A are the loadings of all standardised inputs."""
+    is_input = packed.precision > 0
+    loadings = packed.loadings[is_input].detach().double()
+    variance = loadings.square().sum(1) + 1 / packed.precision[is_input].detach().double()
+    standardised = loadings / variance.sqrt()[:, None]
+    values, vectors = torch.linalg.eigh(standardised.T @ standardised)
+    is_used = values > MIN_DIRECTION * values[-1]
+    root: Tensor = vectors[:, is_used] * values[is_used].sqrt()
+    return root.float()
+
+
+@dataclass(frozen=True)
+class _HazardData:
+    """Grouped times of rows and the features of a regression."""
+
+    features: Tensor  # [rows, n]
+    covariance: Tensor | None  # [rows, n, n] of the features
+    events: Tensor  # [rows, bins]
+    exposure: Tensor  # [rows, bins]
+    base: Tensor  # [bins] log hazards without covariates
+    effects: Tensor  # [bins, N_EFFECTS]
+
+    @classmethod
+    def from_rows(
+        cls,
+        likelihood: DiscreteHazard,
+        place: int,
+        values: Tensor,
+        factors: FactorPosterior,
+        root: Tensor,
+        groups: NDArray[np.int64] | None,
+    ) -> "_HazardData":
+        """The features are the factors times ``root``."""
+        n_bins = int(likelihood.is_hazard[place].sum())
+        column = values[:, None].double()
+        events, exposure = (part[:, 0] for part in count_events(column, torch.ones_like(column), n_bins))
+        exposure = exposure + 0.5 * events  # events lie in the middle of their bin on average
+        share = 1.0 if groups is None else len(np.unique(groups)) / max(1, len(groups))
+        return cls(
+            factors.mean.double() @ root,
+            root.T @ factors.covariance.double() @ root,
+            share * events,
+            share * exposure,
+            likelihood.log_base[place, :n_bins].double(),
+            likelihood.effects[place, :n_bins].double(),
         )
-        cross = z.T @ (expected @ effects)
-        top = torch.cat([(z.T * by_row) @ z + torch.eye(z.shape[1]) / variance, cross], dim=1)
-        bottom = torch.cat([cross.T, (effects.T * by_bin) @ effects + 1e-3 * torch.eye(N_EFFECTS)], 1)
-        hessian = torch.cat([top, bottom])
-        step = torch.linalg.solve(hessian, gradient)
-        step = step * (MAX_CHANGE / step.abs().max().clamp(min=MAX_CHANGE))
-        weights, constants = weights + step[: z.shape[1]], constants + step[z.shape[1] :]
-        uncertainty = torch.linalg.inv(hessian)[: z.shape[1], : z.shape[1]]
-        total = weights.square().sum() + uncertainty.trace()
-        variance = (total / z.shape[1]).clamp(*VARIANCE_RANGE)
-    return weights.float(), uncertainty.float(), constants.float()
+
+    def select(self, rows: Tensor) -> "_HazardData":
+        """Some rows, with features as if they were known exactly."""
+        return replace(
+            self,
+            features=self.features[rows],
+            covariance=None,
+            events=self.events[rows],
+            exposure=self.exposure[rows],
+        )
+
+    def log_hazards(self, weights: Tensor, constants: Tensor) -> Tensor:
+        """Log hazards [rows, bins]."""
+        log_ratio = self.features @ weights
+        if self.covariance is not None:
+            log_ratio = log_ratio + 0.5 * ((self.covariance @ weights) @ weights)
+        return (log_ratio[:, None] + self.base + self.effects @ constants).clamp(-20, 8)
+
+    def log_likelihood(self, weights: Tensor, constants: Tensor) -> float:
+        """Log-likelihood of the rows, up to a constant."""
+        log_hazards = self.log_hazards(weights, constants)
+        return float((self.events * log_hazards - self.exposure * log_hazards.exp()).sum())
+
+    def fit(self, penalty: float, n_steps: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Weights [n], their covariance [n, n] and constants [N_EFFECTS], by Newton steps."""
+        n = self.features.shape[1]
+        params = self.features.new_zeros(n + N_EFFECTS)
+        ridge = torch.cat([params.new_full((n,), penalty), params.new_full((N_EFFECTS,), 1e-3)])
+        hessian = torch.diag(ridge)
+        for _ in range(n_steps):
+            expected = self.exposure * self.log_hazards(params[:n], params[n:]).exp()
+            gradient, hessian = self._derivatives(expected)
+            gradient[:n] -= penalty * params[:n]
+            hessian = hessian + torch.diag(ridge)
+            step = torch.linalg.solve(hessian, gradient)
+            params = params + step * (MAX_CHANGE / step.abs().max().clamp(min=MAX_CHANGE))
+        return params[:n], torch.linalg.inv(hessian)[:n, :n], params[n:]
+
+    def _derivatives(self, expected: Tensor) -> tuple[Tensor, Tensor]:
+        """Gradient and negative second derivative of the log-likelihood, for expected events."""
+        x, by_row, by_bin = self.features, expected.sum(1), expected.sum(0)
+        of_weights = x.T @ (self.events.sum(1) - by_row)
+        gradient = torch.cat([of_weights, self.effects.T @ (self.events.sum(0) - by_bin)])
+        cross = x.T @ (expected @ self.effects)
+        top = torch.cat([(x.T * by_row) @ x, cross], dim=1)
+        bottom = torch.cat([cross.T, (self.effects.T * by_bin) @ self.effects], dim=1)
+        return gradient, torch.cat([top, bottom])
+
+
+def _choose_penalty(data: _HazardData, groups: NDArray[np.int64] | None) -> float:
+    """The penalty with the highest cross-validated likelihood (Verweij and van Houwelingen 1993)."""
+    numbers = (
+        np.arange(len(data.events)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    )
+    n_numbers = int(numbers.max(initial=-1)) + 1
+    if n_numbers < MIN_ROWS:
+        return DEFAULT_PENALTY
+    folds = torch.from_numpy(np.random.default_rng(0).permutation(n_numbers)[numbers] % N_FOLDS)
+    parts = [(data.select(folds != fold), data.select(folds == fold)) for fold in range(N_FOLDS)]
+
+    def score(penalty: float) -> float:
+        fits = [(rest.fit(penalty, N_FOLD_STEPS), left_out) for rest, left_out in parts]
+        return sum(
+            left_out.log_likelihood(weights, constants) for (weights, _, constants), left_out in fits
+        )
+
+    return max(PENALTIES, key=score)
