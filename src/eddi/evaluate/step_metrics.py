@@ -46,7 +46,9 @@ class StepMetrics:
     def split(self, n: int) -> "list[StepMetrics]":
         """``n`` chunks of equally many consecutive rows: the inverse of `concatenate`."""
         parts: dict[str, list[Any]] = {
-            name: [None] * n if array is None else np.split(array, n)
+            name: [None] * n
+            if array is None
+            else list(array.reshape(n, len(array) // n, *array.shape[1:]))
             for name, array in vars(self).items()
         }
         return [StepMetrics(**{name: part[place] for name, part in parts.items()}) for place in range(n)]

@@ -335,6 +335,8 @@ def _parse_quantities(
     column: pa.ChunkedArray, variable: Variable, mismatches: Mismatches | None
 ) -> NDArray[np.float64]:
     data_type = column.type
+    if data_type == pa.float64() and not variable.codes:  # nothing to clean: null becomes NaN
+        return np.array(column.to_numpy(), dtype=np.float64)
     if is_numeric(data_type) or pa.types.is_boolean(data_type) or pa.types.is_null(data_type):
         cleaned = clean(column, codes=variable.codes)
         if pa.types.is_boolean(data_type):

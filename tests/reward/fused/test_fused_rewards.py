@@ -49,12 +49,12 @@ def test_the_rewards_are_those_of_the_reference(
 
 
 @pytest.mark.usefixtures("triton")
-def test_a_table_of_real_variables_needs_no_covariance(
+def test_a_table_of_real_variables_uses_kernels_alone(
     real_model: FittedModel, real_rows: Evidence
 ) -> None:
     rewards = build(real_model, ["x5"])
     assert rewards is not None
-    assert not rewards.support.needs_covariance
+    assert None not in rewards.support.packed
     ours = compute(real_model, real_rows, ["x5"])
     reference = mutual_information(real_model, real_rows, ["x5"], n_draws=1, seed=0)
     torch.testing.assert_close(ours, reference, atol=2e-5, rtol=1e-3)

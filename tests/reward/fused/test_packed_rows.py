@@ -18,7 +18,7 @@ def encode(model: FittedModel, rows: Evidence) -> tuple[Tensor, RowFactors]:
     assert tail is not None
     packed = PackedRows.from_encoder(model.frozen.encoder, tail)
     with torch.inference_mode():
-        return packed.encode(*model.inputs(rows), has_covariance=True)
+        return packed.encode(*model.inputs(rows))
 
 
 def test_the_code_is_that_of_the_encoder(

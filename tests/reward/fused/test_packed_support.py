@@ -23,7 +23,7 @@ def test_the_answers_to_real_variables_are_those_of_the_reference(
     assert tail is not None
     with torch.inference_mode():
         rows = PackedRows.from_encoder(real_model.frozen.encoder, tail)
-        _, factors = rows.encode(*real_model.inputs(real_rows), has_covariance=False)
+        _, factors = rows.encode(*real_model.inputs(real_rows))
         features = Features(encoding.features.inputs, None)
         values, probabilities = PackedSupport.from_predictor(predictor, 8)(features, factors)
     torch.testing.assert_close(probabilities, expected.probabilities, atol=1e-5, rtol=1e-4)
@@ -38,4 +38,3 @@ def test_other_variables_and_merged_answers_use_plain_pytorch(
         assert model.marginal_predictor is not None
         support = PackedSupport.from_predictor(model.marginal_predictor, n_points)
         assert None in support.packed
-        assert support.needs_covariance

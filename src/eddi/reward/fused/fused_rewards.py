@@ -64,18 +64,15 @@ class FusedRewards:
 
     def __call__(self, values: Tensor, visible: Tensor, observed: Tensor) -> Tensor:
         """Expected information of each question about the target; see `DenseRewards`."""
-        code, factors = self.rows.encode(values, visible, has_covariance=self.support.needs_covariance)
+        code, factors = self.rows.encode(values, visible)
         first_layer = self.frozen.first_layer(code)
         before = self._add_features(first_layer, factors)
         answers, probabilities = self.support(self._features(factors), factors)
         return self._sum_rewards(first_layer, factors, before, answers, probabilities, observed)
 
     def _features(self, factors: RowFactors) -> Features:
-        posterior = None
-        if factors.covariance is not None:
-            mean = factors.features[:, -factors.variance.shape[1] :]
-            posterior = FactorPosterior(mean, factors.covariance)
-        return Features(factors.features, posterior)
+        mean = factors.features[:, -factors.variance.shape[1] :]
+        return Features(factors.features, FactorPosterior(mean, factors.covariance))
 
     def _add_features(self, first_layer: Tensor, factors: RowFactors) -> Tensor:
         """Write the hidden features of the rows, and return the predictions of the target [rows, 2]."""

@@ -10,7 +10,6 @@ from eddi.reward.fused.packed_tail import FACTORS, PackedTail
 
 BLOCK_VARIABLES = 32  # variables of a row that are encoded at once
 FACTOR_BLOCK = 16  # variables whose updates are computed at once
-TARGET_PROGRAMS = 4_096  # of factors: few rows are divided among several programs
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class RowFactors:
 
     features: Tensor  # [rows, width + K] hidden features, then the means of the factors
     variance: Tensor  # [rows, K]
-    covariance: Tensor | None  # [rows, K, K] if it is needed
+    covariance: Tensor  # [rows, K, K]
     expected: Tensor  # [rows, variables] mean of each variable's input
     spread: Tensor  # [rows, variables] its variance without noise
     gain: Tensor  # [rows, variables, K]
@@ -83,9 +82,7 @@ class PackedRows:
         """The largest number of levels of a category."""
         return self.inputs[3].shape[1]
 
-    def encode(
-        self, values: Tensor, visible: Tensor, *, has_covariance: bool
-    ) -> tuple[Tensor, RowFactors]:
+    def encode(self, values: Tensor, visible: Tensor) -> tuple[Tensor, RowFactors]:
         """The additive code [rows, term] without factors, and the factors.
 
         The hidden features are not written yet.
@@ -102,30 +99,32 @@ class PackedRows:
             BLOCK=min(BLOCK_VARIABLES, 1 << (n_variables - 1).bit_length()),
             HAS_RELU=self.has_relu, HAS_LEVELS=self.has_levels, num_warps=4,
         )  # fmt: skip
-        return code, self._infer(visible @ self.matrices, information, has_covariance)
+        return code, self._infer(visible @ self.matrices, information)
 
-    def _infer(self, precisions: Tensor, information: Tensor, has_covariance: bool) -> RowFactors:
-        from eddi.reward.fused.row_kernels import infer_factors  # Triton is optional
+    def _infer(self, precisions: Tensor, information: Tensor) -> RowFactors:
+        from eddi.reward.fused.row_kernels import infer_factors, update_factors  # Triton is optional
 
         n_rows, (n_variables, n_factors) = len(information), self.loadings.shape
         by_cell = (n_rows, n_variables)
-        covariance = torch.empty_like(precisions)  # programs of a row read its precisions
         factors = RowFactors(
             features=information.new_empty((n_rows, self.width + n_factors)),
             variance=torch.empty_like(information),
-            covariance=covariance.view(n_rows, n_factors, n_factors) if has_covariance else None,
+            covariance=torch.empty_like(precisions).view(n_rows, n_factors, n_factors),
             expected=information.new_empty(by_cell),
             spread=information.new_empty(by_cell),
             gain=information.new_empty((*by_cell, n_factors)),
             variance_after=information.new_empty((*by_cell, n_factors)),
         )
-        n_parts = min(-(-n_variables // FACTOR_BLOCK), max(1, TARGET_PROGRAMS // n_rows))
-        infer_factors[(n_rows, n_parts)](
-            precisions, information, self.loadings, self.precision,
-            factors.features, factors.variance, covariance,
+        posterior = (factors.features, factors.variance, factors.covariance)
+        infer_factors[(n_rows,)](
+            precisions, information, *posterior, n_factors, self.width, factors.features.shape[1],
+            FACTORS=FACTORS, num_warps=1,
+        )  # fmt: skip
+        update_factors[(n_rows, -(-n_variables // FACTOR_BLOCK))](
+            *posterior, self.loadings, self.precision,
             factors.expected, factors.spread, factors.gain, factors.variance_after,
             n_variables, n_factors, self.width, factors.features.shape[1],
-            FACTORS=FACTORS, BLOCK=FACTOR_BLOCK, HAS_COVARIANCE=has_covariance, num_warps=1,
+            FACTORS=FACTORS, BLOCK=FACTOR_BLOCK, num_warps=1,
         )  # fmt: skip
         return factors
 

@@ -109,11 +109,6 @@ class PackedSupport:
         )
         return cls(support, packed, int(support.count.sum()))
 
-    @property
-    def needs_covariance(self) -> bool:
-        """Whether a part needs the covariance of the factors."""
-        return None in self.packed
-
     def __call__(self, features: Features, factors: RowFactors) -> tuple[Tensor, Tensor]:
         """Values and probabilities [rows, answers] for the hidden features of each row."""
         values = features.inputs.new_empty((len(features.inputs), self.n_answers))

@@ -10,6 +10,7 @@ import triton.language as tl
 
 # Sizes of tables: a kernel is compiled once for all of them.
 ENCODER_SIZES = ["n_variables", "n_knots", "n_factors", "max_levels"]
+POSTERIOR_SIZES = ["n_factors", "width", "feature_width"]
 FACTOR_SIZES = ["n_variables", "n_factors", "width", "feature_width"]
 POINT_SIZES = ["n_cells", "n_quantities", "n_variables", "n_outputs", "n_columns", "floor"]
 LIST_SIZES = ["n_columns", "n_variables", "n_support", "target"]
@@ -118,8 +119,7 @@ def _invert(matrix, n_factors, FACTORS: tl.constexpr):
     for k in range(n_factors):
         row = tl.sum(tl.where(i == k, matrix, 0.0), 0)[None, :]
         column = tl.sum(tl.where(j == k, matrix, 0.0), 1)[:, None]
-        pivot = tl.sum(tl.where((i == k) & (j == k), matrix, 0.0))
-        inverse = 1.0 / pivot
+        inverse = 1.0 / tl.sum(tl.where(j == k, row, 0.0))
         eliminated = matrix - column * (row * inverse)
         border = tl.where(i == k, row, -column) * inverse
         corner = tl.where((i == k) & (j == k), inverse, border)
@@ -127,50 +127,58 @@ def _invert(matrix, n_factors, FACTORS: tl.constexpr):
     return matrix
 
 
-@triton.jit(do_not_specialize=FACTOR_SIZES)
+@triton.jit(do_not_specialize=POSTERIOR_SIZES)
 def infer_factors(
-    precisions, information, loadings, precision,
-    features, variance, covariance, expected, spread, gain, variance_after,
-    n_variables, n_factors, width, feature_width,
-    FACTORS: tl.constexpr, BLOCK: tl.constexpr, HAS_COVARIANCE: tl.constexpr,
+    precisions, information, features, variance, covariance, n_factors, width, feature_width,
+    FACTORS: tl.constexpr,
 ):  # fmt: skip
-    """The posterior of the factors of a row, and what an answer to each variable does to it.
+    """The posterior of the factors of a row.
 
-    The means follow the hidden features of the row [rows, feature_width]. The programs of a row share its
-    variables. See `FactorUpdates` for the other results; ``spread`` is the variance of each variable's
-    prediction without noise [rows, variables].
+    The means follow the hidden features of the row [rows, feature_width].
     """
-    row, part = tl.program_id(0), tl.program_id(1)
+    row = tl.program_id(0)
     i, j = tl.arange(0, FACTORS)[:, None], tl.arange(0, FACTORS)[None, :]
-    is_inside = (i < n_factors) & (j < n_factors)
+    is_inside, is_factor = (i < n_factors) & (j < n_factors), j < n_factors
     entry = row * n_factors * n_factors + i * n_factors + j
     matrix = tl.load(precisions + entry, mask=is_inside, other=0.0) + tl.where(i == j, 1.0, 0.0)
     matrix = _invert(matrix, n_factors, FACTORS)
-    own = row * n_factors + i
-    vector = tl.load(information + own, mask=i < n_factors, other=0.0)
+    vector = tl.load(information + row * n_factors + i, mask=i < n_factors, other=0.0)
     mean = tl.sum(matrix * vector, 0)[None, :]  # the matrix is symmetric
     own_variance = tl.sum(tl.where(i == j, matrix, 0.0), 0)[None, :]
-    if part == 0:
-        is_factor = j < n_factors
-        tl.store(features + row * feature_width + width + j, mean, mask=is_factor)
-        tl.store(variance + row * n_factors + j, own_variance, mask=is_factor)
-        if HAS_COVARIANCE:
-            tl.store(covariance + entry, matrix, mask=is_inside)
-    for begin in range(part * BLOCK, n_variables, tl.num_programs(1) * BLOCK):
-        place = begin + tl.arange(0, BLOCK)
-        is_own = place < n_variables
-        cell = row * n_variables + place
-        inside = is_own[:, None] & (j < n_factors)
-        weights = tl.load(loadings + place[:, None] * n_factors + j, mask=inside, other=0.0)
-        projected = tl.dot(weights, matrix, input_precision="ieee")
-        own_spread = tl.sum(projected * weights, 1)
-        own_precision = tl.load(precision + place, mask=is_own, other=0.0)
-        own_gain = (own_precision / (1.0 + own_precision * own_spread))[:, None] * projected
-        tl.store(expected + cell, tl.sum(weights * mean, 1), mask=is_own)
-        tl.store(spread + cell, own_spread, mask=is_own)
-        tl.store(gain + cell[:, None] * n_factors + j, own_gain, mask=inside)
-        after = own_variance - own_gain * projected
-        tl.store(variance_after + cell[:, None] * n_factors + j, after, mask=inside)
+    tl.store(features + row * feature_width + width + j, mean, mask=is_factor)
+    tl.store(variance + row * n_factors + j, own_variance, mask=is_factor)
+    tl.store(covariance + entry, matrix, mask=is_inside)
+
+
+@triton.jit(do_not_specialize=FACTOR_SIZES)
+def update_factors(
+    features, variance, covariance, loadings, precision, expected, spread, gain, variance_after,
+    n_variables, n_factors, width, feature_width, FACTORS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """What an answer to each variable does to the posterior of the factors of a row.
+
+    See `FactorUpdates` for the results; ``spread`` is the variance of each variable's prediction without
+    noise [rows, variables].
+    """
+    row, place = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    i, j = tl.arange(0, FACTORS)[:, None], tl.arange(0, FACTORS)[None, :]
+    is_factor, is_own = j < n_factors, place < n_variables
+    entry = covariance + row * n_factors * n_factors + i * n_factors + j
+    matrix = tl.load(entry, mask=(i < n_factors) & is_factor, other=0.0)
+    mean = tl.load(features + row * feature_width + width + j, mask=is_factor, other=0.0)
+    own_variance = tl.load(variance + row * n_factors + j, mask=is_factor, other=0.0)
+    cell = row * n_variables + place
+    inside = is_own[:, None] & is_factor
+    weights = tl.load(loadings + place[:, None] * n_factors + j, mask=inside, other=0.0)
+    projected = tl.dot(weights, matrix, input_precision="ieee")
+    own_spread = tl.sum(projected * weights, 1)
+    own_precision = tl.load(precision + place, mask=is_own, other=0.0)
+    own_gain = (own_precision / (1.0 + own_precision * own_spread))[:, None] * projected
+    tl.store(expected + cell, tl.sum(weights * mean, 1), mask=is_own)
+    tl.store(spread + cell, own_spread, mask=is_own)
+    tl.store(gain + cell[:, None] * n_factors + j, own_gain, mask=inside)
+    after = own_variance - own_gain * projected
+    tl.store(variance_after + cell[:, None] * n_factors + j, after, mask=inside)
 
 
 @triton.jit(do_not_specialize=POINT_SIZES)
