@@ -22,7 +22,7 @@ LAYERS = (
 # Inside `model`, a part imports only from tiers before its own: neither training nor inference imports
 # the other.
 MODEL_TIERS = (
-    ("concordance", "survival_curve"),
+    ("concordance", "survival_curve", "threads"),
     ("cache", "certificate", "container", "prediction", "quality", "recipe", "survival_quality"),
     ("network",),
     ("training", "inference"),

@@ -12,6 +12,7 @@ from eddi.evaluate.step_metrics import StepMetrics, compute_joint_metrics, true_
 from eddi.interview.risk_control import resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
 from eddi.model.base import Model, ModelSource
+from eddi.model.threads import single_thread
 from eddi.strategy.base import Strategy
 from eddi.strategy.stopping import Stop, StoppingRule
 from eddi.table.evidence import Evidence
@@ -20,6 +21,7 @@ from eddi.table.survival.time_bins import SurvivalTimes
 
 OnProgress = Callable[[int, int], None]
 
+FEW_ROWS = 16  # so few are small computations
 MAX_JOINT_ROWS = 1_024  # of several steps whose metrics are computed in one pass
 
 
@@ -79,18 +81,19 @@ def simulate_evidence(
     n_steps = interviews.n_steps(max_steps)
     metrics, chosen = [], []
     waiting: list[Evidence] = []  # small steps, which are compared with the truth together
-    for n_done, step in enumerate(interviews.run(n_steps)):
-        waiting.append(step.evidence)
-        chosen.append(step.chosen)
-        if (len(waiting) + 1) * len(truth) > MAX_JOINT_ROWS:
+    with single_thread(len(truth) <= FEW_ROWS):
+        for n_done, step in enumerate(interviews.run(n_steps)):
+            waiting.append(step.evidence)
+            chosen.append(step.chosen)
+            if (len(waiting) + 1) * len(truth) > MAX_JOINT_ROWS:
+                metrics += compute_joint_metrics(model, waiting, truth, target)
+                waiting = []
+            if on_progress:
+                on_progress(n_done, n_steps)
+        if on_progress and len(chosen) <= n_steps:
+            on_progress(n_steps, n_steps)  # every row stopped before the last possible step
+        if waiting:
             metrics += compute_joint_metrics(model, waiting, truth, target)
-            waiting = []
-        if on_progress:
-            on_progress(n_done, n_steps)
-    if on_progress and len(chosen) <= n_steps:
-        on_progress(n_steps, n_steps)  # every row stopped before the last possible step
-    if waiting:
-        metrics += compute_joint_metrics(model, waiting, truth, target)
     order = np.array(chosen[:-1], dtype=np.int64).reshape(-1, len(truth)).T  # [rows, steps]
     return build_curves(model, truth, target, metrics, order)
 

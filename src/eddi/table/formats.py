@@ -180,8 +180,7 @@ def _series_to_array(series: Any) -> pa.Array | pa.ChunkedArray:
     """Return a pandas column. Categories that Arrow does not support, such as intervals, become text."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":  # faster than the Series
         return pa.array(series.to_numpy(), from_pandas=True)
-    categories = getattr(series.dtype, "categories", None)
-    if categories is not None and categories.dtype.kind == "O":
+    if hasattr(series, "cat") and series.cat.categories.dtype.kind == "O":
         series = series.cat.rename_categories(str)
     return cells_to_array(series)
 

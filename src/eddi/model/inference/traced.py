@@ -20,9 +20,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from eddi.model.threads import single_thread
+
 logger = logging.getLogger(__name__)
 
 _jit: Any = torch.jit  # most of it has no types
+_torch_c: Any = torch._C
 
 N_PLAIN_CALLS = 100  # before a function is traced: a trace takes as long as some hundred calls
 N_CHECKED_CALLS = 10  # of a trace, whose results are compared with those of the function
@@ -47,9 +50,11 @@ class _Module(nn.Module):
 
 def _compile(program: Any) -> Callable[..., tuple[Tensor, ...]]:
     """A frozen program as a function: the static runtime where there is one, else the interpreter."""
-    torch._C._jit_pass_cse(program.graph)  # common subexpressions are computed once
-    if (to_static_module := getattr(torch._C, "_jit_to_static_module", None)) is not None:
-        return to_static_module(program._c)  # type: ignore[no-any-return]
+    _torch_c._jit_pass_cse(program.graph)  # common subexpressions are computed once
+    try:
+        return _torch_c._jit_to_static_module(program._c)  # type: ignore[no-any-return]
+    except AttributeError:
+        logger.debug("this torch has no static runtime")
 
     def interpret(*inputs: Tensor) -> tuple[Tensor, ...]:
         with _jit.optimized_execution(False):  # optimisation would take longer than it saves
@@ -78,7 +83,11 @@ class TracedFunction:
         self._lock = Lock()  # of one trace at a time, and one execution
 
     def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """The result of the function."""
+        """The result of the function, computed by one thread."""
+        with single_thread():
+            return self._call(inputs)
+
+    def _call(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if self._program is not None and self._n_checks <= 0:
             return self._run(inputs)
         result = self._function(*inputs)

@@ -8,8 +8,7 @@ with the same weights as an uninterrupted one.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +18,7 @@ from torch import Tensor
 from eddi.errors import TrainingError
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
+from eddi.model.threads import single_thread
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
 from eddi.model.training.calibration import calibrate
 from eddi.model.training.captured.captured_step import CapturedStep
@@ -81,7 +81,7 @@ def train(
     captured = CapturedStep.if_possible(network, weights, recipe, context)
     started_at = time.monotonic() - (state.history[-1].seconds if state.history else 0.0)
     saved_at = time.monotonic()
-    with _limit_threads(weights.flat.numel() * recipe.batch_size * recipe.draws):
+    with single_thread(_count_operations(weights, recipe) < SINGLE_THREAD_OPERATIONS):
         while state.round * ROUND_STEPS < recipe.max_steps and state.n_stale <= recipe.patience:
             mean_loss = _train_round(network, weights, sampler, recipe, state.round, context, captured)
             with weights.averaged():
@@ -118,15 +118,9 @@ def _fit_factors(
     choose_shrinkage([network.fit_factors(*weigh_rows(first_window(rows), extra))], [validation])
 
 
-@contextmanager
-def _limit_threads(n_operations: int) -> Iterator[None]:
-    """One thread for small steps; as many as torch was given for larger ones."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1 if n_operations < SINGLE_THREAD_OPERATIONS else n_threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)
+def _count_operations(weights: FlatWeights, recipe: Recipe) -> int:
+    """Multiplications of a step, roughly."""
+    return weights.flat.numel() * recipe.batch_size * recipe.draws
 
 
 def advance(

@@ -216,9 +216,9 @@ def _choose_penalty(data: _HazardData, groups: NDArray[np.int64] | None) -> floa
     parts = [(data.select(folds != fold), data.select(folds == fold)) for fold in range(N_FOLDS)]
 
     def score(penalty: float) -> float:
-        fits = [(rest.fit(penalty, N_FOLD_STEPS), left_out) for rest, left_out in parts]
+        fits = [(rest.fit(penalty, N_FOLD_STEPS), held_out) for rest, held_out in parts]
         return sum(
-            left_out.log_likelihood(weights, constants) for (weights, _, constants), left_out in fits
+            held_out.log_likelihood(weights, constants) for (weights, _, constants), held_out in fits
         )
 
     return max(PENALTIES, key=score)
