@@ -33,6 +33,17 @@ def test_few_rows_are_not_held_out():
     assert split_by_content(make_rows(20), DEFAULT)[1] is None
 
 
+def test_a_warm_start_from_a_cross_validated_model_holds_rows_out(people, people_schema):
+    tiny = replace(SHORT, term=8, hidden=(8, 8))
+    model = eddi.PartialVAE(
+        people_schema, target="stage", recipe=tiny, max_steps=2, random_state=0, device="cpu"
+    ).fit(people(60, seed=1))
+    assert model.fitted().folds
+    model.set_params(warm_start=True).fit(people(80, seed=1))
+    assert not model.fitted().folds
+    assert model.fitted().validation_rows is not None
+
+
 @pytest.mark.slow
 def test_a_warm_start_keeps_the_coding_and_takes_fewer_steps(people, people_schema):
     model = eddi.PartialVAE(

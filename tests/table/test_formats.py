@@ -1,4 +1,4 @@
-"""Tables of any format are read as Arrow tables and converted converted to their container."""
+"""Tables of any format are read as Arrow tables and converted to their container."""
 
 import subprocess
 import sys
@@ -370,3 +370,9 @@ def test_reading_needs_neither_pandas_nor_polars_nor_torch():
     """
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert process.stdout.strip() == "{'a': [1, None]}"
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">i4", "float16", "uint64"])
+def test_numbers_of_any_memory_layout_are_read(dtype):
+    column = formats.read(pd.DataFrame({"age": np.array([61, 5], dtype=dtype)})).column("age")
+    assert [float(cell) for cell in column.to_pylist()] == [61.0, 5.0]

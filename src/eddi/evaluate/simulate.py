@@ -21,7 +21,7 @@ from eddi.table.survival.time_bins import SurvivalTimes
 
 OnProgress = Callable[[int, int], None]
 
-FEW_ROWS = 16  # so few are small computations
+FEW_ROWS = 16  # with so few, threads cost more than they save
 MAX_JOINT_ROWS = 1_024  # of several steps whose metrics are computed in one pass
 
 

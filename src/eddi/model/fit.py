@@ -199,7 +199,7 @@ def adapt_recipe(settings: FitSettings, n_rows: int, *, n_complete: int) -> Reci
     if start is not None:  # the size of the network stays
         steps = max(MIN_WARM_STEPS, round(WARM_STEPS_SHARE * adapted.max_steps))
         rate = WARM_LEARNING_RATE * adapted.learning_rate
-        adapted = replace(start.recipe, max_steps=steps, learning_rate=rate)
+        adapted = replace(start.recipe, folds=0, max_steps=steps, learning_rate=rate)
     return adapted if max_steps is None else replace(adapted, max_steps=int(max_steps))
 
 

@@ -178,8 +178,8 @@ def _label_to_text(label: object) -> str:
 
 def _series_to_array(series: Any) -> pa.Array | pa.ChunkedArray:
     """Return a pandas column. Categories that Arrow does not support, such as intervals, become text."""
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":  # faster than the Series
-        return pa.array(series.to_numpy(), from_pandas=True)
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
+        return cells_to_array(series.to_numpy())  # faster than the Series
     if hasattr(series, "cat") and series.cat.categories.dtype.kind == "O":
         series = series.cat.rename_categories(str)
     return cells_to_array(series)

@@ -8,7 +8,8 @@ function computes is still written once.
 cannot be traced, or whose trace gives other results in its first calls, is called as it is.
 
 Torch's static runtime executes a trace with less time per operation than its interpreter, because it plans
-memory once. It is not part of torch's public interface: where it is missing, the interpreter is used.
+memory once. It is not part of torch's public interface: where it is missing, the interpreter is used. Unlike
+the interpreter, it keeps Python's global lock for the half millisecond that a decision takes.
 """
 
 import logging
@@ -53,8 +54,8 @@ def _compile(program: Any) -> Callable[..., tuple[Tensor, ...]]:
     _torch_c._jit_pass_cse(program.graph)  # common subexpressions are computed once
     try:
         return _torch_c._jit_to_static_module(program._c)  # type: ignore[no-any-return]
-    except AttributeError:
-        logger.debug("this torch has no static runtime")
+    except Exception as error:  # it may be missing, or not support the program
+        logger.debug("no static runtime: %s", error)
 
     def interpret(*inputs: Tensor) -> tuple[Tensor, ...]:
         with _jit.optimized_execution(False):  # optimisation would take longer than it saves
@@ -80,7 +81,7 @@ class TracedFunction:
         self._n_plain_calls = n_plain_calls
         self._n_checks = N_CHECKED_CALLS
         self._program: Any = None
-        self._lock = Lock()  # of one trace at a time, and one execution
+        self._lock = Lock()  # held while tracing, and while the program runs
 
     def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """The result of the function, computed by one thread."""
@@ -88,11 +89,12 @@ class TracedFunction:
             return self._call(inputs)
 
     def _call(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        if self._program is not None and self._n_checks <= 0:
-            return self._run(inputs)
+        program = self._program  # another thread may give it up
+        if program is not None and self._n_checks <= 0:
+            return self._run(program, inputs)
         result = self._function(*inputs)
-        if self._program is not None:
-            self._check(inputs, result)
+        if program is not None:
+            self._check(program, inputs, result)
         elif self._n_plain_calls > 0:
             self._n_plain_calls -= 1
         elif self._n_checks > 0 and self._lock.acquire(blocking=False):
@@ -107,9 +109,9 @@ class TracedFunction:
         """Whether calls run without Python."""
         return self._program is not None and self._n_checks <= 0
 
-    def _run(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def _run(self, program: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         with self._lock:  # the static runtime has one set of intermediate results
-            result: tuple[Tensor, ...] = self._program(*inputs)
+            result: tuple[Tensor, ...] = program(*inputs)
         return result
 
     def _trace(self, inputs: tuple[Tensor, ...]) -> None:
@@ -121,17 +123,17 @@ class TracedFunction:
         except Exception as error:  # torch.jit may end on any of its own errors
             self._give_up(str(error))
 
-    def _check(self, inputs: tuple[Tensor, ...], expected: tuple[Tensor, ...]) -> None:
+    def _check(self, program: Any, inputs: tuple[Tensor, ...], expected: tuple[Tensor, ...]) -> None:
         """Compare one result of the trace with that of the function."""
         try:
-            pairs = zip(self._run(inputs), expected, strict=True)
+            pairs = zip(self._run(program, inputs), expected, strict=True)
             is_equal = all(torch.allclose(a, b, equal_nan=True) for a, b in pairs)
-        except RuntimeError as error:
+        except Exception as error:  # torch.jit may end on any of its own errors
             self._give_up(str(error))
             return
         if not is_equal:
             self._give_up("it gives other results")
-        else:
+        elif self._program is not None:
             self._n_checks -= 1
 
     def _give_up(self, reason: str) -> None:

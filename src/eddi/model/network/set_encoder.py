@@ -40,9 +40,8 @@ from eddi.table.variable import Kind
 
 FULL_SIZE_TERMS = 16  # up to this many variables, as in the UCI sets, the usual initialisation is best
 
-MAX_DENSE_VARIABLES = (
-    64  # of a row all of whose terms are computed; with more, only those of its answers
-)
+# Up to so many variables, all terms of a row are computed and masked; with more, only those of its answers.
+MAX_DENSE_VARIABLES = 64
 
 
 class SetEncoder(nn.Module):
@@ -236,7 +235,7 @@ class EncoderWeights:
         return torch.cat([code, self.factors.code(values, observed)], dim=1)
 
     def code_row(self, values: Tensor, observed: Tensor) -> Tensor:
-        """The code of a single row: table lookups are faster than products over all knots."""
+        """The code of a single row: the terms of all variables if they are few, else those of its answers."""
         if self.encoder.slot.shape[0] <= MAX_DENSE_VARIABLES:
             variables = torch.arange(self.encoder.slot.shape[0], device=observed.device)
             code = torch.addmm(self.base, observed, self.term_table.term(values[0], variables))

@@ -72,7 +72,7 @@ class PreparedTable:
         if isinstance(self.rows, StreamedEvidence):
             return self.n_rows
         n_complete = self.rows.n_complete_rows
-        if self.n_events is None or n_complete > MAX_ROWS_BY_EVENTS:
+        if self.n_events is None or len(self.rows) > MAX_ROWS_BY_EVENTS:
             return n_complete
         return min(n_complete, self.n_events)
 
@@ -173,7 +173,10 @@ def _prepare_with_beliefs(
         rows, extra = attach_weights(table, question_weights), beliefs
         warnings = tuple(map(str, find_training_warnings(schema, numbers, targets)))
     digest = fingerprint(schema, join_rows(rows, extra))
-    return PreparedTable(coding, rows, len(numbers), digest, warnings, extra, is_prior)
+    n_events = None if is_prior else count_target_events(schema, numbers, targets)
+    return PreparedTable(
+        coding, rows, len(numbers), digest, warnings, extra, is_prior, n_events=n_events
+    )
 
 
 def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed: int) -> PreparedTable:

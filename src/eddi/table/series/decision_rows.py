@@ -168,8 +168,9 @@ def _mean_follow_up(series: Series, layout: RowLayout) -> float | None:
     With the mean of a few persons at a time, the number of decisions would depend on who is next to whom
     in the file. The file is read once more for it.
     """
-    is_streamed = isinstance(open_table(series.measurements), ParquetStream)
-    if layout.time.decisions != "random" or not layout.survival or not is_streamed:
+    if layout.time.decisions != "random" or not layout.survival:
+        return None
+    if not isinstance(open_table(series.measurements), ParquetStream):
         return None
     parts = [_follow_up(measurements) for measurements in series.iter_measurements(layout.schema)]
     return float(np.concatenate(parts).mean())

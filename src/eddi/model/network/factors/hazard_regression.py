@@ -10,6 +10,7 @@ factors predict as A z, have independent normal priors. The weights on the facto
 prior covariance A^T A. The strength of the penalty has the highest cross-validated likelihood.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -217,8 +218,11 @@ def _choose_penalty(data: _HazardData, groups: NDArray[np.int64] | None) -> floa
 
     def score(penalty: float) -> float:
         fits = [(rest.fit(penalty, N_FOLD_STEPS), held_out) for rest, held_out in parts]
-        return sum(
+        total = sum(
             held_out.log_likelihood(weights, constants) for (weights, _, constants), held_out in fits
         )
+        return total if math.isfinite(total) else -math.inf
 
-    return max(PENALTIES, key=score)
+    scores = {penalty: score(penalty) for penalty in PENALTIES}
+    best = max(scores, key=lambda penalty: scores[penalty])
+    return best if scores[best] > -math.inf else DEFAULT_PENALTY
