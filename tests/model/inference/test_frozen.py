@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from eddi.model.inference.frozen import N_SINGLE_ROWS, Encoding, EncodingMemory, freeze_weights
+from eddi.model.inference.frozen import freeze_weights
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import PAPER
@@ -72,35 +72,3 @@ def test_frozen_weights_have_no_gradient_and_memory_of_their_own():
     for weight in network.parameters():
         assert not weight.requires_grad
         assert weight.untyped_storage().nbytes() == weight.numel() * weight.element_size()
-
-
-def never() -> Encoding:
-    raise AssertionError("nothing should be computed")
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_rows_that_were_encoded_alone_are_remembered_together(people_model, people, recipe):
-    model = people_model(set_encoder="pnp", recipe=recipe).fitted()
-    rows, memory = model.evidence(people(5, 1)), EncodingMemory()
-    for row in range(5):
-        one = rows[[row]]
-        memory.get(one, lambda one=one: model.frozen.encode_inputs(*model.inputs(one)))
-    expected = model.frozen.encode_inputs(*model.inputs(rows))
-    for ours, tensor in zip(memory.get(rows, never).tensors(), expected.tensors(), strict=True):
-        torch.testing.assert_close(ours, tensor, rtol=1e-4, atol=1e-5)
-
-
-def test_only_the_last_single_rows_are_remembered(people_model, people):
-    model = people_model(set_encoder="pnp", recipe="default").fitted()
-    rows, memory = model.evidence(people(N_SINGLE_ROWS + 1, 1)), EncodingMemory()
-    n_computed = 0
-
-    def encode(one):
-        nonlocal n_computed
-        n_computed += 1
-        return model.frozen.encode_inputs(*model.inputs(one))
-
-    for row in [*range(N_SINGLE_ROWS + 1), N_SINGLE_ROWS, 0]:
-        one = rows[[row]]
-        memory.get(one, lambda one=one: encode(one))
-    assert n_computed == N_SINGLE_ROWS + 2

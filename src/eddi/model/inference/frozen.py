@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
 
 import torch
 import torch.nn.functional as F
@@ -25,7 +24,6 @@ from eddi.model.network.residual import FrozenResidual
 from eddi.model.network.set_encoder import EncoderWeights
 from eddi.table.evidence import Evidence
 
-N_SINGLE_ROWS = 64  # last single rows whose encodings are remembered: 3 kB each at Boston's sizes
 MAX_REMEMBERED_ROWS = 4_096  # of the last evidence, whose encoding predictions and rewards share
 
 
@@ -50,60 +48,23 @@ class Encoding:
         factors = FactorPosterior(*moments) if moments else None
         return cls(code, first_layer, factors, Features(inputs, factors))
 
-    @classmethod
-    def concatenate(cls, parts: "Sequence[Encoding]") -> "Encoding":
-        """The rows of all parts, in their order."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls.from_tensors(
-            [torch.cat(tensors) for tensors in zip(*(part.tensors() for part in parts), strict=True)]
-        )
-
 
 class EncodingMemory:
-    """Remembers the encoding of the last evidence, and those of the last single rows.
-
-    A simulated interview encodes its row at every step, and then compares all steps with the truth.
-    """
+    """Remembers the encoding of the last evidence."""
 
     def __init__(self) -> None:
         self._last: tuple[Evidence | None, Encoding | None] = (None, None)
-        self._rows: dict[bytes, Encoding] = {}  # by values and mask
-        self._lock = Lock()
 
     def get(self, evidence: Evidence, compute: Callable[[], Encoding]) -> Encoding:
-        """The encoding of ``evidence``; computed unless it, or each of its few rows, is remembered."""
+        """The encoding of ``evidence``; computed unless it is the last evidence, the same object."""
         last, encoding = self._last
         if encoding is not None and last is evidence:
             return encoding
         with torch.inference_mode():
-            encoding = self._join_rows(evidence) or compute()
+            encoding = compute()
         if len(evidence) <= MAX_REMEMBERED_ROWS:
             self._last = (evidence, encoding)  # one assignment, so threads see both or none
-        if len(evidence) == 1:
-            self._remember_row(evidence, encoding)
         return encoding
-
-    def _join_rows(self, evidence: Evidence) -> Encoding | None:
-        """The encodings of a few rows as one; None unless all of them are remembered."""
-        if not 0 < len(evidence) <= N_SINGLE_ROWS:
-            return None
-        rows = [self._rows.get(key) for key in _row_keys(evidence)]
-        known = [row for row in rows if row is not None]
-        return Encoding.concatenate(known) if len(known) == len(rows) else None
-
-    def _remember_row(self, evidence: Evidence, encoding: Encoding) -> None:
-        (key,) = _row_keys(evidence)
-        with self._lock:
-            self._rows[key] = encoding
-            if len(self._rows) > N_SINGLE_ROWS:
-                del self._rows[next(iter(self._rows))]  # the oldest
-
-
-def _row_keys(evidence: Evidence) -> list[bytes]:
-    """The content of each row."""
-    rows = zip(evidence.values, evidence.observed, strict=True)
-    return [values.tobytes() + observed.tobytes() for values, observed in rows]
 
 
 @dataclass(frozen=True)
