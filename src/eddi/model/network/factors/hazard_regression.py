@@ -207,13 +207,13 @@ class _HazardData:
 
 def _choose_penalty(data: _HazardData, groups: NDArray[np.int64] | None) -> float:
     """The penalty with the highest cross-validated likelihood (Verweij and van Houwelingen 1993)."""
-    numbers = (
+    persons = (
         np.arange(len(data.events)) if groups is None else np.unique(groups, return_inverse=True)[1]
     )
-    n_numbers = int(numbers.max(initial=-1)) + 1
-    if n_numbers < MIN_ROWS:
+    n_persons = int(persons.max(initial=-1)) + 1
+    if n_persons < MIN_ROWS:
         return DEFAULT_PENALTY
-    folds = torch.from_numpy(np.random.default_rng(0).permutation(n_numbers)[numbers] % N_FOLDS)
+    folds = torch.from_numpy(np.random.default_rng(0).permutation(n_persons)[persons] % N_FOLDS)
     parts = [(data.select(folds != fold), data.select(folds == fold)) for fold in range(N_FOLDS)]
 
     def score(penalty: float) -> float:
