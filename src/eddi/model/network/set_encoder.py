@@ -229,19 +229,21 @@ class EncoderWeights:
             code = self._add_level_terms(code, values, observed)
         if encoder.n_nonlinear:
             code = code + self._sum_nonlinear_terms(inputs, observed)
+        return self._append_factors(code, values, observed)
+
+    def _append_factors(self, code: Tensor, values: Tensor, observed: Tensor) -> Tensor:
+        """The additive code followed by the factors' part, if there is one [rows, width]."""
         if self.factors is None:
-            return code  # [rows, width]
-        code = code.expand(len(values), -1)
-        return torch.cat([code, self.factors.code(values, observed)], dim=1)
+            return code
+        own = code.expand(len(values), -1)
+        return torch.cat([own, self.factors.code(values, observed)], dim=1)
 
     def code_row(self, values: Tensor, observed: Tensor) -> Tensor:
         """The code of a single row: the terms of all variables if they are few, else those of its answers."""
         if self.encoder.slot.shape[0] <= MAX_DENSE_VARIABLES:
             variables = torch.arange(self.encoder.slot.shape[0], device=observed.device)
             code = torch.addmm(self.base, observed, self.term_table.term(values[0], variables))
-            if self.factors is None:
-                return code
-            return torch.cat([code, self.factors.code(values, observed)], dim=1)
+            return self._append_factors(code, values, observed)
         variables = observed[0].nonzero()[:, 0]
         answers = values[0].index_select(0, variables)
         code = self.base + self.term_table.term(answers, variables).sum(0)

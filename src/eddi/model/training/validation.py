@@ -178,7 +178,7 @@ def choose_shrinkage(
     that depends strongly on variables that do not depend on each other needs less, so others are tried.
     """
     if not any(fit is not None and fit.analysis.shrinkage.any() for fit in fits):
-        return 1.0  # nothing to choose, as with survival variables
+        return 1.0  # all shrinkage is 0, so that every multiple gives the same factors
     pairs = [
         (fit, validation)
         for fit, validation in zip(fits, validations, strict=True)

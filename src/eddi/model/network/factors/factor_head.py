@@ -50,7 +50,7 @@ class FactorHead:
 
     @cached_property
     def _has_log_shares(self) -> bool:
-        """Whether any log share is not 0, as those of quantities are."""
+        """Whether any log share differs from 0; those of quantities are 0."""
         return bool(self.log_shares.any())
 
     def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
