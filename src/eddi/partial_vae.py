@@ -30,8 +30,9 @@ from eddi.interview.target_quality import measure_quality
 from eddi.model import recipe as recipes
 from eddi.model.files import archive
 from eddi.model.fit import FitSettings, fit_model
-from eddi.model.fitted import FittedModel, LearnedAttributes
+from eddi.model.fitted import FittedModel
 from eddi.model.item_bank import ItemBank
+from eddi.model.learned_attributes import LearnedAttributes
 from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe

@@ -121,6 +121,12 @@ class NetworkModel(Model, Protocol):
     def code(self, evidence: Evidence) -> Tensor:
         """The additive code of each row [rows, width]."""
 
+    def find_ignored(self, variables: Sequence[int]) -> tuple[int, ...]:
+        """Positions of the variables that no prediction of these variables (positions) uses."""
+
+    def relevant_evidence(self, evidence: Evidence, variables: Sequence[int]) -> Evidence:
+        """What predictions of these variables (positions) use of the evidence."""
+
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
 

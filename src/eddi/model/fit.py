@@ -17,7 +17,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training import preparation
 from eddi.model.training.checkpoint import Checkpoint, Progress
-from eddi.model.training.cross_validation import Fold, train_cross_validated
+from eddi.model.training.cross_validation import CrossValidation, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
 from eddi.model.training.question_weights import QuestionWeights
@@ -95,7 +95,7 @@ def fit_model(
     if prepared.is_prior:  # beliefs are simple, and soon learned
         recipe = replace(recipe, patience=min(recipe.patience, recipes.SMALL_PATIENCE))
     network = _build_network(schema, prepared, recipe, settings)
-    history, folds = _train(network, prepared, recipe, settings, schema.positions(settings.target))
+    history, validated = _train(network, prepared, recipe, settings, schema.positions(settings.target))
     # Rows drawn from beliefs say nothing about the quality of predictions, so they are not kept.
     held_out = None if prepared.is_prior else _split(prepared, recipe, settings)[1]
     return FittedModel(
@@ -114,7 +114,11 @@ def fit_model(
             n_prior_rows=settings.prior_rows,
         ),
         validation_rows=held_out,
-        folds=[(fold.network, fold.rows) for fold in folds],
+        ignored_variables={
+            schema.names[target]: tuple(schema.names[variable] for variable in variables)
+            for target, variables in validated.ignored.items()
+        },
+        folds=[(fold.network, fold.rows) for fold in validated.folds],
     )
 
 
@@ -164,12 +168,12 @@ def _train(
     recipe: Recipe,
     settings: FitSettings,
     targets: Sequence[int],
-) -> tuple[list[Progress], list[Fold]]:
-    """Train a network in place; return the progress, and the folds of a small table."""
-    folds: list[Fold] = []
+) -> tuple[list[Progress], CrossValidation]:
+    """Train a network in place; return the progress, and the cross-validation of a small table."""
+    results = [CrossValidation([], {})]
     is_small = recipes.is_cross_validated(recipe, prepared.n_complete_rows)
     rows = prepared.rows
-    train_network = partial(train_cross_validated, on_folds=folds.extend)
+    train_network = partial(train_cross_validated, on_result=results.append)
     if not is_small:
         rows, held_out = _split(prepared, recipe, settings) if settings.is_warm_start else (rows, None)
         train_network = partial(train, held_out=held_out, is_warm=settings.start is not None)
@@ -184,9 +188,9 @@ def _train(
         checkpoint=_find_checkpoint(prepared, settings, recipe),
         on_progress=settings.on_progress,
     )
-    for trained in (network, *(fold.network for fold in folds)):
+    for trained in (network, *(fold.network for fold in results[-1].folds)):
         freeze_weights(trained)
-    return history, folds
+    return history, results[-1]
 
 
 def adapt_recipe(settings: FitSettings, n_rows: int, *, n_complete: int) -> Recipe:

@@ -1,6 +1,5 @@
 """The fitted model: a trained network with its schema and coding, ready for inference."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -20,14 +19,14 @@ from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.inference.sampling import sample_missing
 from eddi.model.inference.summary import insert_observed, summarise
+from eddi.model.learned_attributes import LearnedAttributes
 from eddi.model.network.likelihood import N_QUANTILES
 from eddi.model.network.network import Network
 from eddi.model.network.posterior import Posterior
 from eddi.model.network.quasi_random import MARGIN, joint_noise, standard_normal
-from eddi.model.prediction import Predictions
+from eddi.model.prediction import Prediction, Predictions
 from eddi.model.quality import TargetQuality
 from eddi.model.recipe import Recipe, SetEncoderName
-from eddi.model.training.checkpoint import Progress
 from eddi.model.training.summary import TrainingSummary
 from eddi.table import columns, fill, formats
 from eddi.table.coding import Coding
@@ -40,62 +39,6 @@ from eddi.table.variable import Kind
 N_DRAWS = 128  # of z behind a prediction: a power of two, as Sobol points require
 CHUNK_CELLS = 4_000_000  # numbers per tensor when predicting: 16 MB
 MAX_CACHED_NUMBERS = 65_536  # larger sets of random numbers are drawn again each time: 256 kB
-
-
-class LearnedAttributes(ABC):
-    """What was learned, under the names that scikit-learn gives to learned attributes.
-
-    The estimator and the fitted model have the same attributes, so strategies work with either.
-    """
-
-    @abstractmethod
-    def fitted(self) -> "FittedModel":
-        """The fitted model."""
-
-    @property
-    def schema_(self) -> Schema:
-        """The variables and questions."""
-        return self.fitted().schema
-
-    @property
-    def target_(self) -> tuple[str, ...]:
-        """The declared targets."""
-        return self.fitted().target
-
-    @property
-    def coding_(self) -> Coding:
-        """The map between the table's own units and coded values."""
-        return self.fitted().coding
-
-    @property
-    def recipe_(self) -> Recipe:
-        """The recipe, adapted to the size of the table."""
-        return self.fitted().recipe
-
-    @property
-    def network_(self) -> Network:
-        """The trained network."""
-        return self.fitted().network
-
-    @property
-    def history_(self) -> list[Progress]:
-        """How training went."""
-        return self.fitted().training.history
-
-    @property
-    def n_rows_(self) -> int:
-        """The number of training rows."""
-        return self.fitted().training.n_rows
-
-    @property
-    def fingerprint_(self) -> str:
-        """SHA-256 of the schema and the coded training table."""
-        return self.fitted().training.fingerprint
-
-    @property
-    def certificates_(self) -> dict[CertificateKey, Certificate]:
-        """Results of `eddi.certify`."""
-        return self.fitted().certificates
 
 
 @dataclass(eq=False)
@@ -112,6 +55,8 @@ class FittedModel(LearnedAttributes):
         training: what it was trained on.
         certificates: results of `eddi.certify`, for risk-controlled stopping.
         quality: how well each declared target is predicted, by name.
+        ignored_variables: variables that predictions of a target do not use, by target; see
+            `training.selection`.
         validation_rows: the rows that `fit` held out. Kept in memory only: model files contain no rows.
         folds: for cross-validated models, the network of each fold and the rows it did not see. Kept in
             memory only, and not pickled.
@@ -126,6 +71,7 @@ class FittedModel(LearnedAttributes):
     training: TrainingSummary
     certificates: dict[CertificateKey, Certificate] = field(default_factory=dict)
     quality: dict[str, TargetQuality] = field(default_factory=dict)
+    ignored_variables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     validation_rows: Evidence | None = None
     folds: Sequence[tuple[Network, Evidence]] = ()
 
@@ -229,6 +175,19 @@ class FittedModel(LearnedAttributes):
         """The additive code of each row [rows, width]."""
         return self.frozen.code(*self.inputs(evidence))
 
+    def find_ignored(self, variables: Sequence[int]) -> tuple[int, ...]:
+        """Positions of the variables that no prediction of these variables (positions) uses."""
+        if not self.ignored_variables:
+            return ()
+        names = (self.schema.names[variable] for variable in variables)
+        ignored = [frozenset(self.ignored_variables.get(name, ())) for name in names]
+        return tuple(self.schema.positions(sorted(frozenset.intersection(*ignored))) if ignored else ())
+
+    def relevant_evidence(self, evidence: Evidence, variables: Sequence[int]) -> Evidence:
+        """What predictions of these variables (positions) use of the evidence."""
+        ignored = self.find_ignored(variables)
+        return evidence.hide(ignored) if ignored else evidence
+
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
         return self._encodings.get(evidence, lambda: self.frozen.encode_inputs(*self.inputs(evidence)))
@@ -308,8 +267,16 @@ class FittedModel(LearnedAttributes):
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
 
     def _summarise(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        distributions = self.predictive_distributions(evidence, variables=self.schema.positions(names))
-        return summarise(distributions, self.schema, self.coding, names)
+        by_ignored: dict[tuple[int, ...], list[str]] = {}
+        for name in names:
+            by_ignored.setdefault(self.find_ignored([self.schema.position(name)]), []).append(name)
+        parts: dict[str, Prediction] = {}
+        for group in by_ignored.values():
+            distributions = self.predictive_distributions(
+                evidence, variables=self.schema.positions(group)
+            )
+            parts |= summarise(distributions, self.schema, self.coding, group)
+        return Predictions({name: parts[name] for name in names})
 
     def predictive_distributions(
         self,
@@ -320,9 +287,11 @@ class FittedModel(LearnedAttributes):
     ) -> Iterator[PredictiveDistribution]:
         """The distributions of some variables (positions) or all, for consecutive chunks of rows.
 
-        A model without marginal predictions gives those of all variables.
+        A model without marginal predictions gives those of all variables. If several variables are
+        predicted at once, only what all of them ignore is ignored; see `relevant_evidence`.
         """
         predictor = self.marginal_predictor
+        evidence = evidence if variables is None else self.relevant_evidence(evidence, variables)
         for chunk in self._chunks(evidence, n_draws if predictor is None else 1):
             if predictor is not None:
                 yield predictor.distribution(self.encode(chunk).features, variables)
@@ -341,15 +310,26 @@ class FittedModel(LearnedAttributes):
 
     def log_prob(self, evidence: Evidence, truth: Evidence) -> NDArray[np.float64]:
         """log p(x_d | x_O) of the true values [rows, variables], in nats of the table's own units."""
-        parts, start = [], 0
-        for chunk in self.predictive_distributions(evidence):
-            stop = start + chunk.n_rows
-            parts.append(chunk.log_prob(self._tensors(truth[start:stop])[0]).cpu().numpy())
-            start = stop
+        log_prob = self._coded_log_prob(evidence, truth)
+        for target in self.schema.positions(self.ignored_variables):
+            log_prob[:, target] = self._coded_log_prob(evidence, truth, [target])[:, 0]
         # A density in the table's own units is the coded density over the scale. A probability is not.
         is_density = np.array([spec.kind is Kind.REAL for spec in self.network.specs])
         log_scale = np.where(is_density, np.log(self.coding.scale), 0.0)
-        return np.concatenate(parts).astype(np.float64) - log_scale
+        return np.asarray(log_prob - log_scale)
+
+    def _coded_log_prob(
+        self, evidence: Evidence, truth: Evidence, variables: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """log p(x_d | x_O) of some variables or all [rows, variables], in nats of coded units."""
+        parts, start = [], 0
+        for chunk in self.predictive_distributions(evidence, variables=variables):
+            stop = start + chunk.n_rows
+            values = self._tensors(truth[start:stop])[0]
+            own = values if variables is None else values[:, list(variables)]
+            parts.append(chunk.log_prob(own).cpu().numpy())
+            start = stop
+        return np.concatenate(parts).astype(np.float64)
 
     def draw_tables(self, evidence: Evidence, n_draws: int, *, seed: int) -> NDArray[np.float64]:
         """Joint draws in the table's own units, independent for each row [draws, rows, variables]."""
@@ -380,7 +360,13 @@ class FittedModel(LearnedAttributes):
             for variable, probabilities in chunk.probabilities():
                 guess[:, variable] = probabilities.argmax(-1).to(guess.dtype)
             parts.append(guess.cpu().numpy())
-        return fill.round_to_valid(np.concatenate(parts).astype(np.float64), self.schema)
+        guesses = np.concatenate(parts).astype(np.float64)
+        for name, prediction in self._summarise(evidence, tuple(self.ignored_variables)).items():
+            levels = prediction.probabilities
+            guesses[:, self.schema.position(name)] = (
+                prediction.mean if levels is None else levels.argmax(-1)
+            )
+        return fill.round_to_valid(guesses, self.schema)
 
     def _chunks(self, evidence: Evidence, n_draws: int) -> Iterator[Evidence]:
         n_counts = sum(spec.kind is Kind.COUNT for spec in self.network.specs)

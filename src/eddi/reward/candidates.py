@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from eddi.model.base import Model
+from eddi.model.base import NetworkModel
 
 Mask = NDArray[np.bool_]
 
@@ -20,7 +20,8 @@ Mask = NDArray[np.bool_]
 class RevealedVariables:
     """The variables that each question reveals, for questions that do not reveal a target.
 
-    Older measurements, which follow from earlier answers, are left out.
+    Older measurements, which follow from earlier answers, are left out, and so are variables that
+    predictions of the target ignore.
     Question and variable are parallel arrays, ordered by question.
     """
 
@@ -46,14 +47,14 @@ class RevealedVariables:
         return np.asarray(is_open & (n_new[:, owner] == 1))
 
     @classmethod
-    def from_model(cls, model: Model, target: Sequence[int]) -> "RevealedVariables":
+    def from_model(cls, model: NetworkModel, target: Sequence[int]) -> "RevealedVariables":
         """The revealed variables for target variables at these positions; computed once per model."""
         key = tuple(target)
         return model.cache.get(("revealed_variables", key), lambda: cls._compute(model, set(key)))
 
     @classmethod
-    def _compute(cls, model: Model, target: set[int]) -> "RevealedVariables":
-        time = model.schema.time
+    def _compute(cls, model: NetworkModel, target: set[int]) -> "RevealedVariables":
+        time, ignored = model.schema.time, model.find_ignored(sorted(target))
         derived = frozenset(() if time is None else time.derived_names())
         pairs = [
             (place, variable)
@@ -61,6 +62,7 @@ class RevealedVariables:
             if question.name not in derived
             if target.isdisjoint(positions := model.schema.positions(question.reveals))
             for variable in positions
+            if variable not in ignored
         ]
         question, variable = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         return cls(question, variable, len(set(question.tolist())) == len(question))
@@ -78,7 +80,7 @@ class CandidateCells:
 
     @classmethod
     def from_observed(
-        cls, model: Model, observed: NDArray[np.bool_], target: Sequence[int]
+        cls, model: NetworkModel, observed: NDArray[np.bool_], target: Sequence[int]
     ) -> "CandidateCells":
         """The cells of rows whose target is not fully observed [rows, variables]."""
         revealed = RevealedVariables.from_model(model, target)
@@ -135,7 +137,7 @@ class CandidatePairs:
     @classmethod
     def by_n_levels(
         cls,
-        model: Model,
+        model: NetworkModel,
         observed: NDArray[np.bool_],
         target: Sequence[int],
         n_levels: Mapping[int, int],

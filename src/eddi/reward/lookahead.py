@@ -58,6 +58,7 @@ class TwoStepLookahead:
         predictions.
         """
         positions = model.schema.positions(dict.fromkeys(target))
+        evidence = model.relevant_evidence(evidence, positions)
         with torch.inference_mode():
             gain = self._gain_in_batches(model, evidence, positions, self.settings)
             has_gain = gain > 0

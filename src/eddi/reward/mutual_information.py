@@ -82,6 +82,7 @@ def empty_row(model: NetworkModel) -> Evidence:
 def _rewards(
     model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor:
+    evidence = model.relevant_evidence(evidence, target)
     captured = _find_captured(model, target, settings)
     if captured is not None and len(evidence) and (rewards := captured(model, evidence)) is not None:
         return rewards

@@ -140,6 +140,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
         "warnings": list(training.warnings),
         "certificates": [certificate.to_document() for certificate in model.certificates.values()],
         "quality": [quality.to_document() for quality in model.quality.values()],
+        "ignored_variables": {name: list(others) for name, others in model.ignored_variables.items()},
     }
 
 
@@ -183,6 +184,9 @@ def _build_model(version: int, members: Mapping[str, bytes], device: str) -> Fit
         ),
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},
+        ignored_variables={
+            name: tuple(others) for name, others in metadata["ignored_variables"].items()
+        },
     )
     _check_model(model)
     return model

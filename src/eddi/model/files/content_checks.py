@@ -153,6 +153,10 @@ def check_names(model: FittedModel) -> None:
     for name in (*certified, *model.quality):
         if name not in model.schema.names:
             raise ValueError(f"the file describes results for {name[:80]!r}, which is not a variable.")
+    for target, ignored in model.ignored_variables.items():
+        for name in ignored:
+            if target not in model.target or name not in model.schema.names or name in model.target:
+                raise ValueError(f"predictions of {target[:80]!r} cannot ignore {name[:80]!r}.")
 
 
 def check_predictions(model: FittedModel) -> None:

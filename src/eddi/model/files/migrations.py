@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 10
+FORMAT_VERSION = 11
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,11 @@ def _migrate_9(data: ModelData) -> ModelData:
     return ModelData(data.metadata, weights)
 
 
+def _migrate_10(data: ModelData) -> ModelData:
+    """Format 11 has variables that predictions of a target ignore; before, all were used."""
+    return ModelData({**data.metadata, "ignored_variables": {}}, data.weights)
+
+
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
     "dial": "calibration_params",
     "outside": "tail_mass",
@@ -115,4 +120,5 @@ MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {
     7: _migrate_7,
     8: _migrate_8,
     9: _migrate_9,
+    10: _migrate_10,
 }

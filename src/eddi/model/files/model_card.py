@@ -9,7 +9,7 @@ def model_card(model: FittedModel) -> str:
     """The card in Markdown."""
     sections = (
         *(_heading(model), _quality(model), _warnings(model), _training(model), _variables(model)),
-        *(_set_aside(model), _LIMITATIONS),
+        *(_ignored(model), _set_aside(model), _LIMITATIONS),
     )
     return "\n".join(section for section in sections if section)
 
@@ -87,6 +87,17 @@ def _variables(model: FittedModel) -> str:
 
 def _end(bound: float | None) -> str:
     return "any" if bound is None else f"{bound:g}"
+
+
+def _ignored(model: FittedModel) -> str:
+    lines = [
+        f"- Predictions of {target} ignore {', '.join(ignored)}\n"
+        for target, ignored in model.ignored_variables.items()
+    ]
+    if not lines:
+        return ""
+    reason = "Answers to these variables made predictions of held-out rows no better.\n\n"
+    return "## Ignored variables\n\n" + reason + "".join(lines)
 
 
 def _set_aside(model: FittedModel) -> str:

@@ -3,7 +3,8 @@
 The code is additive, so three parts suffice: the term of an answer (``term``), the posterior of a code
 (``posterior``) and the decoder (``decoder``). With marginal predictions there is a fourth, from the code
 to the variables without z (``direct``). ``interview.json`` has the schema, the coding, and the code of a
-row without any observed value.
+row without any observed value. The terms of variables that are ignored for a target (their positions) must
+not be added to the code from which it is predicted.
 """
 
 import copy
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
-from eddi.model.base import Model, ModelSource, require_network
+from eddi.model.base import ModelSource, NetworkModel, require_network
 from eddi.model.network.factors.inverses import invert_by_elimination
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
@@ -172,7 +173,7 @@ def _level_heads(heads: Heads) -> list[tuple[str, list[int]]]:
     ]
 
 
-def _metadata(model: Model, network: Network) -> dict[str, Any]:
+def _metadata(model: NetworkModel, network: Network) -> dict[str, Any]:
     zeros = torch.zeros((1, len(network.specs)))
     parts = _parts(network, _Example(network, 1))
     likelihoods: dict[str, Heads] = {"decoder": network}
@@ -183,6 +184,9 @@ def _metadata(model: Model, network: Network) -> dict[str, Any]:
         "format_version": 1,
         "schema": model.schema.to_document(),
         "target": list(model.target),
+        "ignored_variables": {
+            name: model.find_ignored([model.schema.position(name)]) for name in model.target
+        },
         "coding": model.coding.to_document(),
         "latent": network.latent,
         "code_of_nothing": network.code(zeros, zeros)[0].tolist(),

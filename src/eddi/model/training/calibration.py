@@ -18,8 +18,8 @@ variable correct this:
 
 import copy
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -61,13 +61,28 @@ class CalibrationData:
     n_rows: Tensor  # [variables] number of different rows with a value
 
     @classmethod
-    def from_batch(cls, network: Network, batch: Batch, n_rows: int) -> "CalibrationData":
-        """The predictions of a batch of ``n_rows`` rows, repeated with different masks."""
+    def from_batch(
+        cls,
+        network: Network,
+        batch: Batch,
+        n_rows: int,
+        *,
+        ignored: Mapping[int, Sequence[int]] | None = None,
+    ) -> "CalibrationData":
+        """The predictions of a batch of ``n_rows`` rows, repeated with different masks.
+
+        Predictions of a target do not see the variables that are ``ignored`` for it.
+        """
         assert network.marginals is not None  # noqa: S101  # only marginal predictions are calibrated
-        with torch.no_grad():
-            features = network.features(network.code(batch.visible_values, batch.observed))
-            outputs = network.marginal_outputs(features)
-            factor_outputs = network.factor_outputs(features)
+        outputs, factor_outputs = _predict(network, batch)
+        for target, variables in (ignored or {}).items():
+            observed = batch.observed.clone()
+            observed[:, list(variables)] = 0
+            own, own_of_factors = _predict(network, replace(batch, observed=observed))
+            rows = network.marginals.output_rows([target])
+            outputs[:, rows] = own[:, rows]
+            if factor_outputs is not None and own_of_factors is not None:
+                factor_outputs[:, rows] = own_of_factors[:, rows]
         n_observed_rows = (batch.weights[:n_rows] > 0).sum(0)
         return cls(outputs, factor_outputs, batch.values, batch.hidden_weights, n_observed_rows)
 
@@ -105,6 +120,13 @@ class CalibrationData:
             pad([part.hidden for part in parts]),
             torch.stack([part.n_rows for part in parts]),
         )
+
+
+@torch.no_grad()
+def _predict(network: Network, batch: Batch) -> tuple[Tensor, Tensor | None]:
+    """Outputs [rows, outputs] of network and factor model, and of the factor model alone."""
+    features = network.features(network.code(batch.visible_values, batch.observed))
+    return network.marginal_outputs(features), network.factor_outputs(features)
 
 
 def calibrate(marginals: Marginals, data: CalibrationData) -> None:

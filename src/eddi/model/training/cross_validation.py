@@ -4,12 +4,13 @@ A tenth of fifty rows cannot tell when to stop training, nor how wide prediction
 network per fold is trained without the rows of its fold, next to the network of all rows and in the same
 steps (`batched_training`). The number of steps is the one with the best score of held-out rows over all
 folds. The network of all rows is calibrated with the folds' predictions of their held-out rows, as in
-cross-conformal prediction (Vovk 2015).
+cross-conformal prediction (Vovk 2015). If there are few rows, the folds also select the variables from
+which the targets are predicted (`selection`).
 """
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,9 +28,11 @@ from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.loop import OnProgress, advance
+from eddi.model.training.selection import MAX_SELECTION_ROWS, find_ignored_variables
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation, choose_shrinkage
 from eddi.table.evidence import Evidence
+from eddi.table.variable import Kind
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,14 @@ class Fold:
     training_rows: Evidence  # all rows but those of the fold
     rows: Evidence  # of the fold
     validation: Validation
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """What cross-validation finds, besides the network of all rows."""
+
+    folds: list[Fold]
+    ignored: dict[int, list[int]]  # variables that predictions of a target ignore, by target
 
 
 def train_cross_validated(
@@ -53,11 +64,11 @@ def train_cross_validated(
     extra: ExtraRows | None = None,
     checkpoint: Checkpoint | None = None,
     on_progress: OnProgress | None = None,
-    on_folds: Callable[[Sequence[Fold]], None] | None = None,
+    on_result: Callable[[CrossValidation], None] | None = None,
 ) -> list[Progress]:
     """Fit ``network`` to all rows of ``evidence`` in place, and return the progress of each round.
 
-    The arguments are those of `loop.train`; ``on_folds`` is called with the trained folds. Training takes
+    The arguments are those of `loop.train`; ``on_result`` is called with the trained folds. Training takes
     place on the CPU: the tables are so small that a GPU would wait for its kernels to be launched.
     """
     evidence = first_window(evidence)
@@ -94,9 +105,11 @@ def train_cross_validated(
     if writable:
         writable.save(weights, state)
     weights.use_best()
-    _calibrate(network, folds)
-    if on_folds:
-        on_folds(folds)
+    is_selected = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
+    ignored = _select_variables(folds, targets) if is_selected else {}
+    _calibrate(network, folds, ignored)
+    if on_result:
+        on_result(CrossValidation(folds, ignored))
     network.to(device)
     return state.history
 
@@ -140,11 +153,32 @@ def split_folds(n_rows: int, n_folds: int, seed: int) -> list[NDArray[np.int64]]
     return [np.sort(rows) for rows in np.array_split(order, min(n_folds, n_rows))]
 
 
-def _calibrate(network: Network, folds: Sequence[Fold]) -> None:
+def _select_variables(folds: Sequence[Fold], targets: Sequence[int]) -> dict[int, list[int]]:
+    """The variables that predictions of each target ignore; see `selection`.
+
+    A survival target has none: its regression has a penalty of its own.
+    """
+    network = folds[0].network
+    if network.marginals is None:
+        return {}
+    candidates = [place for place in range(len(network.specs)) if place not in targets]
+    held_out = [(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
+    return {
+        target: ignored
+        for target in targets
+        if network.specs[target].kind is not Kind.SURVIVAL
+        if (ignored := find_ignored_variables(held_out, target, candidates))
+    }
+
+
+def _calibrate(network: Network, folds: Sequence[Fold], ignored: Mapping[int, Sequence[int]]) -> None:
     """Calibrate the network of all rows with the folds' predictions of their held-out rows."""
     if network.marginals is not None:
         share = 1 / len(folds)
-        data = [fold.validation.calibration_data(fold.network, share=share) for fold in folds]
+        data = [
+            fold.validation.calibration_data(fold.network, share=share, ignored=ignored)
+            for fold in folds
+        ]
         calibrate(network.marginals, CalibrationData.concatenate(data))
 
 

@@ -1,6 +1,6 @@
 """Validation: the split, the score of hidden entries of held-out rows, and what is chosen by it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -141,14 +141,21 @@ class Validation:
         tensors = (values, weights, visible, noise, loss_weights)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
-    def calibration_data(self, network: Network, *, share: float = 1.0) -> CalibrationData:
+    def calibration_data(
+        self,
+        network: Network,
+        *,
+        share: float = 1.0,
+        ignored: Mapping[int, Sequence[int]] | None = None,
+    ) -> CalibrationData:
         """The network's predictions of the held-out rows, with more masks if that is affordable.
 
-        These rows are a ``share`` of all rows that the calibration uses.
+        These rows are a ``share`` of all rows that the calibration uses. Predictions of a target do not
+        see the variables that are ``ignored`` for it.
         """
         affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
         batch = self._mask_rows(int(share * max(affordable, MAX_VALIDATION_ROWS)))
-        return CalibrationData.from_batch(network, batch, len(self._evidence))
+        return CalibrationData.from_batch(network, batch, len(self._evidence), ignored=ignored or {})
 
     @torch.no_grad()
     def score(self, network: Network) -> float | None:

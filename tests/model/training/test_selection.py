@@ -1,0 +1,139 @@
+"""Selection of variables: predictions of a target ignore what does not improve them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eddi import Interview, PartialVAE, load, simulate
+from eddi.model.files.model_card import model_card
+from eddi.model.recipe import DEFAULT
+from eddi.model.training.selection import MAX_SELECTION_ROWS
+from eddi.strategy import Information, Lookahead
+
+SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=3)
+NOISE = tuple(f"noise{place}" for place in range(6))
+
+pytestmark = pytest.mark.usefixtures("short_rounds")
+
+
+def draw_table(n_rows=50, seed=0, target=None):
+    """A target that follows from one variable, and six variables that have nothing to do with it."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=n_rows)
+    y = x + 0.3 * random.normal(size=n_rows) if target is None else target(x)
+    noise = {name: random.normal(size=n_rows) for name in NOISE}
+    return {"x": x, **noise, "copy": noise[NOISE[0]] + 0.1 * random.normal(size=n_rows), "y": y}
+
+
+def fit(table, **settings):
+    settings = {"recipe": SMALL, "target": "y", "max_steps": 60, "random_state": 0, **settings}
+    return PartialVAE(**settings).fit(table)
+
+
+def read(model, rows):
+    """Rows with some of the columns."""
+    return model.evidence(rows, optional=model.schema.names)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit(draw_table())
+
+
+@pytest.fixture(scope="module")
+def ignoring():
+    """A model whose predictions of y ignore the first two noise variables, whatever the folds say."""
+    fitted = fit(draw_table(), max_steps=20).fitted()
+    return replace(fitted, ignored_variables={"y": NOISE[:2]})
+
+
+def test_variables_that_do_not_improve_predictions_are_ignored(model):
+    ignored = model.ignored_variables_["y"]
+    assert "x" not in ignored
+    assert len(set(ignored) & {*NOISE, "copy"}) >= 3
+
+
+@pytest.mark.parametrize("target", [lambda x: np.where(x > 0, "yes", "no"), None])
+def test_the_only_informative_variable_is_always_used(target):
+    assert "x" not in fit(draw_table(seed=1, target=target)).ignored_variables_.get("y", ())
+
+
+def test_a_target_that_nothing_predicts_keeps_one_variable():
+    random = np.random.default_rng(3)
+    ignored = fit(draw_table(target=lambda x: random.normal(size=len(x)))).ignored_variables_["y"]
+    assert len(ignored) < len(NOISE) + 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"target": None}, {"recipe": "paper"}, {"prior_rows": 20}],
+    ids=["no target", "paper", "beliefs"],
+)
+def test_all_variables_are_used_without_a_target_with_the_paper_s_recipe_and_with_beliefs(settings):
+    assert fit(draw_table(), max_steps=20, **settings).ignored_variables_ == {}
+
+
+def test_all_variables_are_used_if_there_are_enough_rows():
+    assert fit(draw_table(MAX_SELECTION_ROWS), max_steps=20).ignored_variables_ == {}
+
+
+def test_a_variable_with_hardly_any_values_is_not_judged():
+    table = draw_table()
+    table[NOISE[0]][5:] = np.nan
+    assert NOISE[0] not in fit(table).ignored_variables_.get("y", ())
+
+
+def test_an_ignored_answer_changes_no_prediction_of_the_target(ignoring):
+    rows = {"x": [0.5, 0.5], NOISE[0]: [-1.0, 1.0]}
+    both = read(ignoring, {**rows, NOISE[2]: [0.0, 0.0]})
+    prediction = ignoring.predict_evidence(both, ["y"])["y"]
+    assert prediction.mean[0] == pytest.approx(prediction.mean[1])
+    assert prediction.sd[0] == pytest.approx(prediction.sd[1])
+
+
+def test_an_ignored_answer_still_predicts_other_variables(ignoring):
+    rows = read(ignoring, {NOISE[0]: [-1.0, 1.0]})
+    predictions = ignoring.predict_evidence(rows, ["y", "copy"])
+    assert predictions["copy"].mean[0] + 1 < predictions["copy"].mean[1]
+    assert predictions["y"].mean[0] == pytest.approx(predictions["y"].mean[1])
+
+
+def test_imputed_values_and_densities_of_the_target_agree_with_its_predictions(ignoring):
+    evidence = read(ignoring, {"x": [0.5, -1.0], NOISE[0]: [-1.0, 1.0]})
+    place = ignoring.schema.position("y")
+    expected = ignoring.predict_evidence(evidence, ["y"])["y"].mean
+    np.testing.assert_allclose(ignoring.best_guesses(evidence)[:, place], expected, rtol=1e-5)
+    without = evidence.hide(ignoring.schema.positions(NOISE[:2]))
+    truth = read(ignoring, {"y": [0.0, 0.0]})
+    densities = [ignoring.log_prob(rows, truth)[:, place] for rows in (evidence, without)]
+    np.testing.assert_allclose(*densities, rtol=1e-5)
+
+
+@pytest.mark.parametrize("strategy", [Information(), Lookahead()], ids=["information", "lookahead"])
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_a_question_about_an_ignored_variable_has_no_score(ignoring, strategy, n_rows):
+    evidence = read(ignoring, {"x": [0.5] * n_rows, NOISE[0]: [2.0] * n_rows})
+    scores = strategy.score(ignoring, evidence, ["y"])
+    names = [question.name for question in ignoring.schema.questions]
+    assert (scores[:, names.index(NOISE[1])] == 0).all()
+    assert (scores[:, names.index(NOISE[2])] > 0).all()
+
+
+def test_an_interview_asks_ignored_variables_last(ignoring):
+    curves = simulate(ignoring, draw_table(5, seed=2), "y")
+    asked = np.array(curves.questions)[curves.order]
+    assert {*asked[:, -2:].flatten()} == {*NOISE[:2]}
+    np.testing.assert_allclose(curves.mean[:, -3:], curves.mean[:, [-1] * 3], rtol=1e-5)
+
+
+def test_a_file_keeps_what_is_ignored(model, tmp_path):
+    model.save(tmp_path / "m.eddi")
+    again = load(tmp_path / "m.eddi")
+    assert again.ignored_variables_ == model.ignored_variables_
+    first, second = Interview(model), Interview(again)
+    assert first.ask().name == second.ask().name
+
+
+def test_the_model_card_names_ignored_variables(ignoring):
+    assert f"- Predictions of y ignore {NOISE[0]}, {NOISE[1]}\n" in model_card(ignoring)
