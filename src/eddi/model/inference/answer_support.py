@@ -70,7 +70,10 @@ class AnswerSupport:
     ) -> "AnswerSupport":
         """Enumerate the answers, at most ``n_points`` for a quantity."""
         head = head or SupportHead.from_marginals(marginals, frozen)
-        parts = tuple(_build_parts(marginals, head, n_points))
+        zeros = torch.zeros((1, len(marginals.specs)), device=frozen.device)
+        with torch.no_grad():
+            prior = head(frozen.features(frozen.code(zeros, zeros)))
+        parts = tuple(_build_parts(marginals, head, n_points, prior))
         variables = np.array([variable for part in parts for variable in part.variables])
         counts = np.array([count for part in parts for count in part.counts])
         first, count = np.zeros_like(counts), np.zeros_like(counts)
@@ -164,11 +167,18 @@ class QuantitySupport:
 
     Atoms are too coarse for a row if the variance of their distribution, including that inside bins, is
     more than MAX_VARIANCE_RATIO times the predicted variance (MAX_RATIO_WITH_TIES if an atom is a single
-    value). Otherwise atoms are better, because their distribution can have any shape.
+    value). Otherwise atoms are better, because their distribution can have any shape. If few values are far
+    from all others, the predicted variance is too small even without evidence, where the atoms are the
+    values of the table. The ratio is therefore relative to that without evidence.
     """
 
     def __init__(
-        self, discrete: _DiscreteVariables, spread: Tensor, marginals: Marginals, n: int
+        self,
+        discrete: _DiscreteVariables,
+        spread: Tensor,
+        marginals: Marginals,
+        n: int,
+        prior: SupportOutputs,
     ) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._n = discrete, n
@@ -178,8 +188,13 @@ class QuantitySupport:
         self._has_all_rows = rows == list(range(marginals.layer.out_features))
         self.values = _first_values(discrete, n)
         has_ties = (spread == 0).any(1)
-        self.max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
         self.second_moments = spread.square() + discrete.values.square()  # [variables, atoms]
+        without_evidence = (
+            self._variance(discrete.probabilities(prior))[0] / self._predict_variance(prior)[0]
+        )
+        self.max_ratio = torch.where(
+            has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO
+        ) * without_evidence.clamp(min=1.0)
         n_points = min(n, N_POINTS)
         self.is_merged = n < discrete.values.shape[1]
         self.point_levels = normal_levels(n_points).to(spread.device)
@@ -189,11 +204,9 @@ class QuantitySupport:
 
     def __call__(self, support_outputs: SupportOutputs) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(support_outputs)  # [rows, variables, atoms]
-        outputs = support_outputs.by_output[None]
-        if not self._has_all_rows:
-            outputs = outputs.index_select(2, self._rows)
-        predicted = self._heads.predictive_scale(outputs)[0].square()  # [rows, variables]
-        is_coarse = self._variance(probabilities) > self.max_ratio * predicted
+        is_coarse = self._variance(probabilities) > self.max_ratio * self._predict_variance(
+            support_outputs
+        )
         values = self._discrete.values.expand_as(probabilities)
         if self.is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
@@ -202,12 +215,22 @@ class QuantitySupport:
         if not has_coarse and not self.is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
+            outputs = self._own_outputs(support_outputs)
             points = self._heads.quantile(outputs, self._padded_levels).movedim(0, -1)
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self.point_probabilities, probabilities)
         depends_on_row = torch.ones_like(is_coarse) if self.is_merged else is_coarse
         mask = depends_on_row[..., None].expand_as(values)
         return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), mask.flatten(1))
+
+    def _own_outputs(self, outputs: SupportOutputs) -> Tensor:
+        """The outputs of these quantities [1, rows, outputs]."""
+        by_output = outputs.by_output[None]
+        return by_output if self._has_all_rows else by_output.index_select(2, self._rows)
+
+    def _predict_variance(self, outputs: SupportOutputs) -> Tensor:
+        """The predicted variances [rows, variables]."""
+        return self._heads.predictive_scale(self._own_outputs(outputs))[0].square()
 
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""
@@ -232,10 +255,10 @@ def normal_levels(n: int) -> Tensor:
 
 
 def _build_parts(
-    marginals: Marginals, support_head: SupportHead, n_points: int
+    marginals: Marginals, support_head: SupportHead, n_points: int, prior: SupportOutputs
 ) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     if marginals.atoms is not None:
-        yield from _build_quantity_parts(marginals, marginals.atoms, n_points)
+        yield from _build_quantity_parts(marginals, marginals.atoms, n_points, prior)
     for head in support_head.head.groups:
         if head.likelihood.has_levels:
             discrete = _from_levels(marginals, head)
@@ -244,7 +267,7 @@ def _build_parts(
 
 
 def _build_quantity_parts(
-    marginals: Marginals, atoms: Atoms, n_points: int
+    marginals: Marginals, atoms: Atoms, n_points: int, prior: SupportOutputs
 ) -> Iterator[_FullSupport | _MergedSupport | QuantitySupport]:
     discrete = _from_atoms(atoms, marginals.quantities.tolist())
     has_spread = (atoms.spread > 0).any(1).tolist()
@@ -253,7 +276,7 @@ def _build_quantity_parts(
     if other := [place for place, spread in enumerate(has_spread) if spread]:
         selected = discrete.select(other)
         n = min(n_points, atoms.values.shape[1])
-        yield QuantitySupport(selected, atoms.spread[other], marginals, n)
+        yield QuantitySupport(selected, atoms.spread[other], marginals, n, prior)
 
 
 def _full_or_merged(
