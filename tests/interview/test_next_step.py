@@ -45,6 +45,14 @@ class ConstantScores:
         return torch.tensor([self.scores] * len(evidence))
 
 
+@dataclass(frozen=True)
+class UnusedInformation(Information):
+    """Fails if it is asked for scores."""
+
+    def score(self, model, evidence, target):  # noqa: ARG002  # a strategy's signature
+        pytest.fail("not needed")
+
+
 @pytest.fixture(scope="module")
 def always_model(with_schema, people_schema):
     """The model of people, with a question that is always asked, costs, and a prerequisite."""
@@ -302,6 +310,35 @@ def test_a_step_is_finite_if_all_its_numbers_are():
     assert step.is_finite()
     assert not replace(step, rewards={"age": np.inf}).is_finite()
     assert not replace(step, predictions={"ill": _prediction([np.nan, 1])}).is_finite()
+
+
+def place_of(model, name):
+    return [question.name for question in model.schema_.questions].index(name)
+
+
+def leave_open(model, *names):
+    """Two interviews in which only these questions of the first one are open."""
+    closed = np.ones((2, 8), dtype=bool)
+    closed[0, [place_of(model, name) for name in names]] = False
+    return InterviewStates(Evidence.empty(2, 8), closed, np.array([7, 8]), np.zeros(2))
+
+
+def test_the_only_open_question_is_asked_without_scores(model):
+    states, place = leave_open(model, "age"), place_of(model, "age")
+    for stop in (Stop(), Stop(budget=100)):
+        rules = build_rules(model, strategy=UnusedInformation(), stop=stop)
+        assert NextSteps(rules, states).chosen.tolist() == [place, -1]
+
+
+@pytest.mark.parametrize("stop", [Stop(reward_below=1e9), Stop(after=7), Stop() | Stop(after=7)])
+def test_a_condition_ends_an_interview_before_its_only_open_question(model, stop):
+    rules = build_rules(model, stop=stop)
+    assert NextSteps(rules, leave_open(model, "age")).chosen.tolist() == [-1, -1]
+
+
+def test_a_question_that_a_strategy_never_asks_is_not_asked_as_the_last_one(model):
+    rules = build_rules(model, strategy=ConstantScores((-np.inf,) * 8))
+    assert NextSteps(rules, leave_open(model, "age")).chosen.tolist() == [-1, -1]
 
 
 def test_the_best_askable_question_is_chosen():

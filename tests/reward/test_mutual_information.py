@@ -170,6 +170,16 @@ def test_rewards_of_one_row_are_traced_and_stay_the_same(fitted, people, target)
     torch.testing.assert_close(torch.cat(alone), together, rtol=rtol, atol=1e-6)
 
 
+def test_predictions_use_the_encoding_that_the_rewards_of_one_row_needed(fitted, rows, monkeypatch):
+    row = rows[[0]]
+    expected = fitted.frozen.encode(fitted.code(row))
+    mutual_information(fitted, row, ["stage"], n_draws=10, seed=0)
+    monkeypatch.setattr(type(fitted.frozen), "encode_inputs", lambda *_: pytest.fail("encoded again"))
+    remembered = fitted.encode(row)
+    for found, tensor in zip(remembered.tensors(), expected.tensors(), strict=True):
+        torch.testing.assert_close(found, tensor)
+
+
 def test_rewards_that_take_several_batches_are_not_traced(fitted, rows, monkeypatch):
     together = mutual_information(fitted, rows, ["stage"], n_draws=10, seed=0)
     monkeypatch.setattr("eddi.reward.mutual_information.BATCH_ANSWERS", 4)

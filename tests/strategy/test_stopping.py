@@ -37,6 +37,13 @@ def reached(rule, **predictions):
     return rule.reached(situation(**(predictions or {"risk": RISK}))).tolist()
 
 
+def test_a_rule_knows_whether_a_condition_can_end_an_interview():
+    assert Stop().never_ends
+    assert Stop(budget=3).never_ends
+    assert not Stop(after=3).never_ends
+    assert not Stop(reward_below=0.1, budget=3).never_ends
+
+
 def test_a_rule_without_conditions_never_ends_an_interview():
     assert reached(Stop()) == [False, False, False]
     assert Stop().budget == math.inf

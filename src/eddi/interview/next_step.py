@@ -273,6 +273,8 @@ class NextSteps:
         return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
 
     def _lookahead_gain(self, open_: Mask) -> Numbers:
+        if np.count_nonzero(self.states.n_asked) == len(self):
+            return np.zeros(open_.shape)
         is_first = (self.states.n_asked == 0) & ~self.states.evidence.observed.any(1)
         if is_first.any() and (bonus := self.rules.first_question_bonus) is not None:
             askable = open_ & (self.rules.always | (self.base_scores > -np.inf))
@@ -284,6 +286,8 @@ class NextSteps:
         """The best question of each row, or -1, and the questions that may take its place."""
         rules = self.rules
         open_ = self.open if closed is self.states.closed else self._open(closed)
+        if self._is_forced(open_):
+            return best_question(np.zeros(open_.shape), open_), open_
         values = self.base_scores + self._lookahead_gain(open_)
         scores = rules.adjust_to_costs(values)
         askable = open_ & (rules.always | (scores > -np.inf))
@@ -300,6 +304,12 @@ class NextSteps:
         chosen = np.where(is_over, best_question(scores, required), chosen)
         is_required = is_over & required.any(1)
         return chosen, np.where(is_required[:, None], required, askable)
+
+    def _is_forced(self, open_: Mask) -> bool:
+        """Whether no row has a choice, so that no scores are needed: at most one question is left."""
+        if np.count_nonzero(open_) > len(self) or not self.rules.asks_all:
+            return False
+        return bool((open_.sum(1) <= 1).all())
 
     def _apply_sections(self, askable: Mask) -> tuple[Mask, Mask]:
         """The askable questions that sections allow, and those that are asked in any case.

@@ -12,9 +12,10 @@ from eddi.model.base import Model
 from eddi.strategy.balance import Balance
 from eddi.strategy.base import CostAware, LookaheadStrategy, Strategy
 from eddi.strategy.exploration import Explore
+from eddi.strategy.information import Information
 from eddi.strategy.per_cost import PerCost
 from eddi.strategy.randomesque import Randomesque
-from eddi.strategy.stopping import StoppingRule, is_risk_controlled, max_questions
+from eddi.strategy.stopping import Stop, StoppingRule, is_risk_controlled, max_questions
 from eddi.table import question
 from eddi.table.evidence import Evidence
 from eddi.table.question import Requirement
@@ -150,6 +151,12 @@ class InterviewRules:
     def always(self) -> Mask:
         """Questions that are asked even after the stopping rule ends an interview [questions]."""
         return np.array([question.always for question in self.model.schema.questions], dtype=bool)
+
+    @cached_property
+    def asks_all(self) -> bool:
+        """Whether every open question is asked in the end, whatever its score."""
+        is_plain = isinstance(self.strategy, Information) and self.section_rules.is_empty
+        return is_plain and isinstance(self.stop, Stop) and self.stop.never_ends
 
     @cached_property
     def asks_always_first(self) -> bool:

@@ -14,7 +14,7 @@ from eddi.errors import TableError
 from eddi.model.cache import Cache
 from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.inference.device_copy import copy_to
-from eddi.model.inference.frozen import Encoding, EncodingMemory, FrozenNetwork
+from eddi.model.inference.frozen import Encoding, FrozenNetwork
 from eddi.model.inference.marginal_predictor import MarginalPredictor
 from eddi.model.inference.predictive import PredictiveDistribution
 from eddi.model.inference.sampling import sample_missing
@@ -190,11 +190,8 @@ class FittedModel(LearnedAttributes):
 
     def encode(self, evidence: Evidence) -> Encoding:
         """The output of every layer for each row; that of the last evidence is remembered."""
-        return self._encodings.get(evidence, lambda: self.frozen.encode_inputs(*self.inputs(evidence)))
-
-    @cached_property
-    def _encodings(self) -> EncodingMemory:
-        return EncodingMemory()
+        encodings = self.frozen.encodings
+        return encodings.get(evidence, lambda: self.frozen.encode_inputs(*self.inputs(evidence)))
 
     def term(self, values: Tensor, variables: Sequence[int] | Tensor) -> Tensor:
         """The terms that coded answers [..., n] to n variables add to the code [..., n, width]."""

@@ -103,20 +103,23 @@ def _row_rewards(
         ("row_rewards", tuple(target), settings.n_points),
         lambda: _trace_rewards(model, target, settings),
     )
-    if traced is None or evidence.observed[0, target].any():
+    if traced is None or any(evidence.observed[0, place] for place in target):
         return None
-    is_open = RevealedVariables.from_model(model, target).find_open(evidence.observed, target)
+    is_open = ~evidence.observed[:, RevealedVariables.from_model(model, target).variable]
     if not is_open.any():
         return torch.zeros((1, len(model.schema.questions)))
-    return traced(torch.from_numpy(is_open), *model.encode(evidence).tensors())[0]
+    rewards, *encoding = traced(torch.from_numpy(is_open), *model.inputs(evidence))
+    model.frozen.encodings.remember(evidence, Encoding.from_tensors(encoding))  # for predictions
+    return rewards
 
 
 def _trace_rewards(
     model: NetworkModel, target: list[int], settings: EnumerationSettings
 ) -> TracedFunction | None:
-    """A traced function of the open pairs and the encoding of a row whose target is not observed.
+    """A traced function of the open pairs and the inputs of a row whose target is not observed.
 
-    None on a GPU, and if answers are drawn or take more than one batch.
+    It returns the rewards, and the encoding on the way to them. None on a GPU, and if answers are drawn or
+    take more than one batch.
     """
     revealed, predictor = RevealedVariables.from_model(model, target), model.marginal_predictor
     if predictor is None or predictor.frozen.device.type != "cpu" or not revealed.is_single:
@@ -126,9 +129,10 @@ def _trace_rewards(
         return None
     own_model = weakref.proxy(model)  # its cache keeps the function, which must not keep the model
 
-    def compute(is_open: Tensor, *encoding: Tensor) -> tuple[Tensor]:
-        context = RewardContext.unobserved(own_model, Encoding.from_tensors(encoding), target)
-        return (context.enumerated_rewards(is_open, settings),)
+    def compute(is_open: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+        encoding = own_model.frozen.encode(own_model.frozen.code(*inputs))
+        context = RewardContext.unobserved(own_model, encoding, target)
+        return (context.enumerated_rewards(is_open, settings), *encoding.tensors())
 
     return TracedFunction(compute)
 

@@ -172,6 +172,11 @@ class Stop(_Combinable):
                 raise StopError(f"the stopping condition {name} must be {expected}, got {value!r}.")
         return cls(**{k: int(v) if k == "after" else v for k, v in document.items()})
 
+    @property
+    def never_ends(self) -> bool:
+        """Whether no condition ends an interview; a budget only limits its questions."""
+        return set(self.to_document()) <= {"budget"}
+
     def summarize(self) -> str:
         """When interviews end, in a few words."""
         given = self.to_document()

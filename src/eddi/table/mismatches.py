@@ -47,18 +47,23 @@ class Mismatches:
         self, variable: Variable, quantities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Count quantities that are impossible or out of range; impossible ones become NaN [rows]."""
-        is_valid = ~np.isnan(quantities)
         if variable.kind is Kind.COUNT:
-            is_valid &= (quantities >= 0) & (np.floor(quantities) == quantities)
-        impossible = quantities[~is_valid & ~np.isnan(quantities)]
-        if len(impossible):
-            self.add_unknown(variable, Counter(impossible.tolist()))
+            quantities = self._remove_impossible_counts(variable, quantities)
         is_below = quantities < variable.low_or_infinite
         is_above = quantities > variable.high_or_infinite
-        n_outside = int((is_valid & (is_below | is_above)).sum())
+        n_outside = int(np.count_nonzero(is_below | is_above))  # NaN is neither
         if n_outside:
             self.out_of_range[variable.name] += n_outside
-        return np.where(is_valid, quantities, np.nan)
+        return quantities
+
+    def _remove_impossible_counts(
+        self, variable: Variable, quantities: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        is_possible = (quantities >= 0) & (np.floor(quantities) == quantities)
+        impossible = quantities[~is_possible & ~np.isnan(quantities)]
+        if len(impossible):
+            self.add_unknown(variable, Counter(impossible.tolist()))
+        return np.where(is_possible, quantities, np.nan)
 
     def warn(self) -> None:
         """Issue one warning with all counts, if there is anything to report."""

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from eddi.model.inference.frozen import freeze_weights
+from eddi.model.inference.frozen import MAX_TRACED_ROWS, freeze_weights
+from eddi.model.inference.traced import N_CHECKED_CALLS, N_PLAIN_CALLS
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import PAPER
@@ -34,6 +35,22 @@ def test_packed_weights_do_not_change_the_results(people_model, people, set_enco
     torch.testing.assert_close(
         frozen.term(values, variables), network.set_encoder.term(values, variables)
     )
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_few_rows_are_encoded_by_a_trace_for_their_number(people_model, people, recipe):
+    frozen, rows = (model := people_model(recipe=recipe).fitted()).frozen, people(MAX_TRACED_ROWS + 1, 1)
+    inputs = model.inputs(model.evidence(rows))
+    counts = (1, 3, MAX_TRACED_ROWS)
+    with torch.inference_mode():
+        for n_rows in counts * (N_PLAIN_CALLS + N_CHECKED_CALLS + 1):
+            frozen.encode_inputs(*(part[:n_rows] for part in inputs))
+        assert all(frozen._encode_rows(n_rows).is_traced for n_rows in counts)
+        for n_rows in (*counts, MAX_TRACED_ROWS + 1):
+            some = [part[:n_rows] for part in inputs]
+            found, expected = frozen.encode_inputs(*some), frozen.encode(frozen.code(*some))
+            for tensor, own in zip(expected.tensors(), found.tensors(), strict=True):
+                torch.testing.assert_close(own, tensor)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from eddi.model.cache import Cache
 from eddi.model.inference.traced import TracedFunction
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.features import Features
@@ -24,6 +25,9 @@ from eddi.model.network.residual import FrozenResidual
 from eddi.model.network.set_encoder import EncoderWeights
 from eddi.table.evidence import Evidence
 
+MAX_TRACED_ROWS = (
+    16  # such as the steps of one simulated interview; with more, products take longer than Python
+)
 MAX_REMEMBERED_ROWS = 4_096  # of the last evidence, whose encoding predictions and rewards share
 
 
@@ -62,9 +66,13 @@ class EncodingMemory:
             return encoding
         with torch.inference_mode():
             encoding = compute()
+        self.remember(evidence, encoding)
+        return encoding
+
+    def remember(self, evidence: Evidence, encoding: Encoding) -> None:
+        """Make this the encoding of the last evidence."""
         if len(evidence) <= MAX_REMEMBERED_ROWS:
             self._last = (evidence, encoding)  # one assignment, so threads see both or none
-        return encoding
 
 
 @dataclass(frozen=True)
@@ -127,15 +135,26 @@ class FrozenNetwork:
 
     def encode_inputs(self, values: Tensor, observed: Tensor) -> Encoding:
         """The output of every layer for coded values and 0/1 observed, both [rows, variables]."""
-        if len(values) == 1 and self.device.type == "cpu":
-            return Encoding.from_tensors(self._encode_row(values, observed))
+        if 0 < len(values) <= MAX_TRACED_ROWS and self.device.type == "cpu":
+            return Encoding.from_tensors(self._encode_rows(len(values))(values, observed))
         return self.encode(self.code(values, observed))
 
     @cached_property
-    def _encode_row(self) -> TracedFunction:
-        """The tensors of the encoding of a single row."""
+    def encodings(self) -> EncodingMemory:
+        """The encoding of the last evidence, which predictions and rewards share."""
+        return EncodingMemory()
+
+    def _encode_rows(self, n_rows: int) -> TracedFunction:
+        """The tensors of the encoding of so many rows; a trace is valid for one number of rows."""
         own = weakref.proxy(self)  # it keeps the function, which must not keep it
-        return TracedFunction(lambda *inputs: own.encode(own.code(*inputs)).tensors())
+        return self._traced.get(
+            n_rows, lambda: TracedFunction(lambda *inputs: own.encode(own.code(*inputs)).tensors())
+        )
+
+    @cached_property
+    def _traced(self) -> Cache:
+        """The functions of `_encode_rows`, by number of rows."""
+        return Cache()
 
     def features(self, code: Tensor) -> Features:
         """Hidden features for a code."""

@@ -85,6 +85,8 @@ class TracedFunction:
 
     def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """The result of the function, computed by one thread."""
+        if torch.get_num_threads() == 1:  # without a context, which takes as long as some operations
+            return self._call(inputs)
         with single_thread():
             return self._call(inputs)
 

@@ -73,7 +73,8 @@ class VariableHead:
 
     def kl(self, after: Tensor, before: Tensor) -> Tensor:
         """KL(after || before) in nats, summed over the variables."""
-        return self.kl_by_variable(after, before).sum(-1)
+        nats = self.kl_by_variable(after, before)
+        return nats.squeeze(-1) if nats.shape[-1] == 1 else nats.sum(-1)
 
     @cached_property
     def groups(self) -> tuple[Head, ...]:

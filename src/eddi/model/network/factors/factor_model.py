@@ -70,6 +70,7 @@ class Factors(nn.Module):
         position[triangle[0], triangle[1]] = torch.arange(triangle.shape[1])
         position = torch.maximum(position, position.T)
         units = [1.0 / (s.n_levels - 1) if s.kind is Kind.ORDINAL else 1.0 for s in specs]
+        self.has_units = any(unit != 1 for unit in units)
         buffers = {
             "is_input": torch.arange(self.n_inputs) < torch.tensor(n_inputs)[:, None],
             "is_category": torch.tensor([spec.kind is Kind.CATEGORY for spec in specs]),
@@ -107,8 +108,8 @@ class Factors(nn.Module):
 
     def inputs(self, values: Tensor, variables: Tensor) -> Tensor:
         """f(x) for coded values [..., n] of n variables [..., n, inputs]."""
-        unit, mean = (look_up(table, variables) for table in (self.unit, self.mean))
-        scaled = soft_clip(values * unit - mean)
+        inputs = values * look_up(self.unit, variables) if self.has_units else values
+        scaled = soft_clip(inputs - look_up(self.mean, variables))
         single = scaled[..., None]
         if self.n_inputs > 1:
             single = torch.nn.functional.pad(single, (0, self.n_inputs - 1))
@@ -255,7 +256,7 @@ class PackedFactors:
             # The noise variance of a variable that is never observed is infinite, and its gain 0.
             noise = 1 / self.precision
             gain = projected / (noise + (projected * self.loadings).sum(-1))[..., None]
-            variance = torch.addcmul(before, gain[..., 0, :], projected[..., 0, :], value=-1)
+            variance = torch.addcmul(before, gain.squeeze(2), projected.squeeze(2), value=-1)
         else:
             weighted = self.precision[..., None] * projected
             system = weighted @ self.loadings.mT + torch.eye(shape[-1], device=flat.device)
@@ -335,7 +336,7 @@ class FactorUpdates:
         mean = prior if len(prior) == 1 else prior.index_select(0, rows)
         gain = self.gain.index_select(0, cells)
         if gain.shape[1] == 1:
-            return FactorMoments(torch.addcmul(mean, gain[:, 0], innovation), self, cells)
+            return FactorMoments(torch.addcmul(mean, gain.squeeze(1), innovation), self, cells)
         return FactorMoments(mean + (gain * innovation[..., None]).sum(1), self, cells)
 
     def project_variance(self, loadings: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ def look_up(table: Tensor, index: Tensor) -> Tensor:
 
 def sum_inputs(by_input: Tensor) -> Tensor:
     """The sum over the inputs of [answers, inputs, ...]."""
-    return by_input[:, 0] if by_input.shape[1] == 1 else by_input.sum(1)
+    return by_input.squeeze(1) if by_input.shape[1] == 1 else by_input.sum(1)
 
 
 def soft_clip(x: Tensor) -> Tensor:
