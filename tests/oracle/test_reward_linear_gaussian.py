@@ -61,6 +61,12 @@ class FactorModel:
         terms = self.term(torch.from_numpy(evidence.values), torch.arange(N_VARIABLES))
         return (terms * torch.from_numpy(evidence.observed)[..., None]).sum(-2)
 
+    def find_ignored(self, variables):
+        return ()
+
+    def relevant_evidence(self, evidence, variables):
+        return evidence
+
     def encode(self, evidence):
         return self.marginal_predictor.frozen.encode(self.code(evidence))
 

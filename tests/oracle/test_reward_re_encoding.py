@@ -34,7 +34,7 @@ class WithoutLevelProbabilities:
         self.schema, self.network, self.frozen = model.schema, model.network, model.frozen
         self.cache = Cache()
         self.code, self.term, self.posterior = model.code, model.term, model.posterior
-        self.draw = model.draw
+        self.draw, self.find_ignored = model.draw, model.find_ignored
 
     def level_probabilities(self, *_, **__):
         return {}
@@ -120,8 +120,10 @@ def possible_answers(model, row, question):
     features = model.network.features(code)
     marginals = model.network.marginals
     if variable in (quantities := marginals.quantities.tolist()):
+        nothing = torch.zeros((1, len(model.network.specs)))
+        without_evidence = model.network.features(model.network.code(nothing, nothing))
         values, probabilities = possible_quantities(
-            marginals, features.inputs, quantities.index(variable)
+            marginals, features.inputs, quantities.index(variable), without_evidence.inputs
         )
     else:
         head, place = marginals.head_of(variable)
@@ -131,8 +133,8 @@ def possible_answers(model, row, question):
     return [({variable: value}, p) for value, p in zip(values, probabilities, strict=True) if p > 0]
 
 
-def possible_quantities(marginals, features, place):
-    """The atoms of a quantity, or points of its predicted distribution if that is much narrower."""
+def variance_ratio(marginals, features, place):
+    """The variance of the atoms' distribution divided by the predicted variance."""
     atoms = marginals.atoms
     values, spread = atoms.values[place].numpy(), atoms.spread[place].numpy()
     probabilities = atoms.log_probabilities(features)[0, place].exp().numpy()
@@ -140,10 +142,20 @@ def possible_quantities(marginals, features, place):
     variance = probabilities @ ((values - mean) ** 2 + spread**2)
     head, place_in_head = marginals.head_of(int(marginals.quantities[place]))
     outputs = marginals(features)[:, head.outputs]
-    predicted = head.likelihood.predictive_scale(outputs)[0, place_in_head].item() ** 2
+    return variance / head.likelihood.predictive_scale(outputs)[0, place_in_head].item() ** 2
+
+
+def possible_quantities(marginals, features, place, without_evidence):
+    """The atoms of a quantity, or points of its predicted distribution if that is much narrower."""
+    atoms = marginals.atoms
+    values, spread = atoms.values[place].numpy(), atoms.spread[place].numpy()
+    probabilities = atoms.log_probabilities(features)[0, place].exp().numpy()
     max_ratio = MAX_VARIANCE_RATIO if spread.all() else MAX_RATIO_WITH_TIES
-    if not spread.any() or variance <= max_ratio * predicted:
+    max_ratio *= max(1.0, variance_ratio(marginals, without_evidence, place))
+    if not spread.any() or variance_ratio(marginals, features, place) <= max_ratio:
         return values.tolist(), probabilities.tolist()
+    head, place_in_head = marginals.head_of(int(marginals.quantities[place]))
+    outputs = marginals(features)[:, head.outputs]
     points = [
         head.likelihood.quantile(outputs, torch.full((1, head.likelihood.n_variables), level))
         for level in normal_levels(N_POINTS).tolist()

@@ -23,6 +23,9 @@ class SchemaModel:
     schema: Schema = SCHEMA
     cache: Cache = field(default_factory=Cache)
 
+    def find_ignored(self, variables):
+        return ()
+
 
 def candidate_pairs(observed, target=(), n_levels=None, model=None):
     mask = np.array(observed, bool)

@@ -9,7 +9,14 @@ import pytest
 import torch
 
 from eddi import PartialVAE, Schema, Variable
-from eddi.model.inference.answer_support import MAX_LEVELS, AnswerSupport, normal_levels
+from eddi.model.inference.answer_support import (
+    MAX_LEVELS,
+    MAX_RATIO_WITH_TIES,
+    MAX_VARIANCE_RATIO,
+    AnswerSupport,
+    QuantitySupport,
+    normal_levels,
+)
 from eddi.model.network.atoms import N_ATOMS
 from eddi.table.evidence import Evidence
 
@@ -88,10 +95,34 @@ def narrow(fitted, sd):
     return replace(fitted.frozen, marginal_layer=(weight, bias))
 
 
+def narrow_support(marginals, frozen, n_points):
+    """The answers of a network whose predictions are narrow, as if they were wide without evidence."""
+    support = AnswerSupport.from_marginals(marginals, frozen, n_points)
+    for part in support.parts:
+        if isinstance(part, QuantitySupport):
+            has_ties = (marginals.atoms.spread[: len(part.variables)] == 0).any(1)
+            part.max_ratio = torch.where(has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO)
+    return support
+
+
+def has_points(support, answers, variable=0):
+    """Whether the answers to a variable are points of its predicted distribution."""
+    mask = answers.depends_on_row
+    return mask is not None and bool(mask[0, support.first[variable]])
+
+
+def test_a_quantity_that_is_predicted_too_narrowly_without_evidence_keeps_its_atoms(fitted):
+    frozen = narrow(fitted, sd=0.05)
+    support = AnswerSupport.from_marginals(fitted.network.marginals, frozen, N_ATOMS)
+    with torch.inference_mode():
+        answers = support(frozen.features(fitted.code(Evidence.empty(1, 5))))
+    assert not has_points(support, answers)
+
+
 @pytest.mark.parametrize("n_points", [N_ATOMS, 2])
 def test_a_quantity_more_precise_than_its_atoms_has_points_of_its_distribution(fitted, n_points):
     frozen = narrow(fitted, sd=0.05)
-    support = AnswerSupport.from_marginals(fitted.network.marginals, frozen, n_points)
+    support = narrow_support(fitted.network.marginals, frozen, n_points)
     with torch.inference_mode():
         features = frozen.features(fitted.code(Evidence.empty(1, 5)))
         answers = support(features)
@@ -111,11 +142,10 @@ def test_a_value_that_many_rows_share_keeps_atoms_until_they_are_much_coarser(fi
     frozen, marginals = narrow(fitted, sd=0.577), copy.deepcopy(fitted.network.marginals)
     if has_ties:
         marginals.atoms.spread[0, 0] = 0.0
-    support = AnswerSupport.from_marginals(marginals, frozen, 8)
+    support = narrow_support(marginals, frozen, 8)
     with torch.inference_mode():
         answers = support(frozen.features(fitted.code(Evidence.empty(1, 5))))
-    has_points = answers.depends_on_row is not None and bool(answers.depends_on_row[0, support.first[0]])
-    assert has_points is not has_ties
+    assert has_points(support, answers) is not has_ties
 
 
 def test_points_of_a_normal_distribution_have_its_variance():
