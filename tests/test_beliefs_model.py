@@ -89,6 +89,7 @@ def test_intervals_cover_rows_that_are_drawn_from_the_beliefs(believed):
 
 def test_the_model_says_that_no_data_were_used(believed):
     assert believed.n_rows_ == 0
+    assert set(believed.n_answers_) == {count_prior_rows(None, SCHEMA, has_table=False)}
     assert "No data were used" in model_card(believed.fitted())
     assert "trained on beliefs alone" in repr(believed.fitted())
 

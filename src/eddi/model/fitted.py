@@ -88,6 +88,17 @@ class LearnedAttributes(ABC):
         return self.fitted().training.n_rows
 
     @property
+    def n_answers_(self) -> NDArray[np.float64]:
+        """How many rows tell about each variable and a target [variables].
+
+        Those of the table that have both, and those that the beliefs of the schema count as. A model file
+        without these numbers counts all rows of its table.
+        """
+        training = self.fitted().training
+        n_answers = training.n_answers or (training.n_rows,) * len(self.schema_.variables)
+        return np.array(n_answers, dtype=np.float64) + training.n_prior_rows
+
+    @property
     def fingerprint_(self) -> str:
         """SHA-256 of the schema and the coded training table."""
         return self.fitted().training.fingerprint

@@ -17,3 +17,4 @@ class TrainingSummary:
     has_single_target: bool = False  # whether the target was given as one name
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
     n_prior_rows: int = 0  # how many rows the beliefs of the schema counted as
+    n_answers: tuple[int, ...] = ()  # to each variable, in rows with a known target; empty if not known
