@@ -19,7 +19,7 @@ from eddi.model.training.question_weights import QuestionWeights, attach_weights
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
-from eddi.table.beliefs.prior_rows import draw_prior_rows
+from eddi.table.beliefs.prior_rows import draw_prior_rows, find_related
 from eddi.table.checks.training_table import find_training_warnings
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
@@ -104,7 +104,8 @@ def prepare(
         weight = prior_rows / N_PRIOR_ROWS
         joined = repeat_rows(numbers, prior, weight)
         learned = coding.widen(joined) if coding else Coding.fit(schema, joined, recipe.scaling)
-        beliefs = ExtraRows(learned.encode(prior), weight)
+        related = tuple(find_related(schema))
+        beliefs = ExtraRows(learned.encode(prior), weight, is_prior=True, related=related)
         return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets, question_weights)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
