@@ -89,14 +89,8 @@ class LearnedAttributes(ABC):
 
     @property
     def n_answers_(self) -> NDArray[np.float64]:
-        """How many rows tell about each variable and a target [variables].
-
-        Those of the table that have both, and those that the beliefs of the schema count as. A model file
-        without these numbers counts all rows of its table.
-        """
-        training = self.fitted().training
-        n_answers = training.n_answers or (training.n_rows,) * len(self.schema_.variables)
-        return np.array(n_answers, dtype=np.float64) + training.n_prior_rows
+        """How many rows tell about each variable and a target, beliefs included [variables]."""
+        return self.fitted().training.count_answers(len(self.schema_.variables))
 
     @property
     def fingerprint_(self) -> str:
@@ -323,11 +317,7 @@ class FittedModel(LearnedAttributes):
         return summarise(distributions, self.schema, self.coding, names)
 
     def predictive_distributions(
-        self,
-        evidence: Evidence,
-        *,
-        variables: Sequence[int] | None = None,
-        n_draws: int = N_DRAWS,
+        self, evidence: Evidence, *, variables: Sequence[int] | None = None, n_draws: int = N_DRAWS
     ) -> Iterator[PredictiveDistribution]:
         """The distributions of some variables (positions) or all, for consecutive chunks of rows.
 
@@ -399,8 +389,7 @@ class FittedModel(LearnedAttributes):
         n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
         if len(evidence) <= n_rows:
             return iter([evidence])
-        starts = range(0, len(evidence), n_rows)
-        return (evidence[start : start + n_rows] for start in starts)
+        return (evidence[start : start + n_rows] for start in range(0, len(evidence), n_rows))
 
     def inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         """What the network sees of the evidence; see `Coding.limit`."""
