@@ -6,6 +6,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # tiny networks are slower with several thr
 
 import copy
 import functools
+import math
 import subprocess
 import tempfile
 import uuid
@@ -250,7 +251,7 @@ def interviewed_folder(tmp_path_factory, model, people_schema):
     folder = tmp_path_factory.mktemp("interviewed")
     store = open_store(f"sqlite:///{folder}/answers.db")
     workshop = Workshop(store, folder / "workshop")
-    exploration = {"share": 0.5, "continuation": 0.0, "half_after": 1e9}
+    exploration = {"share": 0.5, "sharpness": math.inf}
     exploring = copy.copy(model)
     exploring.model_ = replace(model.model_, schema=replace(people_schema, exploration=exploration))
     exploring.save(folder / "model.eddi")

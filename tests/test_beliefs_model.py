@@ -89,6 +89,7 @@ def test_intervals_cover_rows_that_are_drawn_from_the_beliefs(believed):
 
 def test_the_model_says_that_no_data_were_used(believed):
     assert believed.n_rows_ == 0
+    assert set(believed.n_answers_) == {count_prior_rows(None, SCHEMA, has_table=False)}
     assert "No data were used" in model_card(believed.fitted())
     assert "trained on beliefs alone" in repr(believed.fitted())
 
@@ -125,6 +126,22 @@ def test_from_ten_rows_on_only_data_are_held_out():
     model = make_model(prior_rows=5, max_steps=1).fit(table).fitted()
     held_out = np.concatenate([model.coding.decode(rows.values) for _, rows in model.folds])
     assert np.sort(held_out[:, 0]) == pytest.approx(np.sort(table["age"]), rel=1e-4)
+
+
+@pytest.mark.slow
+def test_the_answer_to_a_question_that_nobody_was_asked_changes_no_prediction():
+    names = ("asked", "new", "result")
+    schema = eddi.Schema(tuple(eddi.Variable(name, "real", low=-8, high=8) for name in names))
+    asked, noise = np.random.default_rng(0).standard_normal((2, 120))
+    table = pd.DataFrame({"asked": asked, "new": np.nan, "result": asked - 4 + noise})
+    model = eddi.PartialVAE(schema, "result", prior_rows=20, max_steps=200, random_state=0).fit(table)
+    rows = pd.DataFrame({"asked": [-1.0, 0.0, 1.0] * 2, "new": [np.nan] * 3 + [1.0] * 3})
+    evidence = model.fitted().evidence(rows, optional=("result",))
+    prediction = model.fitted().predict_evidence(evidence, ("result",))["result"]
+    np.testing.assert_allclose(prediction.mean[3:], prediction.mean[:3], atol=0.2)
+    interview = eddi.Interview(model, "result")
+    interview.tell("asked", 1.0)
+    assert interview.rewards()["new"] < 0.05
 
 
 def test_fewer_rows_are_trained_on_but_not_held_out():

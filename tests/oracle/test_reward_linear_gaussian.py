@@ -61,10 +61,10 @@ class FactorModel:
         terms = self.term(torch.from_numpy(evidence.values), torch.arange(N_VARIABLES))
         return (terms * torch.from_numpy(evidence.observed)[..., None]).sum(-2)
 
-    def find_ignored(self, variables):
+    def find_ignored(self, _variables):
         return ()
 
-    def relevant_evidence(self, evidence, variables):
+    def relevant_evidence(self, evidence, _variables):
         return evidence
 
     def encode(self, evidence):

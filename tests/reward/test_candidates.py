@@ -23,7 +23,7 @@ class SchemaModel:
     schema: Schema = SCHEMA
     cache: Cache = field(default_factory=Cache)
 
-    def find_ignored(self, variables):
+    def find_ignored(self, _variables):
         return ()
 
 

@@ -10,7 +10,15 @@ from eddi.errors import StrategyError
 from eddi.interview.record import Record
 from eddi.interview.risk_control import resolve_rules
 from eddi.interview.simulated import SimulatedInterviews
-from eddi.strategy import Exploration, Explore, Information, PerCost, default_strategy, make_strategy
+from eddi.strategy import (
+    Exploration,
+    Explore,
+    FixedOrder,
+    Information,
+    PerCost,
+    default_strategy,
+    make_strategy,
+)
 from eddi.strategy.exploration import draw_question, uniform_number
 from eddi.strategy.names import name_strategy, reseed
 
@@ -140,19 +148,85 @@ def test_scores_and_names_are_those_of_the_other_strategy(model):
     assert name_strategy(Explore(PerCost(Information()))) == "per-cost"
 
 
-def test_exploration_declines_with_the_number_of_respondents():
-    settings = Exploration(share=0.4, continuation=0.8, half_after=50)
-    strategies = [settings.wrap(Information(), n) for n in (0, 50, 150)]
-    assert [s.share for s in strategies] == pytest.approx([0.4, 0.2, 0.1])
-    assert [s.continuation for s in strategies] == pytest.approx([0.8, 0.4, 0.2])
+def test_without_evidence_all_candidates_are_equally_likely():
+    candidates = np.array([[True, True, False, True]])
+    explore = Explore(Information(), share=0.0, sharpness=2.0)
+    probabilities = explore.probabilities(np.array([1]), candidates, np.zeros((1, 4)))
+    np.testing.assert_allclose(probabilities, [[1 / 3, 1 / 3, 0, 1 / 3]])
+
+
+def test_evidence_against_a_question_makes_it_less_likely_but_never_impossible():
+    candidates, evidence = np.ones((1, 3), dtype=bool), np.array([[0.0, np.log(2), np.inf]])
+    explore = Explore(Information(), share=0.3, sharpness=1.0)
+    probabilities = explore.probabilities(np.array([0]), candidates, evidence)
+    np.testing.assert_allclose(probabilities, [[0.1 + 0.7 * 2 / 3, 0.1 + 0.7 / 3, 0.1]])
+
+
+def test_an_interview_that_continues_draws_by_evidence_too():
+    candidates, evidence = np.array([[True, True, False]]), np.array([[0.0, np.log(3), 0.0]])
+    explore = Explore(Information(), share=0.0, continuation=0.5, sharpness=1.0)
+    probabilities = explore.probabilities(np.array([-1]), candidates, evidence)
+    np.testing.assert_allclose(probabilities, [[0.375, 0.125, 0.0]])
+
+
+def test_a_deferred_question_is_not_replaced_because_of_evidence():
+    candidates = np.array([[True, True, False]])
+    explore = Explore(Information(), share=0.0, sharpness=1.0)
+    probabilities = explore.probabilities(np.array([2]), candidates, np.zeros((1, 3)))
+    np.testing.assert_allclose(probabilities, [[0.0, 0.0, 1.0]])
+
+
+def with_answers(model, n_answers):
+    """The model as if so many answers to each question were known."""
+    fitted = model.fitted()
+    n_by_variable = tuple(n_answers for _ in fitted.schema.variables)
+    training = replace(fitted.training, n_answers=n_by_variable, n_prior_rows=0)
+    return replace(fitted, training=training)
+
+
+def test_the_evidence_is_the_gap_of_rewards_times_the_number_of_answers(model):
+    strategy = Explore(Information(reward="target"), share=0.0, sharpness=2.0)
+    step = Interview(with_answers(model, 3), "stage", strategy=strategy).next_step()
+    rewards, found = (
+        np.array([values[name] for name in step.rewards]) for values in (step.rewards, step.propensities)
+    )
+    weights = np.exp(-2.0 * 3 * (rewards.max() - rewards))
+    np.testing.assert_allclose(found, weights / weights.sum(), rtol=1e-5)
+
+
+def test_a_question_that_was_rarely_asked_stays_likely(model):
+    strategy = Explore(Information(), sharpness=8.0)
+    propensities = [
+        Interview(with_answers(model, n), "stage", strategy=strategy).next_step().propensities
+        for n in (0, 5, 1_000)
+    ]
+    best = Interview(model, "stage").ask().name
+    assert list(propensities[0].values()) == pytest.approx([1 / 7] * 7)
+    assert 1 / 7 < propensities[1][best] < propensities[2][best]
+
+
+def test_with_costs_a_question_is_compared_with_what_its_cost_buys(with_schema, people_schema):
+    costly = with_answers(with_schema(people_schema.with_question("town", cost=10)), 3)
+    strategy = Explore(PerCost(Information(reward="target")), share=0.0, sharpness=1.0)
+    step = Interview(costly, "stage", strategy=strategy).next_step()
+    rate = max(reward / costly.schema.question(name).cost for name, reward in step.rewards.items())
+    gaps = {name: rate * costly.schema.question(name).cost - step.rewards[name] for name in step.rewards}
+    ratio = step.propensities["town"] / max(step.propensities.values())
+    assert ratio == pytest.approx(np.exp(-3 * (gaps["town"] - min(gaps.values()))), rel=1e-4)
+
+
+def test_a_strategy_whose_scores_are_not_nats_asks_its_best_question(model):
+    strategy = Explore(FixedOrder(("town", "age")), share=0.7, sharpness=1.0)
+    step = Interview(with_answers(model, 0), "stage", strategy=strategy).next_step()
+    assert step.propensities["town"] == pytest.approx(0.4)
 
 
 def test_the_schema_makes_every_strategy_explore(model):
-    schema = replace(model.schema_, exploration={"share": 0.5, "half_after": 1e9})
+    schema = replace(model.schema_, exploration={"share": 0.5, "sharpness": 3.0})
     fitted = replace(model.fitted(), schema=schema)
     for strategy in (default_strategy(fitted, TARGET), make_strategy("random", fitted, TARGET)):
         assert isinstance(strategy, Explore)
-        assert strategy.share == pytest.approx(0.5, rel=1e-3)
+        assert (strategy.share, strategy.sharpness) == (0.5, 3.0)
 
 
 def test_the_settings_of_exploration_are_plain_numbers():
@@ -165,7 +239,7 @@ def test_the_settings_of_exploration_are_plain_numbers():
     [
         ({"share": 2}, "exploration: share is a probability from 0 to 1, got 2"),
         ({"continuation": -1}, "exploration: continuation is a probability from 0 to 1, got -1"),
-        ({"half_after": 0}, "half_after must be above 0 respondents, got 0"),
+        ({"sharpness": 0}, "exploration: sharpness must be above 0, got 0"),
         ({"shares": 0.1}, "there is no setting of exploration 'shares'.*Did you mean 'share'"),
         ({"share": "half"}, "exploration: share must be a number, got 'half'"),
     ],

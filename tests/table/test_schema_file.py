@@ -423,7 +423,7 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path, encoding):
 
 
 def test_exploration_is_written_and_read():
-    schema = Schema((Variable("age", "real"),), exploration={"share": 0.25, "half_after": 50})
+    schema = Schema((Variable("age", "real"),), exploration={"share": 0.25, "sharpness": 4})
     text = schema_file.write(schema)
-    assert "[exploration]\nshare = 0.25\nhalf_after = 50\n" in text
+    assert "[exploration]\nshare = 0.25\nsharpness = 4\n" in text
     assert schema_file.read(text) == schema

@@ -6,7 +6,7 @@ all answers so far. Held-out rows are interviewed with each model, without explo
 
 The approaches:
 
-- ``ours``: beliefs of the schema, exploration that declines, and models that learn from all answers.
+- ``ours``: beliefs of the schema, exploration, and models that learn from all answers.
 - ``all-50`` and ``all-100``: ask everything of the first 50 or 100 respondents, then train once.
 - ``all-300``: ask everything of everybody, then train: a reference point for what 300 respondents can tell.
 - ``greedy``: as ours, but never explore.
@@ -59,7 +59,7 @@ class Approach:
         """The approach that the settings name."""
         name = str(settings["approach"])
         if name == "ours":
-            names = ("share", "continuation", "half_after")
+            names = ("sharpness", "share", "continuation")
             return cls(Exploration(**{key: float(settings[key]) for key in names}))
         if name == "greedy":
             return cls()
@@ -75,7 +75,7 @@ class Approach:
             return Explore(Information(), share=0.0, continuation=1.0)
         if self.exploration is None:
             return Information()
-        explore = self.exploration.wrap(Information(), n_respondents)
+        explore = self.exploration.wrap(Information())
         return replace(explore, seed=1_000 * seed + n_respondents)
 
     def fits_after(self, n_respondents: int) -> bool:

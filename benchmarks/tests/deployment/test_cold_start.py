@@ -10,16 +10,16 @@ from eddi_benchmarks.deployment.cold_start import Approach, count_steps, squared
 from eddi_benchmarks.harness.experiment import ExperimentError, find_experiment
 from eddi_benchmarks.harness.suite import Suite
 
-SETTINGS = {"share": 0.4, "continuation": 0.8, "half_after": 50}
+SETTINGS = {"sharpness": 4.0, "share": 0.1, "continuation": 0.8}
 
 
 def make_approach(name):
     return Approach.from_settings({"approach": name, **SETTINGS})
 
 
-def test_our_exploration_declines():
-    strategies = [make_approach("ours").strategy(n, seed=0) for n in (0, 50)]
-    assert [strategy.share for strategy in strategies] == pytest.approx([0.4, 0.2])
+def test_we_explore_with_another_seed_at_every_moment():
+    strategies = [make_approach("ours").strategy(n, seed=2) for n in (0, 50)]
+    assert strategies == [Explore(Information(), 0.1, 0.8, 4.0, seed=seed) for seed in (2_000, 2_050)]
 
 
 def test_asking_everything_ends_with_the_only_fit():

@@ -16,6 +16,7 @@ from eddi.interview.rules import InterviewRules, Mask
 from eddi.model.prediction import Prediction, Predictions
 from eddi.strategy.exploration import choose_surely, draw_question
 from eddi.strategy.information import Information
+from eddi.strategy.lookahead import Lookahead
 from eddi.strategy.randomesque import Randomesque
 from eddi.strategy.stopping import Situation
 from eddi.table.evidence import Evidence
@@ -202,8 +203,8 @@ class NextSteps:
             return choose_surely(self._best, self.open.shape[1])
         candidates = self._candidates
         if isinstance(explore, Randomesque):
-            candidates = explore.select(candidates, self.scores)
-        return explore.probabilities(self._best, candidates)
+            return explore.probabilities(self._best, explore.select(candidates, self.scores))
+        return explore.probabilities(self._best, candidates, self._evidence_against(candidates))
 
     @cached_property
     def propensities(self) -> Numbers:
@@ -226,10 +227,33 @@ class NextSteps:
         """Questions that may be asked at random [rows, questions]."""
         return self._choice[1]
 
+    def _evidence_against(self, candidates: Mask) -> Numbers | None:
+        """Evidence that each candidate is worse than the best of them, in nats [rows, questions].
+
+        It is what an answer is expected to tell less, times the number of answers behind this estimate.
+        With scores per unit of cost, an answer is compared with what its cost buys at the best rate. None if
+        scores are not in nats.
+        """
+        if not isinstance(self.rules.base_strategy, Information | Lookahead):
+            return None
+        scores = self.rules.adjust_to_costs(self._values)
+        highest = scores.max(1, keepdims=True, initial=-np.inf, where=candidates)
+        with np.errstate(invalid="ignore"):  # no candidates, or infinitely many answers
+            gaps = highest - scores
+            if self.rules.is_per_cost:
+                gaps = gaps * self.rules.model.schema.costs
+            return np.where(candidates & (gaps > 0), self.rules.n_answers * gaps, 0.0)
+
     @cached_property
-    def _choice(self) -> tuple[NDArray[np.int64], Mask]:
+    def _values(self) -> Numbers:
+        """The scores with the lookahead gain, before they are adjusted to costs [rows, questions]."""
+        return self.base_scores + self._lookahead_gain(self._not_deferred)
+
+    @cached_property
+    def _not_deferred(self) -> Mask:
+        """The open questions that are not deferred [rows, questions]."""
         closed, deferred = self.states.closed, self.states.deferred
-        return self._choose(closed if deferred is None else closed | deferred)
+        return self.open if deferred is None else self._open(closed | deferred)
 
     @cached_property
     def open(self) -> Mask:
@@ -282,13 +306,13 @@ class NextSteps:
             return np.where(is_first[:, None], bonus, 0.0)
         return np.zeros(open_.shape)
 
-    def _choose(self, closed: Mask) -> tuple[NDArray[np.int64], Mask]:
+    @cached_property
+    def _choice(self) -> tuple[NDArray[np.int64], Mask]:
         """The best question of each row, or -1, and the questions that may take its place."""
-        rules = self.rules
-        open_ = self.open if closed is self.states.closed else self._open(closed)
+        rules, open_ = self.rules, self._not_deferred
         if self._is_forced(open_):
             return best_question(np.zeros(open_.shape), open_), open_
-        values = self.base_scores + self._lookahead_gain(open_)
+        values = self._values
         scores = rules.adjust_to_costs(values)
         askable = open_ & (rules.always | (scores > -np.inf))
         if rules.asks_always_first:

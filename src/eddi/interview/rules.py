@@ -186,6 +186,12 @@ class InterviewRules:
         required = [bool(question.requires) for question in self.model.schema.questions]
         return np.asarray(self.askable & ~np.array(required, dtype=bool))
 
+    @cached_property
+    def n_answers(self) -> NDArray[np.float64]:
+        """How many rows tell about each question: the mean over its variables [questions]."""
+        n_answers = np.where(self._reveals, self.model.n_answers_, 0.0)
+        return np.asarray(n_answers.sum(1) / self._reveals.sum(1))
+
     @property
     def _reveals(self) -> Mask:
         return self.model.schema.reveals_mask

@@ -54,6 +54,10 @@ class Model(ModelSource, Protocol):
         """The number of rows of data that the model was trained on; 0 for one from beliefs alone."""
 
     @property
+    def n_answers_(self) -> NDArray[np.float64]:
+        """How many rows tell about each variable and a target, beliefs included [variables]."""
+
+    @property
     def cache(self) -> Cache:
         """Results that depend on the model alone; freed with it."""
 

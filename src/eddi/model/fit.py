@@ -112,6 +112,7 @@ def fit_model(
             history=history,
             warnings=prepared.warnings,
             n_prior_rows=settings.prior_rows,
+            n_answers=prepared.n_answers,
         ),
         validation_rows=held_out,
         ignored_variables={

@@ -276,11 +276,7 @@ class FittedModel(LearnedAttributes):
         return Predictions({name: parts[name] for name in names})
 
     def predictive_distributions(
-        self,
-        evidence: Evidence,
-        *,
-        variables: Sequence[int] | None = None,
-        n_draws: int = N_DRAWS,
+        self, evidence: Evidence, *, variables: Sequence[int] | None = None, n_draws: int = N_DRAWS
     ) -> Iterator[PredictiveDistribution]:
         """The distributions of some variables (positions) or all, for consecutive chunks of rows.
 
@@ -371,8 +367,7 @@ class FittedModel(LearnedAttributes):
         n_rows = max(1, CHUNK_CELLS // (n_draws * widest))
         if len(evidence) <= n_rows:
             return iter([evidence])
-        starts = range(0, len(evidence), n_rows)
-        return (evidence[start : start + n_rows] for start in starts)
+        return (evidence[start : start + n_rows] for start in range(0, len(evidence), n_rows))
 
     def inputs(self, evidence: Evidence) -> tuple[Tensor, Tensor]:
         """What the network sees of the evidence; see `Coding.limit`."""

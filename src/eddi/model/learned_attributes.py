@@ -3,6 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
@@ -58,6 +61,11 @@ class LearnedAttributes(ABC):
     def n_rows_(self) -> int:
         """The number of training rows."""
         return self.fitted().training.n_rows
+
+    @property
+    def n_answers_(self) -> NDArray[np.float64]:
+        """How many rows tell about each variable and a target, beliefs included [variables]."""
+        return self.fitted().training.count_answers(len(self.schema_.variables))
 
     @property
     def fingerprint_(self) -> str:

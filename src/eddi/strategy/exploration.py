@@ -5,6 +5,7 @@ exploration, every open question has a positive probability at every step. The p
 other models and strategies can be evaluated on the collected answers (Horvitz and Thompson 1952).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
@@ -30,25 +31,35 @@ ROUNDING = 1e-9  # of a sum of probabilities
 class Explore:
     """Another strategy that asks some questions at random.
 
+    A question is drawn with a probability proportional to exp(-sharpness * evidence), where the evidence is
+    that it is worse than the best one: the nats that its answer is expected to tell less, times the number
+    of answers behind this estimate. This is how a Bayesian weighs models by their likelihood. Before the
+    first answers, all questions are equally likely. Questions that were rarely asked stay likely, and those
+    that are clearly worse are given up.
+
     Questions that are always asked are never dropped, and budgets hold. A random number of the interview
     and of the step decides, so a replay asks the same questions.
 
     Args:
-        inner: chooses the best question.
-        share: probability that a random open question is asked instead of the best one.
-        continuation: probability that a random open question is asked when the stopping rule ends the
-            interview. With 1, every open question is asked.
+        inner: scores the questions.
+        share: probability of a draw in which all open questions are equally likely.
+        continuation: probability that another question is drawn when the stopping rule ends the interview.
+            With 1, every open question is asked.
+        sharpness: how fast worse questions are given up; infinite asks the best question, besides the share.
+            It applies to strategies whose scores are nats; others ask their best question.
         seed: of simulated interviews.
     """
 
     inner: Strategy
     share: float = 0.1
     continuation: float = 0.0
+    sharpness: float = math.inf
     seed: int = 0
 
     def __post_init__(self) -> None:
         _check_probability("share", self.share)
         _check_probability("continuation", self.continuation)
+        _check_sharpness(self.sharpness)
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         return self.inner.score(model, evidence, target)
@@ -56,7 +67,9 @@ class Explore:
     def adjust(self, scores: Tensor, costs: Tensor) -> Tensor:  # noqa: ARG002  # as every `CostAware`
         return scores
 
-    def probabilities(self, best: NDArray[np.int64], candidates: Mask) -> Numbers:
+    def probabilities(
+        self, best: NDArray[np.int64], candidates: Mask, evidence: Numbers | None = None
+    ) -> Numbers:
         """The probability of each question to be asked next [rows, questions].
 
         What is missing to 1 is the probability that the interview ends.
@@ -64,39 +77,45 @@ class Explore:
         Args:
             best: the question without exploration [rows]; -1 if the interview ends.
             candidates: questions that may be asked at random [rows, questions].
+            evidence: that each candidate is worse than the best one, in nats [rows, questions]; None if it is
+                not known.
         """
-        n_candidates = candidates.sum(1)
-        rate = np.where(best >= 0, self.share, self.continuation) * (n_candidates > 0)
-        random = candidates / np.maximum(n_candidates, 1)[:, None]
         sure = choose_surely(best, candidates.shape[1])
-        return np.asarray(rate[:, None] * random + (1 - rate)[:, None] * sure)
+        uniform = np.where(candidates.any(1, keepdims=True), _normalise(candidates), sure)
+        drawn = self.share * uniform + (1 - self.share) * self._draw(sure, candidates, evidence)
+        return np.asarray(np.where(best >= 0, 1.0, self.continuation)[:, None] * drawn)
+
+    def _draw(self, sure: Numbers, candidates: Mask, evidence: Numbers | None) -> Numbers:
+        """The probabilities besides the share: the best question's, or those of all candidates."""
+        is_over = ~sure.any(1, keepdims=True)
+        if evidence is None or math.isinf(self.sharpness):
+            return np.where(is_over, _normalise(candidates), sure)
+        weights = np.where(candidates, np.exp(-self.sharpness * evidence), 0.0)
+        is_candidate = (candidates & (sure > 0)).any(1, keepdims=True)  # a deferred question is none
+        return np.where(is_over | is_candidate, _normalise(weights), sure)
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """How much early interviews explore, and how fast this declines.
+    """How much interviews explore: the section ``[exploration]`` of a schema; see `Explore`.
 
-    Both probabilities are halved for a model that has learned from ``half_after`` respondents, and divided
-    by three after twice as many. Early respondents are asked random questions, and more of them if there is a
-    ``continuation``. A random question takes the place of another one, so it adds no questions.
+    Exploration ends by itself, question by question, as answers show which ones are worse. Only the share
+    remains, so that every open question has a positive probability.
 
     Args:
-        share: probability of a random question for a model without data; see `Explore`.
-        continuation: probability of another question at the end of an interview, for a model without data.
-        half_after: number of respondents.
+        sharpness: how fast questions that seem worse are given up.
+        share: probability of a draw in which all open questions are equally likely.
+        continuation: probability of another question at the end of an interview.
     """
 
-    share: float = 1.0
+    sharpness: float = 8.0
+    share: float = 0.02
     continuation: float = 0.0
-    half_after: float = 20.0
 
     def __post_init__(self) -> None:
+        _check_sharpness(self.sharpness)
         _check_probability("share", self.share)
         _check_probability("continuation", self.continuation)
-        if not self.half_after > 0:
-            raise StrategyError(
-                f"exploration: half_after must be above 0 respondents, got {self.half_after:g}."
-            )
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Exploration":
@@ -120,10 +139,9 @@ class Exploration:
         """The settings as plain JSON or TOML."""
         return asdict(self)
 
-    def wrap(self, strategy: Strategy, n_respondents: int) -> Explore:
-        """The strategy for a model that has learned from this many respondents."""
-        decline = self.half_after / (self.half_after + n_respondents)
-        return Explore(strategy, self.share * decline, self.continuation * decline)
+    def wrap(self, strategy: Strategy) -> Explore:
+        """The strategy with this exploration."""
+        return Explore(strategy, self.share, self.continuation, self.sharpness)
 
 
 def choose_surely(chosen: NDArray[np.int64], n_questions: int) -> Numbers:
@@ -145,6 +163,17 @@ def uniform_number(key: str, n_answers: int) -> float:
     """The random number in [0, 1) of an interview at a step, from its key and its number of answers."""
     digest = blake2b(f"{key}/{n_answers}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2.0**53
+
+
+def _normalise(weights: NDArray[Any]) -> Numbers:
+    """Weights that add up to 1 in each row [rows, questions]; all 0 if none is positive."""
+    total = weights.sum(1, keepdims=True)
+    return np.asarray(weights / np.where(total > 0, total, 1))
+
+
+def _check_sharpness(value: float) -> None:
+    if not value > 0:
+        raise StrategyError(f"exploration: sharpness must be above 0, got {value:g}.")
 
 
 def _check_probability(name: str, value: float) -> None:

@@ -46,7 +46,7 @@ def _explore(strategy: Strategy, model: Model) -> Strategy:
     settings = model.schema.exploration
     if not settings:
         return strategy
-    return Exploration.from_document(settings).wrap(strategy, model.n_rows_)
+    return Exploration.from_document(settings).wrap(strategy)
 
 
 def make_strategy(name: str, model: Model, target: Sequence[str], *, seed: int = 0) -> Strategy:

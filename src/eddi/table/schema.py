@@ -63,7 +63,7 @@ class Schema:
         sections: how many questions of each section are asked; a section without limits needs none.
         exclusive: groups of questions, by name, of which at most one is asked: once one of a group has
             a value, the others are closed.
-        exploration: how much interviews explore, such as ``{"share": 0.2}``; see
+        exploration: how much interviews explore, such as ``{"sharpness": 8.0}``; see
             `eddi.strategy.Exploration`. They do not if it is empty.
         beliefs: what is believed about the values of variables, for a start without data.
         relations: what is believed about relations of variables.

@@ -87,6 +87,7 @@ def test_a_loaded_model_keeps_what_was_learned(saved, model):
     assert loaded.history_ == model.history_
     assert loaded.fingerprint_ == model.fingerprint_
     assert loaded.n_rows_ == 300
+    assert loaded.n_answers_.tolist() == model.n_answers_.tolist()
     assert loaded.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
     assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
 

@@ -89,6 +89,16 @@ def test_a_coding_of_another_length_is_refused(load, name):
         load(lambda metadata: metadata["coding"][name].append(metadata["coding"][name][0]))
 
 
+@pytest.mark.parametrize("n_answers", [[1], [-1] * 8, [0.5] * 8])
+def test_numbers_of_answers_that_do_not_fit_the_variables_are_refused(load, n_answers):
+    with pytest.raises(ModelFileError, match="n_answers"):
+        load(lambda metadata: metadata.update(n_answers=n_answers))
+
+
+def test_a_file_without_numbers_of_answers_counts_all_rows(load):
+    assert load(lambda metadata: metadata.pop("n_answers")).fitted().n_answers_.tolist() == [300] * 8
+
+
 @pytest.mark.parametrize("name", ["offset", "term", "identity", "latent", "knots", "factors"])
 @pytest.mark.parametrize("size", [10**7, -1, 1.5, "64", None, True])
 def test_a_recipe_of_an_absurd_size_is_refused(load, name, size):

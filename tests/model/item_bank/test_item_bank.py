@@ -10,7 +10,7 @@ from scipy.stats import norm
 import eddi
 from eddi.errors import StrategyError
 from eddi.interview.interview import answers_to_evidence
-from eddi.strategy import Lookahead
+from eddi.strategy import Explore, Information, Lookahead
 from eddi.table.evidence import Evidence
 
 ANSWERS = {"sad": "3", "cry": "1"}
@@ -149,3 +149,11 @@ def test_rows_in_a_batch_have_the_rewards_that_they_have_alone(bank):
     together = bank.mutual_information(evidence, ("mood", "rest"))
     alone = [bank.mutual_information(evidence[[row]], ("mood", "rest"))[0] for row in range(6)]
     np.testing.assert_allclose(together, np.stack(alone), atol=1e-12)
+
+
+def test_an_item_bank_explores_with_the_share_alone(bank):
+    strategy = Explore(Information(), share=0.1, sharpness=1.0)
+    step = interview_with(bank, ANSWERS, strategy=strategy).next_step()
+    best = interview_with(bank, ANSWERS).ask().name
+    n_open = len(step.propensities)
+    assert step.propensities[best] == pytest.approx(0.9 + 0.1 / n_open)

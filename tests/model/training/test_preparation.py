@@ -9,7 +9,13 @@ import torch
 from eddi.errors import TableError, TrainingError
 from eddi.model.recipe import DEFAULT, PAPER
 from eddi.model.training import preparation
-from eddi.model.training.preparation import build_network, check_observed, find_device, fingerprint
+from eddi.model.training.preparation import (
+    build_network,
+    check_observed,
+    count_answers,
+    find_device,
+    fingerprint,
+)
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.schema import Schema
@@ -53,6 +59,14 @@ def test_building_a_network_does_not_use_the_global_random_generator(people_sche
     torch.manual_seed(5)
     build(people_schema)
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_answers_count_in_rows_with_a_known_target():
+    schema = Schema((Variable("x", Kind.REAL), Variable("y", Kind.REAL), Variable("z", Kind.REAL)))
+    numbers = np.array([[1, 2, np.nan], [3, np.nan, 4], [5, 6, 7]])
+    assert count_answers(schema, numbers, ["y"]) == (2, 2, 1)
+    assert count_answers(schema, numbers, ["y", "z"]) == (3, 2, 2)
+    assert count_answers(schema, numbers, []) == (3, 2, 2)
 
 
 @pytest.mark.parametrize("device", ["quantum", "cuda:99"])

@@ -29,6 +29,7 @@ from eddi.model.container import Format
 from eddi.model.files.allocation_limit import AllocationLimit
 from eddi.model.files.content_checks import (
     check_coding,
+    check_counts,
     check_names,
     check_predictions,
     check_recipe,
@@ -135,6 +136,7 @@ def _metadata(model: FittedModel) -> dict[str, Any]:
         "named_columns": training.has_column_names,
         "n_rows": training.n_rows,
         "n_prior_rows": training.n_prior_rows,
+        "n_answers": list(training.n_answers),
         "fingerprint": training.fingerprint,
         "history": [asdict(progress) for progress in training.history],
         "warnings": list(training.warnings),
@@ -181,6 +183,7 @@ def _build_model(version: int, members: Mapping[str, bytes], device: str) -> Fit
             has_single_target=metadata["target_is_one"],
             warnings=tuple(metadata.get("warnings", ())),
             n_prior_rows=metadata.get("n_prior_rows", 0),
+            n_answers=tuple(metadata.get("n_answers", ())),
         ),
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},
@@ -196,6 +199,7 @@ def _check_model(model: FittedModel) -> None:
     training = model.training
     for part in (training, *training.history, *model.certificates.values(), *model.quality.values()):
         check_types(part)
+    check_counts(model)
     check_names(model)
     check_predictions(model)
 

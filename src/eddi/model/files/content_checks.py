@@ -147,6 +147,13 @@ def _list_names(names: Sequence[str]) -> str:
     return ", ".join(repr(name[:80]) for name in names[:3])
 
 
+def check_counts(model: FittedModel) -> None:
+    """Raise an error if there is not one number of answers per variable, or none at all."""
+    n_answers, n_variables = model.training.n_answers, len(model.schema.variables)
+    if len(n_answers) not in (0, n_variables) or min(n_answers, default=0) < 0:
+        raise ValueError(f"n_answers must be {n_variables} numbers of 0 or more.")
+
+
 def check_names(model: FittedModel) -> None:
     """Raise an error if a target, certificate or quality is about a variable that the schema lacks."""
     certified = [name for certificate in model.certificates.values() for name in certificate.target]

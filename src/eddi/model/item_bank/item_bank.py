@@ -88,6 +88,11 @@ class ItemBank:
         return 0
 
     @property
+    def n_answers_(self) -> NDArray[np.float64]:
+        """Infinite: the parameters of an item bank are known [variables]."""
+        return np.full(len(self.schema.variables), np.inf)
+
+    @property
     def cache(self) -> Cache:
         """Results that depend on the item bank alone."""
         return self._cache

@@ -76,11 +76,14 @@ def train_cross_validated(
     folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
-    _fit_factors(networks, training_rows, folds, extra)
-    make_sampler = partial(BatchSampler, recipe=recipe, targets=targets, extra=extra)
+    extras = [extra and extra.complete(rows, targets) for rows in training_rows]
+    _fit_factors(networks, training_rows, folds, extras)
+    make_sampler = partial(
+        BatchSampler, recipe=recipe, n_latent=network.latent, targets=targets, device=CPU
+    )
     samplers = [
-        make_sampler(rows, n_latent=network.latent, seed=mix_seed(seed, -i), device=CPU)
-        for i, rows in enumerate(training_rows)
+        make_sampler(rows, seed=mix_seed(seed, -i), extra=own)
+        for i, (rows, own) in enumerate(zip(training_rows, extras, strict=True))
     ]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
@@ -132,7 +135,7 @@ def _fit_factors(
     networks: Sequence[Network],
     training_rows: Sequence[Evidence],
     folds: Sequence[Fold],
-    extra: ExtraRows | None,
+    extras: Sequence[ExtraRows | None],
 ) -> None:
     """Fit all factors, with the shrinkage that predicts the folds best. They are not trained.
 
@@ -141,8 +144,8 @@ def _fit_factors(
     for network in networks:
         if network.set_encoder.factors is not None:
             network.set_encoder.factors.freeze()
-    pairs = zip(networks, training_rows, strict=True)
-    fits = [network.fit_factors(*weigh_rows(rows, extra)) for network, rows in pairs]
+    runs = zip(networks, training_rows, extras, strict=True)
+    fits = [network.fit_factors(*weigh_rows(rows, extra)) for network, rows, extra in runs]
     choose_shrinkage(fits, [None, *(fold.validation for fold in folds)])
 
 

@@ -4,7 +4,8 @@ Few rows of data cannot determine a network. Rows that are drawn from the belief
 place, and count less and less as rows of data arrive: together as much as a fixed number of rows.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,8 @@ from eddi.table.evidence import Evidence
 Number = TypeVar("Number", bound=np.generic)
 
 MAX_WEIGHED_ROWS = 200  # of beliefs; they count as few rows of data, so more change little
+MAX_SIMILAR_ROWS = 20  # of beliefs, of which one completes a row of data
+ROUNDING = 1e-6  # of distances between coded values, relative to their standard deviation
 MAX_JOINED_ROWS = 100_000  # more tell no more about the scale of values, knots and factors
 
 
@@ -25,10 +28,46 @@ class ExtraRows:
     Args:
         rows: the rows.
         weight: how much each of them counts, relative to a row of the table.
+        is_prior: whether they are drawn from beliefs.
+        related: positions of the variables with a stated relation.
     """
 
     rows: Evidence
     weight: float
+    is_prior: bool = False
+    related: tuple[int, ...] = ()
+
+    def complete(self, table: Evidence, targets: Sequence[int] = ()) -> "ExtraRows":
+        """Rows of a table with a target, whose missing values are drawn from beliefs.
+
+        A question that nobody was asked has values in rows of beliefs alone. If these were drawn as a whole,
+        a network would learn that its answer marks a row in which nothing tells about the target. So they
+        keep what is known of a row of the table. Rows that are not drawn from beliefs stay as they are.
+        """
+        is_usable = table.observed[:, list(targets)].any(1) if targets else np.ones(len(table), bool)
+        if not self.is_prior or not is_usable.any():
+            return self
+        random = np.random.default_rng(len(table))
+        places = random.permutation(np.arange(len(self.rows)) % is_usable.sum())
+        known = table[np.flatnonzero(is_usable)[places]]
+        drawn = self.rows[self._find_similar(known, random)]
+        values = np.where(known.observed, known.values, drawn.values)
+        return replace(self, rows=Evidence(values, known.observed | drawn.observed))
+
+    def _find_similar(self, known: Evidence, random: np.random.Generator) -> NDArray[np.int64]:
+        """For each row, one of the rows of beliefs that are most similar in related variables [rows]."""
+        n_rows = len(self.rows)
+        distances = ROUNDING * random.random(
+            (len(known), n_rows)
+        )  # any of them if there are no relations
+        for place in self.related:
+            scale = self.rows.values[:, place].std() + ROUNDING
+            differences = (known.values[:, [place]] - self.rows.values[:, place]) / scale
+            distances += known.observed[:, [place]] * differences**2
+        n_similar = min(MAX_SIMILAR_ROWS, n_rows)
+        similar = np.argpartition(distances, n_similar - 1, axis=1)[:, :n_similar]
+        chosen = random.integers(n_similar, size=len(known))
+        return np.asarray(similar[np.arange(len(known)), chosen])
 
 
 def join_rows(evidence: Evidence, extra: ExtraRows | None) -> Evidence:
@@ -50,7 +89,7 @@ def weigh_rows(
         return evidence, None
     if extra.weight < 1 and len(extra.rows) > MAX_WEIGHED_ROWS:  # rows of beliefs
         weight = extra.weight * len(extra.rows) / MAX_WEIGHED_ROWS
-        return weigh_rows(evidence, ExtraRows(extra.rows[:MAX_WEIGHED_ROWS], weight))
+        return weigh_rows(evidence, replace(extra, rows=extra.rows[:MAX_WEIGHED_ROWS], weight=weight))
     values = np.concatenate([evidence.values, extra.rows.values])
     observed = np.concatenate([evidence.observed, extra.rows.observed])
     weights = np.repeat([1.0, extra.weight], [len(evidence), len(extra.rows)]) / max(1.0, extra.weight)

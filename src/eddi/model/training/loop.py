@@ -61,9 +61,9 @@ def train(
     each process takes its share of every batch; only the first one writes the checkpoint.
     """
     context = DistributedContext.from_environment(device)
-    is_split = held_out is not None
-    split = (evidence, held_out) if is_split else split_validation(evidence, recipe, seed)
+    split = (evidence, held_out) if held_out is not None else split_validation(evidence, recipe, seed)
     training_rows, validation_rows = split
+    extra = extra and extra.complete(first_window(training_rows), targets)
     make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
     if not is_warm:
         _fit_factors(network, training_rows, extra, make_validation(device=CPU))

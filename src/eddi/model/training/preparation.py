@@ -19,7 +19,7 @@ from eddi.model.training.question_weights import QuestionWeights, attach_weights
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import count_validation_rows
 from eddi.table import columns, formats
-from eddi.table.beliefs.prior_rows import draw_prior_rows
+from eddi.table.beliefs.prior_rows import draw_prior_rows, find_related
 from eddi.table.checks.training_table import find_training_warnings
 from eddi.table.coding import Coding, RunningStats, find_logarithmic
 from eddi.table.evidence import Evidence
@@ -47,6 +47,7 @@ class PreparedTable:
         extra: rows that are trained on, too, but never held out.
         is_prior: whether ``rows`` are drawn from beliefs, because the table has too few.
         n_events: of the survival target with the fewest; None without survival targets.
+        n_answers: number of rows of the table with a value of each variable and of a target.
     """
 
     coding: Coding
@@ -57,6 +58,7 @@ class PreparedTable:
     extra: ExtraRows | None = None
     is_prior: bool = False
     n_events: int | None = None
+    n_answers: tuple[int, ...] = ()
 
     @property
     def n_main_rows(self) -> int:
@@ -102,7 +104,8 @@ def prepare(
         weight = prior_rows / N_PRIOR_ROWS
         joined = repeat_rows(numbers, prior, weight)
         learned = coding.widen(joined) if coding else Coding.fit(schema, joined, recipe.scaling)
-        beliefs = ExtraRows(learned.encode(prior), weight)
+        related = tuple(find_related(schema))
+        beliefs = ExtraRows(learned.encode(prior), weight, is_prior=True, related=related)
         return _prepare_with_beliefs(numbers, beliefs, schema, learned, targets, question_weights)
     check_observed(schema, len(numbers), (~np.isnan(numbers)).sum(0))
     coding = coding.widen(numbers) if coding else Coding.fit(schema, numbers, recipe.scaling)
@@ -112,7 +115,10 @@ def prepare(
     warnings = tuple(map(str, find_training_warnings(schema, independent, targets)))
     n_events = count_target_events(schema, numbers, targets, evidence.groups)
     digest = fingerprint(schema, evidence)
-    return PreparedTable(coding, evidence, len(numbers), digest, warnings, n_events=n_events)
+    n_answers = count_answers(schema, numbers, targets)
+    return PreparedTable(
+        coding, evidence, len(numbers), digest, warnings, n_events=n_events, n_answers=n_answers
+    )
 
 
 def find_groups(table: pa.Table, schema: Schema) -> NDArray[np.int64] | None:
@@ -136,6 +142,16 @@ def draw_independent_rows(
     order = np.random.default_rng(0).permutation(len(numbers))
     _, first = np.unique(groups[order], return_index=True)
     return np.asarray(numbers[np.sort(order[first])])
+
+
+def count_answers(
+    schema: Schema, numbers: NDArray[np.float64], targets: Sequence[str]
+) -> tuple[int, ...]:
+    """The number of rows with a value of each variable and of a target; of any row without targets."""
+    is_observed = ~np.isnan(numbers)
+    if targets:
+        is_observed = is_observed[is_observed[:, schema.positions(targets)].any(1)]
+    return tuple(is_observed.sum(0).tolist())
 
 
 def count_target_events(
@@ -175,7 +191,15 @@ def _prepare_with_beliefs(
     digest = fingerprint(schema, join_rows(rows, extra))
     n_events = None if is_prior else count_target_events(schema, numbers, targets)
     return PreparedTable(
-        coding, rows, len(numbers), digest, warnings, extra, is_prior, n_events=n_events
+        coding,
+        rows,
+        len(numbers),
+        digest,
+        warnings,
+        extra,
+        is_prior,
+        n_events=n_events,
+        n_answers=count_answers(schema, numbers, targets),
     )
 
 
@@ -190,7 +214,8 @@ def _prepare_stream(stream: ParquetStream, schema: Schema, recipe: Recipe, seed:
     coding = Coding.from_stats(schema, stats, recipe.scaling)
     n_held_out = count_validation_rows(stream.n_rows, recipe)
     rows = StreamedEvidence.split(stream, schema, coding, n_held_out=n_held_out, seed=seed)
-    return PreparedTable(coding, rows, stream.n_rows, digest.hexdigest())
+    n_answers = tuple(stats.n_observed.tolist())  # so many that a few unknown targets do not matter
+    return PreparedTable(coding, rows, stream.n_rows, digest.hexdigest(), n_answers=n_answers)
 
 
 def build_network(

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eddi.model.training.checkpoint import Progress
 
 
@@ -17,3 +20,13 @@ class TrainingSummary:
     has_single_target: bool = False  # whether the target was given as one name
     warnings: tuple[str, ...] = ()  # about the table, such as leakage
     n_prior_rows: int = 0  # how many rows the beliefs of the schema counted as
+    n_answers: tuple[int, ...] = ()  # to each variable, in rows with a known target; empty if not known
+
+    def count_answers(self, n_variables: int) -> NDArray[np.float64]:
+        """How many rows tell about each variable and a target [variables].
+
+        Those of the table that have both, and those that the beliefs of the schema count as. A model file
+        without these numbers counts all rows of its table.
+        """
+        n_answers = self.n_answers or (self.n_rows,) * n_variables
+        return np.array(n_answers, dtype=np.float64) + self.n_prior_rows

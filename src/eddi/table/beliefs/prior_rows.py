@@ -40,10 +40,7 @@ def draw_prior_rows(
     """
     random = np.random.default_rng([seed, len(schema.variables)])
     normal = random.standard_normal((n_rows, len(schema.variables)))
-    related = sorted(
-        {schema.position(name) for relation in schema.relations for name in (relation.of, relation.to)}
-    )
-    if related:
+    if related := find_related(schema):
         normal[:, related] = _correlate(schema, related, normal[:, related], random)
     ranks = ndtr(normal).clip(MIN_RANK, 1 - MIN_RANK)
     beliefs = {belief.variable: belief for belief in schema.beliefs}
@@ -56,6 +53,12 @@ def draw_prior_rows(
         else:
             columns.append(_values(variable, belief, ranks[:, place], random))
     return np.stack(columns, axis=1)
+
+
+def find_related(schema: Schema) -> list[int]:
+    """The positions of variables with a relation."""
+    names = {name for relation in schema.relations for name in (relation.of, relation.to)}
+    return sorted(map(schema.position, names))
 
 
 def _correlate(
