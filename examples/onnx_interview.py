@@ -55,6 +55,13 @@ class ExportedModel:
         coded = (warped - coding["shift"]) / coding["scale"]
         return self.run("term", coded.astype(np.float32), variables)["terms"]
 
+    def used_answers(self, answers, target):
+        """The answers from which the target is predicted; a small table may ignore some variables."""
+        ignored = self.metadata["ignored_variables"].get(target, ())
+        return {
+            name: answer for name, answer in answers.items() if self.names.index(name) not in ignored
+        }
+
     def code(self, answers):
         """The code of some answers, given by variable [width]."""
         code = np.array(self.metadata["code_of_nothing"], dtype=np.float32)
@@ -136,7 +143,7 @@ class ExportedModel:
 
     def predict(self, answers, target, *, n_draws=512, seed=0):
         """Mean and standard deviation of the target in its own units."""
-        place, code = self.names.index(target), self.code(answers)
+        place, code = self.names.index(target), self.code(self.used_answers(answers, target))
         if "direct" in self.parts:  # the marginal predictions, which need no draws
             outputs = self.run("direct", code[None].astype(np.float32))
         else:
