@@ -55,12 +55,14 @@ class ExportedModel:
         coded = (warped - coding["shift"]) / coding["scale"]
         return self.run("term", coded.astype(np.float32), variables)["terms"]
 
+    def ignored(self, target):
+        """The names of the variables that predictions of the target ignore."""
+        positions = self.metadata.get("ignored_variables", {}).get(target, ())
+        return {self.names[position] for position in positions}
+
     def used_answers(self, answers, target):
-        """The answers from which the target is predicted; a small table may ignore some variables."""
-        ignored = self.metadata["ignored_variables"].get(target, ())
-        return {
-            name: answer for name, answer in answers.items() if self.names.index(name) not in ignored
-        }
+        """The answers from which the target is predicted."""
+        return {name: answer for name, answer in answers.items() if name not in self.ignored(target)}
 
     def code(self, answers):
         """The code of some answers, given by variable [width]."""
@@ -104,7 +106,7 @@ class ExportedModel:
 
     def rewards(self, answers, target, *, n_draws=100, seed=0):
         """Expected information of each open question about the target, in nats."""
-        random, code = np.random.default_rng(seed), self.code(answers)
+        random, code = np.random.default_rng(seed), self.code(self.used_answers(answers, target))
         is_time = self.variables[target]["kind"] == "survival"  # never observed, so its terms are zero
         drawn = self.draw(code, n_draws, random, part="direct" if is_time else "decoder")
         variables = np.tile(np.arange(len(self.names)), n_draws)
@@ -112,7 +114,8 @@ class ExportedModel:
         measure = self.about_bins if is_time else self.about_target
         rewards = {}
         for question, reveals in self.questions().items():
-            unobserved = [self.names.index(name) for name in reveals if name not in answers]
+            known = {*answers, *self.ignored(target)}
+            unobserved = [self.names.index(name) for name in reveals if name not in known]
             kinds = {self.variables[name]["kind"] for name in reveals}
             if unobserved and target not in reveals and "survival" not in kinds:
                 answer = terms[:, unobserved].sum(1)  # [draws, width]

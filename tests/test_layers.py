@@ -26,6 +26,7 @@ MODEL_TIERS = (
     ("cache", "certificate", "container", "prediction", "quality", "recipe", "survival_quality"),
     ("network",),
     ("training", "inference"),
+    ("learned_attributes",),
     ("base", "fitted", "item_bank"),
     ("files", "fit"),
     ("bulk_impute", "grid_imputation"),

@@ -64,6 +64,9 @@ class FactorModel:
     def find_ignored(self, _variables):
         return ()
 
+    def group_by_ignored(self, variables):
+        return [variables]
+
     def relevant_evidence(self, evidence, _variables):
         return evidence
 

@@ -35,6 +35,7 @@ class WithoutLevelProbabilities:
         self.cache = Cache()
         self.code, self.term, self.posterior = model.code, model.term, model.posterior
         self.draw, self.find_ignored = model.draw, model.find_ignored
+        self.relevant_evidence = model.relevant_evidence
 
     def level_probabilities(self, *_, **__):
         return {}

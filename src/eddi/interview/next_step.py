@@ -204,7 +204,7 @@ class NextSteps:
         candidates = self._candidates
         if isinstance(explore, Randomesque):
             return explore.probabilities(self._best, explore.select(candidates, self.scores))
-        return explore.probabilities(self._best, candidates, self._evidence_against(candidates))
+        return explore.probabilities(self._best, candidates, self._nats_against(candidates))
 
     @cached_property
     def propensities(self) -> Numbers:
@@ -227,10 +227,11 @@ class NextSteps:
         """Questions that may be asked at random [rows, questions]."""
         return self._choice[1]
 
-    def _evidence_against(self, candidates: Mask) -> Numbers | None:
+    def _nats_against(self, candidates: Mask) -> Numbers | None:
         """Evidence that each candidate is worse than the best of them, in nats [rows, questions].
 
-        It is what an answer is expected to tell less, times the number of answers behind this estimate.
+        It is the difference in expected information from the best candidate, times the number of training
+        rows that the estimate rests on.
         With scores per unit of cost, an answer is compared with what its cost buys at the best rate. None if
         scores are not in nats.
         """
@@ -239,7 +240,7 @@ class NextSteps:
         scores = self.rules.adjust_to_costs(self._values)
         highest = scores.max(1, keepdims=True, initial=-np.inf, where=candidates)
         with np.errstate(invalid="ignore"):  # no candidates, or infinitely many answers
-            gaps = highest - scores
+            gaps = np.where(scores > -np.inf, highest - scores, 0.0)
             if self.rules.is_per_cost:
                 gaps = gaps * self.rules.model.schema.costs
             return np.where(candidates & (gaps > 0), self.rules.n_answers * gaps, 0.0)

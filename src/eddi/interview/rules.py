@@ -188,7 +188,7 @@ class InterviewRules:
 
     @cached_property
     def n_answers(self) -> NDArray[np.float64]:
-        """How many rows tell about each question: the mean over its variables [questions]."""
+        """Number of training rows behind the reward of each question: mean over its variables [questions]."""
         n_answers = np.where(self._reveals, self.model.n_answers_, 0.0)
         return np.asarray(n_answers.sum(1) / self._reveals.sum(1))
 

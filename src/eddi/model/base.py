@@ -55,7 +55,7 @@ class Model(ModelSource, Protocol):
 
     @property
     def n_answers_(self) -> NDArray[np.float64]:
-        """How many rows tell about each variable and a target, beliefs included [variables]."""
+        """Training rows with a value of each variable and of a target, plus prior rows [variables]."""
 
     @property
     def cache(self) -> Cache:
@@ -127,6 +127,9 @@ class NetworkModel(Model, Protocol):
 
     def find_ignored(self, variables: Sequence[int]) -> tuple[int, ...]:
         """Positions of the variables that no prediction of these variables (positions) uses."""
+
+    def group_by_ignored(self, variables: Sequence[int]) -> list[list[int]]:
+        """The variables (positions) in groups whose predictions ignore the same variables."""
 
     def relevant_evidence(self, evidence: Evidence, variables: Sequence[int]) -> Evidence:
         """What predictions of these variables (positions) use of the evidence."""

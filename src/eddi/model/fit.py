@@ -17,7 +17,7 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe, SetEncoderName
 from eddi.model.training import preparation
 from eddi.model.training.checkpoint import Checkpoint, Progress
-from eddi.model.training.cross_validation import CrossValidation, train_cross_validated
+from eddi.model.training.folds.cross_validation import CrossValidation, train_cross_validated
 from eddi.model.training.loop import OnProgress, train
 from eddi.model.training.preparation import PreparedTable
 from eddi.model.training.question_weights import QuestionWeights

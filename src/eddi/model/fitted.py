@@ -56,7 +56,7 @@ class FittedModel(LearnedAttributes):
         certificates: results of `eddi.certify`, for risk-controlled stopping.
         quality: how well each declared target is predicted, by name.
         ignored_variables: variables that predictions of a target do not use, by target; see
-            `training.selection`.
+            `training.folds.selection`.
         validation_rows: the rows that `fit` held out. Kept in memory only: model files contain no rows.
         folds: for cross-validated models, the network of each fold and the rows it did not see. Kept in
             memory only, and not pickled.
@@ -183,6 +183,15 @@ class FittedModel(LearnedAttributes):
         ignored = [frozenset(self.ignored_variables.get(name, ())) for name in names]
         return tuple(self.schema.positions(sorted(frozenset.intersection(*ignored))) if ignored else ())
 
+    def group_by_ignored(self, variables: Sequence[int]) -> list[list[int]]:
+        """The variables (positions) in groups whose predictions ignore the same variables."""
+        if not self.ignored_variables:
+            return [list(variables)] if len(variables) else []
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for variable in variables:
+            groups.setdefault(self.find_ignored([variable]), []).append(variable)
+        return list(groups.values())
+
     def relevant_evidence(self, evidence: Evidence, variables: Sequence[int]) -> Evidence:
         """What predictions of these variables (positions) use of the evidence."""
         ignored = self.find_ignored(variables)
@@ -264,15 +273,11 @@ class FittedModel(LearnedAttributes):
         return insert_observed(predictions, numbers[:, positions], evidence.observed[:, positions])
 
     def _summarise(self, evidence: Evidence, names: Sequence[str]) -> Predictions:
-        by_ignored: dict[tuple[int, ...], list[str]] = {}
-        for name in names:
-            by_ignored.setdefault(self.find_ignored([self.schema.position(name)]), []).append(name)
         parts: dict[str, Prediction] = {}
-        for group in by_ignored.values():
-            distributions = self.predictive_distributions(
-                evidence, variables=self.schema.positions(group)
-            )
-            parts |= summarise(distributions, self.schema, self.coding, group)
+        for group in self.group_by_ignored(self.schema.positions(names)):
+            own = [self.schema.names[variable] for variable in group]
+            distributions = self.predictive_distributions(evidence, variables=group)
+            parts |= summarise(distributions, self.schema, self.coding, own)
         return Predictions({name: parts[name] for name in names})
 
     def predictive_distributions(
@@ -339,7 +344,11 @@ class FittedModel(LearnedAttributes):
     def _draw_missing(self, evidence: Evidence, level: Tensor, random: torch.Generator) -> Tensor:
         """Complete rows in coded values [draws, rows, variables]."""
         if self.marginal_predictor is not None:
-            return sample_missing(self.marginal_predictor, *self.inputs(evidence), level)
+            targets = self.schema.positions(self.ignored_variables)
+            ignored = {target: self.find_ignored([target]) for target in targets}
+            return sample_missing(
+                self.marginal_predictor, *self.inputs(evidence), level, ignored=ignored
+            )
         noise = torch.randn((*level.shape[:2], self.network.latent), generator=random)
         posterior = self.posterior(self.code(evidence))
         outputs = self.network.decode(posterior.draw(noise.to(level.device)))

@@ -1,7 +1,7 @@
 """The attributes that an estimator and its fitted model share."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,37 @@ from eddi.model.certificate import Certificate, CertificateKey
 from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.training.checkpoint import Progress
+from eddi.model.training.summary import TrainingSummary
 from eddi.table.coding import Coding
 from eddi.table.schema import Schema
 
-if TYPE_CHECKING:
-    from eddi.model.fitted import FittedModel
+
+class LearnedModel(Protocol):
+    """What the attributes are read from."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def target(self) -> tuple[str, ...]: ...
+
+    @property
+    def coding(self) -> Coding: ...
+
+    @property
+    def recipe(self) -> Recipe: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def training(self) -> TrainingSummary: ...
+
+    @property
+    def certificates(self) -> dict[CertificateKey, Certificate]: ...
+
+    @property
+    def ignored_variables(self) -> dict[str, tuple[str, ...]]: ...
 
 
 class LearnedAttributes(ABC):
@@ -24,7 +50,7 @@ class LearnedAttributes(ABC):
     """
 
     @abstractmethod
-    def fitted(self) -> "FittedModel":
+    def fitted(self) -> LearnedModel:
         """The fitted model."""
 
     @property
@@ -64,7 +90,7 @@ class LearnedAttributes(ABC):
 
     @property
     def n_answers_(self) -> NDArray[np.float64]:
-        """How many rows tell about each variable and a target, beliefs included [variables]."""
+        """Training rows with a value of each variable and of a target, plus prior rows [variables]."""
         return self.fitted().training.count_answers(len(self.schema_.variables))
 
     @property

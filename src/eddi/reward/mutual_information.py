@@ -61,9 +61,15 @@ def mutual_information(
     """
     positions = model.schema.positions(dict.fromkeys(target))
     settings = EnumerationSettings(n_draws=n_draws, seed=seed)
-    if len(evidence) == 1 and not evidence.observed.any():
-        return first_rewards(model, positions, settings).clone()
-    return _rewards(model, evidence, positions, settings)
+    is_first = len(evidence) == 1 and not evidence.observed.any()
+    total: Tensor | None = None
+    for group in model.group_by_ignored(positions):
+        if is_first:
+            rewards = first_rewards(model, group, settings).clone()
+        else:
+            rewards = _rewards(model, evidence, group, settings)
+        total = rewards if total is None else total + rewards
+    return torch.zeros((len(evidence), len(model.schema.questions))) if total is None else total
 
 
 def first_rewards(model: NetworkModel, target: Sequence[int], settings: EnumerationSettings) -> Tensor:

@@ -31,11 +31,11 @@ ROUNDING = 1e-9  # of a sum of probabilities
 class Explore:
     """Another strategy that asks some questions at random.
 
-    A question is drawn with a probability proportional to exp(-sharpness * evidence), where the evidence is
-    that it is worse than the best one: the nats that its answer is expected to tell less, times the number
-    of answers behind this estimate. This is how a Bayesian weighs models by their likelihood. Before the
-    first answers, all questions are equally likely. Questions that were rarely asked stay likely, and those
-    that are clearly worse are given up.
+    A question is drawn with a probability proportional to exp(-sharpness * n * gap), where the gap is the
+    difference in expected information from the best question, in nats, and n the number of training rows
+    with an answer to it. This is softmax (Boltzmann) exploration whose inverse temperature grows with the
+    data, mixed with a uniform draw. Without data and stated relations, all questions are about equally
+    likely. Questions that were rarely asked stay likely, and those that are clearly worse are given up.
 
     Questions that are always asked are never dropped, and budgets hold. A random number of the interview
     and of the step decides, so a replay asks the same questions.
@@ -68,7 +68,7 @@ class Explore:
         return scores
 
     def probabilities(
-        self, best: NDArray[np.int64], candidates: Mask, evidence: Numbers | None = None
+        self, best: NDArray[np.int64], candidates: Mask, nats_against: Numbers | None = None
     ) -> Numbers:
         """The probability of each question to be asked next [rows, questions].
 
@@ -77,20 +77,20 @@ class Explore:
         Args:
             best: the question without exploration [rows]; -1 if the interview ends.
             candidates: questions that may be asked at random [rows, questions].
-            evidence: that each candidate is worse than the best one, in nats [rows, questions]; None if it is
-                not known.
+            nats_against: evidence that each candidate is worse than the best one [rows, questions]; None if
+                it is not known.
         """
         sure = choose_surely(best, candidates.shape[1])
         uniform = np.where(candidates.any(1, keepdims=True), _normalise(candidates), sure)
-        drawn = self.share * uniform + (1 - self.share) * self._draw(sure, candidates, evidence)
+        drawn = self.share * uniform + (1 - self.share) * self._draw(sure, candidates, nats_against)
         return np.asarray(np.where(best >= 0, 1.0, self.continuation)[:, None] * drawn)
 
-    def _draw(self, sure: Numbers, candidates: Mask, evidence: Numbers | None) -> Numbers:
+    def _draw(self, sure: Numbers, candidates: Mask, nats_against: Numbers | None) -> Numbers:
         """The probabilities besides the share: the best question's, or those of all candidates."""
         is_over = ~sure.any(1, keepdims=True)
-        if evidence is None or math.isinf(self.sharpness):
+        if nats_against is None or math.isinf(self.sharpness):
             return np.where(is_over, _normalise(candidates), sure)
-        weights = np.where(candidates, np.exp(-self.sharpness * evidence), 0.0)
+        weights = np.where(candidates, np.exp(-self.sharpness * nats_against), 0.0)
         is_candidate = (candidates & (sure > 0)).any(1, keepdims=True)  # a deferred question is none
         return np.where(is_over | is_candidate, _normalise(weights), sure)
 
@@ -125,6 +125,11 @@ class Exploration:
             StrategyError: a setting is unknown, or its value is not valid.
         """
         names = [setting.name for setting in fields(cls)]
+        if "half_after" in document:
+            raise StrategyError(
+                "there is no setting of exploration 'half_after' any more: questions that are worse are "
+                "given up as answers to them arrive. Remove it and 'share', or set 'sharpness'."
+            )
         for name, value in document.items():
             if name not in names:
                 hint = suggest_name(name, names)

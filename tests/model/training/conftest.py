@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from eddi.model.training import batched_training, batches, cross_validation, loop
+from eddi.model.training import batched_training, batches, loop
+from eddi.model.training.folds import cross_validation
 
 
 def shorten_rounds(set_attribute: Callable[[object, str, int], None]) -> None:

@@ -188,7 +188,7 @@ def _build_model(version: int, members: Mapping[str, bytes], device: str) -> Fit
         certificates={certificate.key: certificate for certificate in certificates},
         quality={measured.target: measured for measured in quality},
         ignored_variables={
-            name: tuple(others) for name, others in metadata["ignored_variables"].items()
+            name: _parse_names(others) for name, others in metadata["ignored_variables"].items()
         },
     )
     _check_model(model)
@@ -202,6 +202,12 @@ def _check_model(model: FittedModel) -> None:
     check_counts(model)
     check_names(model)
     check_predictions(model)
+
+
+def _parse_names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TypeError("ignored_variables must have a list of names for each target.")
+    return tuple(value)
 
 
 def _as_tuple(value: Any) -> Any:

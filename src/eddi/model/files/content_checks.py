@@ -155,15 +155,16 @@ def check_counts(model: FittedModel) -> None:
 
 
 def check_names(model: FittedModel) -> None:
-    """Raise an error if a target, certificate or quality is about a variable that the schema lacks."""
+    """Raise an error if something in the file is about a variable that the schema lacks."""
     certified = [name for certificate in model.certificates.values() for name in certificate.target]
     for name in (*certified, *model.quality):
         if name not in model.schema.names:
             raise ValueError(f"the file describes results for {name[:80]!r}, which is not a variable.")
     for target, ignored in model.ignored_variables.items():
+        has_marginals = target in model.target and model.network.marginals is not None
         for name in ignored:
-            if target not in model.target or name not in model.schema.names or name in model.target:
-                raise ValueError(f"predictions of {target[:80]!r} cannot ignore {name[:80]!r}.")
+            if not has_marginals or name not in model.schema.names or name in model.target:
+                raise ValueError(f"predictions of {target[:80]!r} cannot ignore {str(name)[:80]!r}.")
 
 
 def check_predictions(model: FittedModel) -> None:

@@ -73,8 +73,16 @@ def _migrate_9(data: ModelData) -> ModelData:
 
 
 def _migrate_10(data: ModelData) -> ModelData:
-    """Format 11 has variables that predictions of a target ignore; before, all were used."""
-    return ModelData({**data.metadata, "ignored_variables": {}}, data.weights)
+    """Format 11 has variables that predictions of a target ignore; before, all were used.
+
+    Exploration has no schedule any more: settings with one are replaced by the present default.
+    """
+    schema = dict(data.metadata.get("schema", {}))
+    exploration = schema.get("exploration")
+    if isinstance(exploration, dict) and "half_after" in exploration:
+        old = ("half_after", "share")
+        schema["exploration"] = {key: value for key, value in exploration.items() if key not in old}
+    return ModelData({**data.metadata, "schema": schema, "ignored_variables": {}}, data.weights)
 
 
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6

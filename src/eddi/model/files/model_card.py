@@ -96,7 +96,10 @@ def _ignored(model: FittedModel) -> str:
     ]
     if not lines:
         return ""
-    reason = "Answers to these variables made predictions of held-out rows no better.\n\n"
+    reason = (
+        "Answers to these variables made predictions of held-out rows no better. The quality above is "
+        "measured on the same rows, so it is slightly optimistic.\n\n"
+    )
     return "## Ignored variables\n\n" + reason + "".join(lines)
 
 

@@ -169,7 +169,7 @@ class QuantitySupport:
     more than MAX_VARIANCE_RATIO times the predicted variance (MAX_RATIO_WITH_TIES if an atom is a single
     value). Otherwise atoms are better, because their distribution can have any shape. If few values are far
     from all others, the predicted variance is too small even without evidence, where the atoms are the
-    values of the table. The ratio is therefore relative to that without evidence.
+    values of the table. The limit is therefore multiplied by the ratio without evidence, if that is above 1.
     """
 
     def __init__(

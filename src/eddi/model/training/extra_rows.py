@@ -38,11 +38,11 @@ class ExtraRows:
     related: tuple[int, ...] = ()
 
     def complete(self, table: Evidence, targets: Sequence[int] = ()) -> "ExtraRows":
-        """Rows of a table with a target, whose missing values are drawn from beliefs.
+        """Replace each prior row by a table row with a known target; impute what it lacks from prior rows.
 
-        A question that nobody was asked has values in rows of beliefs alone. If these were drawn as a whole,
-        a network would learn that its answer marks a row in which nothing tells about the target. So they
-        keep what is known of a row of the table. Rows that are not drawn from beliefs stay as they are.
+        A question that nobody was asked has values in prior rows alone, where nothing tells about the target
+        unless a relation is stated. A network would learn that such an answer identifies a prior row. The
+        factor model is fitted to prior rows as drawn. Rows that are not drawn from beliefs stay as they are.
         """
         is_usable = table.observed[:, list(targets)].any(1) if targets else np.ones(len(table), bool)
         if not self.is_prior or not is_usable.any():

@@ -63,10 +63,10 @@ def train(
     context = DistributedContext.from_environment(device)
     split = (evidence, held_out) if held_out is not None else split_validation(evidence, recipe, seed)
     training_rows, validation_rows = split
-    extra = extra and extra.complete(first_window(training_rows), targets)
     make_validation = partial(Validation.if_any, validation_rows, recipe, seed=seed, targets=targets)
     if not is_warm:
         _fit_factors(network, training_rows, extra, make_validation(device=CPU))
+    extra = extra and extra.complete(first_window(training_rows), targets)
     network.build_factor_head()
     network.to(device)
     weights = FlatWeights(network, recipe)

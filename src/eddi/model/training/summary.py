@@ -23,7 +23,7 @@ class TrainingSummary:
     n_answers: tuple[int, ...] = ()  # to each variable, in rows with a known target; empty if not known
 
     def count_answers(self, n_variables: int) -> NDArray[np.float64]:
-        """How many rows tell about each variable and a target [variables].
+        """Number of training rows with a value of each variable and of a target, plus prior rows [variables].
 
         Those of the table that have both, and those that the beliefs of the schema count as. A model file
         without these numbers counts all rows of its table.

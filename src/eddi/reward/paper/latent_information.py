@@ -42,6 +42,7 @@ def latent_information(
     target.
     """
     positions = model.schema.positions(dict.fromkeys(target))
+    evidence = model.relevant_evidence(evidence, positions)
     for backend in _backends(model):
         rewards = backend.rewards(evidence, positions, n_draws=n_draws, seed=seed)
         if rewards is not None:

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from eddi import Interview, PartialVAE, load, simulate
 from eddi.model.files.model_card import model_card
 from eddi.model.recipe import DEFAULT
-from eddi.model.training.selection import MAX_SELECTION_ROWS
+from eddi.model.training.folds import selection
+from eddi.model.training.folds.selection import MAX_SELECTION_ROWS
 from eddi.strategy import Information, Lookahead
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=3)
@@ -59,10 +61,28 @@ def test_the_only_informative_variable_is_always_used(target):
     assert "x" not in fit(draw_table(seed=1, target=target)).ignored_variables_.get("y", ())
 
 
-def test_a_target_that_nothing_predicts_keeps_one_variable():
-    random = np.random.default_rng(3)
-    ignored = fit(draw_table(target=lambda x: random.normal(size=len(x)))).ignored_variables_["y"]
-    assert len(ignored) < len(NOISE) + 2
+@pytest.mark.parametrize(("score_without", "expected"), [(1.0, [4, 7]), (-1.0, [])])
+def test_one_variable_is_always_used_and_nothing_is_ignored_unless_that_is_better(
+    monkeypatch, score_without, expected
+):
+    gains = torch.tensor([[-1.0, -0.1, -1.0], [-1.1, -0.2, -1.2]]).repeat(10, 1)
+    scores = {True: score_without, False: 0.0}
+    monkeypatch.setattr(selection, "_gains", lambda *_: gains)
+    monkeypatch.setattr(selection, "_mean_score", lambda _, __, ignored: scores[bool(ignored)])
+    assert selection.find_ignored_variables([None], 0, [4, 5, 7]) == expected
+
+
+def test_copies_of_the_only_informative_variable_are_not_all_ignored():
+    table = draw_table()
+    random = np.random.default_rng(4)
+    copies = {f"copy{n}": table["x"] + 0.2 * random.normal(size=50) for n in range(6)}
+    ignored = fit({**copies, **table}).ignored_variables_.get("y", ())
+    assert not {"x", *copies} <= set(ignored)
+
+
+def test_targets_alone_ignore_nothing():
+    table = {"x": draw_table()["x"], "y": draw_table()["y"]}
+    assert fit(table, target=["x", "y"], max_steps=20).ignored_variables_ == {}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +130,11 @@ def test_imputed_values_and_densities_of_the_target_agree_with_its_predictions(i
     np.testing.assert_allclose(*densities, rtol=1e-5)
 
 
-@pytest.mark.parametrize("strategy", [Information(), Lookahead()], ids=["information", "lookahead"])
+@pytest.mark.parametrize(
+    "strategy",
+    [Information(), Information(reward="latent"), Lookahead()],
+    ids=["information", "latent", "lookahead"],
+)
 @pytest.mark.parametrize("n_rows", [1, 3])
 def test_a_question_about_an_ignored_variable_has_no_score(ignoring, strategy, n_rows):
     evidence = read(ignoring, {"x": [0.5] * n_rows, NOISE[0]: [2.0] * n_rows})
@@ -118,6 +142,24 @@ def test_a_question_about_an_ignored_variable_has_no_score(ignoring, strategy, n
     names = [question.name for question in ignoring.schema.questions]
     assert (scores[:, names.index(NOISE[1])] == 0).all()
     assert (scores[:, names.index(NOISE[2])] > 0).all()
+
+
+def test_rewards_about_two_targets_ignore_what_each_of_them_ignores(ignoring):
+    evidence = read(ignoring, {"x": [0.5, -0.5], NOISE[0]: [2.0, 2.0]})
+    both, first, second = (
+        Information().score(ignoring, evidence, target) for target in (["y", "copy"], ["y"], ["copy"])
+    )
+    asked = [question.name for question in ignoring.schema.questions].index(NOISE[3])
+    torch.testing.assert_close(both[:, asked], first[:, asked] + second[:, asked])
+
+
+def test_drawn_values_of_the_target_do_not_depend_on_ignored_answers(ignoring):
+    rows = [{"x": [0.5], NOISE[0]: [value]} for value in (-2.0, 2.0)]
+    place = ignoring.schema.position("y")
+    low, high = (ignoring.draw_tables(read(ignoring, row), 200, seed=0)[:, 0] for row in rows)
+    assert low[:, place].mean() == pytest.approx(high[:, place].mean(), abs=0.1)
+    copy = ignoring.schema.position("copy")
+    assert low[:, copy].mean() + 1 < high[:, copy].mean()
 
 
 def test_an_interview_asks_ignored_variables_last(ignoring):

@@ -9,7 +9,7 @@ import torch
 from eddi import PartialVAE
 from eddi.errors import TrainingError
 from eddi.model.recipe import DEFAULT, MIN_HOLD_OUT_ROWS, adapt_to_rows, is_cross_validated
-from eddi.model.training.cross_validation import split_folds
+from eddi.model.training.folds.cross_validation import split_folds
 
 SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=2)
 

@@ -27,8 +27,12 @@ from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
+from eddi.model.training.folds.selection import (
+    MAX_SELECTION_ROWS,
+    HeldOutRows,
+    find_ignored_variables,
+)
 from eddi.model.training.loop import OnProgress, advance
-from eddi.model.training.selection import MAX_SELECTION_ROWS, find_ignored_variables
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation, choose_shrinkage
 from eddi.table.evidence import Evidence
@@ -76,14 +80,13 @@ def train_cross_validated(
     folds = _make_folds(network, evidence, recipe, seed, targets)
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
-    extras = [extra and extra.complete(rows, targets) for rows in training_rows]
-    _fit_factors(networks, training_rows, folds, extras)
+    _fit_factors(networks, training_rows, folds, extra)
     make_sampler = partial(
         BatchSampler, recipe=recipe, n_latent=network.latent, targets=targets, device=CPU
     )
     samplers = [
-        make_sampler(rows, seed=mix_seed(seed, -i), extra=own)
-        for i, (rows, own) in enumerate(zip(training_rows, extras, strict=True))
+        make_sampler(rows, seed=mix_seed(seed, -i), extra=extra and extra.complete(rows, targets))
+        for i, rows in enumerate(training_rows)
     ]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
@@ -108,11 +111,11 @@ def train_cross_validated(
     if writable:
         writable.save(weights, state)
     weights.use_best()
-    is_selected = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
-    ignored = _select_variables(folds, targets) if is_selected else {}
-    _calibrate(network, folds, ignored)
+    has_few_rows = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
+    result = CrossValidation(folds, _select_variables(folds, targets) if has_few_rows else {})
+    _calibrate(network, folds, result.ignored)
     if on_result:
-        on_result(CrossValidation(folds, ignored))
+        on_result(result)
     network.to(device)
     return state.history
 
@@ -135,7 +138,7 @@ def _fit_factors(
     networks: Sequence[Network],
     training_rows: Sequence[Evidence],
     folds: Sequence[Fold],
-    extras: Sequence[ExtraRows | None],
+    extra: ExtraRows | None,
 ) -> None:
     """Fit all factors, with the shrinkage that predicts the folds best. They are not trained.
 
@@ -144,8 +147,8 @@ def _fit_factors(
     for network in networks:
         if network.set_encoder.factors is not None:
             network.set_encoder.factors.freeze()
-    runs = zip(networks, training_rows, extras, strict=True)
-    fits = [network.fit_factors(*weigh_rows(rows, extra)) for network, rows, extra in runs]
+    pairs = zip(networks, training_rows, strict=True)
+    fits = [network.fit_factors(*weigh_rows(rows, extra)) for network, rows in pairs]
     choose_shrinkage(fits, [None, *(fold.validation for fold in folds)])
 
 
@@ -162,10 +165,10 @@ def _select_variables(folds: Sequence[Fold], targets: Sequence[int]) -> dict[int
     A survival target has none: its regression has a penalty of its own.
     """
     network = folds[0].network
-    if network.marginals is None:
+    if network.marginals is None or len(targets) == len(network.specs):
         return {}
     candidates = [place for place in range(len(network.specs)) if place not in targets]
-    held_out = [(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
+    held_out = [HeldOutRows(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
     return {
         target: ignored
         for target in targets

@@ -1,0 +1,1 @@
+"""Cross-validation of small tables: training with folds, and what the folds select."""
