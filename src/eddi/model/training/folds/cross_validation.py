@@ -81,12 +81,11 @@ def train_cross_validated(
     networks = [network, *(fold.network for fold in folds)]
     training_rows = [evidence, *(fold.training_rows for fold in folds)]
     _fit_factors(networks, training_rows, folds, extra)
-    make_sampler = partial(
-        BatchSampler, recipe=recipe, n_latent=network.latent, targets=targets, device=CPU
-    )
+    make_sampler = partial(BatchSampler, recipe=recipe, n_latent=network.latent, device=CPU)
     samplers = [
-        make_sampler(rows, seed=mix_seed(seed, -i), extra=extra and extra.complete(rows, targets))
+        make_sampler(rows, targets=targets, seed=mix_seed(seed, -i), extra=own)
         for i, rows in enumerate(training_rows)
+        for own in [extra and extra.complete(rows, targets)]
     ]
     weights = StackedWeights(networks, recipe)
     state = checkpoint.restore(weights) if checkpoint else TrainingState()
@@ -111,11 +110,11 @@ def train_cross_validated(
     if writable:
         writable.save(weights, state)
     weights.use_best()
-    has_few_rows = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
-    result = CrossValidation(folds, _select_variables(folds, targets) if has_few_rows else {})
-    _calibrate(network, folds, result.ignored)
+    is_small = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
+    ignored = _select_variables(folds, targets) if is_small else {}
+    _calibrate(network, folds, ignored)
     if on_result:
-        on_result(result)
+        on_result(CrossValidation(folds, ignored))
     network.to(device)
     return state.history
 
