@@ -242,6 +242,7 @@ def test_the_settings_of_exploration_are_plain_numbers():
         ({"sharpness": 0}, "exploration: sharpness must be above 0, got 0"),
         ({"shares": 0.1}, "there is no setting of exploration 'shares'.*Did you mean 'share'"),
         ({"share": "half"}, "exploration: share must be a number, got 'half'"),
+        ({"share": 1.0, "half_after": 20}, "no setting of exploration 'half_after' any more.*Remove it"),
     ],
 )
 def test_settings_that_are_not_valid_are_explained(document, message):

@@ -129,6 +129,10 @@ def test_absurd_layers_are_refused(load, hidden):
         ("fingerprint", 3),
         ("named_columns", "yes"),
         ("warnings", [{}]),
+        ("ignored_variables", {"pain": "age"}),
+        ("ignored_variables", {"pain": [1]}),
+        ("ignored_variables", {"nobody": ["age"]}),
+        ("ignored_variables", {"pain": ["nobody"]}),
         (
             "history",
             [{"step": "1", "max_steps": 1, "loss": 1, "validation": None, "best": 1, "seconds": 1}],

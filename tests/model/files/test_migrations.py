@@ -38,6 +38,13 @@ def test_a_file_without_certificates_has_none_after_the_migration():
     assert metadata["certificates"] == []
 
 
+def test_old_files_ignore_no_variable_and_explore_as_models_do_now():
+    old = {"half_after": 20, "share": 1.0, "continuation": 0.5}
+    new = migrate(ModelData({"schema": {"exploration": old}}, {}), 10).metadata
+    assert new["ignored_variables"] == {}
+    assert new["schema"] == {"exploration": {"continuation": 0.5}}
+
+
 def test_recipes_of_old_files_have_neither_factors_nor_cross_validation():
     recipe = migrate(ModelData({"recipe": {"latent": 4}}, {}), 6).metadata["recipe"]
     assert recipe == {"latent": 4, "set_encoder": "pnp", "factors": 0, "folds": 0}
