@@ -82,6 +82,8 @@ def test_the_report_has_warnings_and_the_quality_on_test_rows(tmp_path: Path) ->
     assert "always guessing the most frequent class" in messages
     report = json.loads(result.stdout)
     assert report["rows"] == 90
+    is_ignored = "'z' did not improve predictions of held-out rows: ignored." in messages
+    assert report["ignored_variables"] == ({"ill": ["z"]} if is_ignored else {})
     assert (report["quality"][0]["n_rows"], report["quality"][0]["source"]) == (30, "test rows")
     # Parsed by Python: the parser of older versions of pandas loses the last digit.
     held_out = pd.read_csv(tmp_path / "m.test.csv", dtype=str).astype({"x": float, "z": float})

@@ -13,6 +13,7 @@ import typer
 from eddi.cli import terminal
 from eddi.cli.errors import EXIT_INTERRUPTED, check_writable
 from eddi.cli.options import Json, Seed, Targets, single_or_list
+from eddi.table.text import format_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -249,6 +250,9 @@ def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
     )
     for name, quality in model.fitted().quality.items():
         terminal.print_message(f"{name}: {' '.join(quality.describe())}")
+    for name, ignored in model.ignored_variables_.items():
+        names = format_names(ignored)
+        terminal.print_message(f"{name}: {names} did not improve predictions of held-out rows: ignored.")
     if json:
         report = {
             "model": str(output),
@@ -260,6 +264,7 @@ def _print_report(model: "PartialVAE", output: Path, *, json: bool) -> None:
             "seconds": round(last.seconds, 3),
             "score": last.best,
             "quality": [quality.to_document() for quality in model.fitted().quality.values()],
+            "ignored_variables": {name: list(names) for name, names in model.ignored_variables_.items()},
             "warnings": list(model.fitted().training.warnings),
         }
         terminal.print_data(terminal.to_json(report))
