@@ -45,13 +45,16 @@ def sample_missing(
         complete[..., step] = torch.where(missing[:, step] > 0, drawn, complete[..., step])
         terms = frozen.term(drawn, step) * missing[:, step, None]  # [draws, rows, n, width]
         code = code + terms.sum(-2)
+    known = torch.ones_like(observed)
+    known[:, list(ignored)] = observed[:, list(ignored)]
     for variable, others in ignored.items():
-        used = torch.ones_like(observed)
-        used[:, [variable, *others]] = 0
+        used = known.clone()
+        used[:, list(others)] = 0
         head = predictor.target_head([variable])
         own_code = frozen.code(
             (complete * used).flatten(0, 1), used.expand_as(complete).flatten(0, 1)
         ).view(*level.shape[:2], -1)
         drawn = head.heads.quantile(head(frozen.features(own_code)), level[..., [variable]])[..., 0]
         complete[..., variable] = torch.where(missing[:, variable] > 0, drawn, complete[..., variable])
+        known[:, variable] = 1
     return complete

@@ -155,7 +155,7 @@ class Validation:
         """
         affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
         batch = self._mask_rows(int(share * max(affordable, MAX_VALIDATION_ROWS)))
-        return CalibrationData.from_batch(network, batch, len(self._evidence), ignored=ignored or {})
+        return CalibrationData.from_batch(network, batch, len(self._evidence), ignored=ignored)
 
     @torch.no_grad()
     def score(self, network: Network) -> float | None:

@@ -162,6 +162,15 @@ def test_drawn_values_of_the_target_do_not_depend_on_ignored_answers(ignoring):
     assert np.ptp(low[:, place]) > 0.1
 
 
+def test_targets_that_ignore_variables_are_drawn_together(ignoring):
+    both = replace(ignoring, target=("x", "y"), ignored_variables={"x": NOISE[:1], "y": NOISE[:2]})
+    row = read(both, {"copy": [0.0]})
+    drawn = both.draw_tables(row, 400, seed=0)[:, 0]
+    x, y = (drawn[:, both.schema.position(name)] for name in ("x", "y"))
+    assert np.corrcoef(x, y)[0, 1] > 0.8
+    assert x.std() == pytest.approx(both.predict_evidence(row, ["x"])["x"].sd[0], rel=0.15)
+
+
 def test_an_interview_asks_ignored_variables_last(ignoring):
     curves = simulate(ignoring, draw_table(5, seed=2), "y")
     asked = np.array(curves.questions)[curves.order]
