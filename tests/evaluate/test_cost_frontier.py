@@ -9,11 +9,11 @@ from eddi.evaluate.cost_frontier import simulate_prices
 
 @pytest.fixture(scope="module")
 def frontier(model, people):
-    return simulate_prices(model, people(60, seed=9, missing=0.0), "stage", prices=(1e3, 0.05, 0.0))
+    return simulate_prices(model, people(60, seed=9, missing=0.0), "stage", prices=(1e3, 0.02, 0.0))
 
 
 def test_a_higher_price_lowers_the_cost(frontier):
-    assert frontier.prices == (0.0, 0.05, 1e3)
+    assert frontier.prices == (0.0, 0.02, 1e3)
     assert frontier.cost[0] > frontier.cost[1] > frontier.cost[2] == 0
     assert np.array_equal(frontier.n_asked, frontier.cost)  # every question costs 1
     assert frontier.n_asked[0] <= 7

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.distributions import Normal, kl_divergence
 
 from eddi.model.cache import Cache
 from eddi.model.inference.answer_support import (
@@ -14,6 +15,7 @@ from eddi.model.inference.answer_support import (
     N_POINTS,
     normal_levels,
 )
+from eddi.model.network.heteroscedastic import HeteroscedasticGaussian
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.reward.paper.options import MAX_LEVELS
@@ -81,7 +83,7 @@ def naive_latent_reward(model, row, target, question):
 
 
 def naive_target_reward(model, row, target, question):
-    """The expected divergence of the marginal predictions as a loop over possible answers."""
+    """The mutual information of the answer and the marginal predictions, as a loop over possible answers."""
     marginals = model.network.marginals
 
     def predict(evidence):
@@ -90,16 +92,33 @@ def naive_target_reward(model, row, target, question):
         return predicted_outputs(model.network, model.network.features(code))
 
     before = predict(row)
+    answers = possible_answers(model, row, question)
+    weights = torch.tensor([probability for _, probability in answers])
+    after = torch.cat([predict(reveal(row, answer)) for answer, _ in answers])
     total = 0.0
-    for answer, probability in possible_answers(model, row, question):
-        after = predict(reveal(row, answer))
-        for variable in target:
-            if not row.observed[0, variable]:
-                head, place = marginals.head_of(variable)
-                own = head.outputs
-                divergence = head.likelihood.kl(after[:, own], before[:, own])
-                total += probability * float(divergence[0, place])
+    for variable in target:
+        if not row.observed[0, variable]:
+            head, place = marginals.head_of(variable)
+            own, own_before = after[:, head.outputs], before[:, head.outputs]
+            nats = weights @ head.likelihood.kl(own, own_before)[:, place]
+            if len(question) == 1:
+                nats -= naive_disagreement(head.likelihood, own, own_before, weights)[place]
+            total += float(nats)
     return total
+
+
+def naive_disagreement(likelihood, after, before, weights):
+    """KL(mean prediction || present one) of each variable; answers that are drawn have none."""
+    if likelihood.has_levels:
+        mean = (weights[:, None, None] * likelihood.probabilities(after)).sum(0)  # [variables, levels]
+        present = likelihood.probabilities(before)[0]
+        return torch.where(present > 1e-9, mean * (mean / present).log(), 0.0).sum(-1)
+    if not isinstance(likelihood, HeteroscedasticGaussian):  # of counts, it is taken to be 0
+        return torch.zeros(likelihood.n_variables)
+    (means, sds), (mean, sd) = likelihood.mean_and_sd(after), likelihood.mean_and_sd(before)
+    mixed = weights @ means
+    mixed_sd = (weights @ (sds.square() + (means - mixed).square())).sqrt()
+    return kl_divergence(Normal(mixed, mixed_sd), Normal(mean[0], sd[0]))
 
 
 def predicted_outputs(network, features):

@@ -57,12 +57,14 @@ def predict_probabilities(model, answers, name):
 
 
 def reward_by_hand(model, answers, question):
-    before = predict_probabilities(model, answers, "differ")
-    total = 0.0
-    for answer, probability in enumerate(predict_probabilities(model, answers, question)):
-        after = predict_probabilities(model, {**answers, question: answer}, "differ")
-        total += probability * (after * np.log(after / before)).sum()
-    return total
+    probabilities = predict_probabilities(model, answers, question)
+    after = np.array(
+        [
+            predict_probabilities(model, {**answers, question: answer}, "differ")
+            for answer in range(len(probabilities))
+        ]
+    )
+    return float(probabilities @ (after * np.log(after / (probabilities @ after))).sum(1))
 
 
 def gain_by_hand(model, answers, question):

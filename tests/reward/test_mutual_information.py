@@ -53,15 +53,16 @@ def test_the_reward_of_a_variable_with_levels_is_the_mutual_information_of_the_p
 ):
     evidence = fitted.evidence(people(5, 4)).hide(fitted.schema.positions([target, question]))
     rewards = mutual_information(fitted, evidence, [target], n_draws=10, seed=0)
-    before = predict_probabilities(fitted, evidence, target)
     answers = predict_probabilities(fitted, evidence, question)
     position = fitted.schema.position(question)
-    expected = torch.zeros(len(evidence), dtype=torch.float64)
+    predictions = []
     for level in range(answers.shape[1]):
         values, observed = evidence.values.copy(), evidence.observed.copy()
         values[:, position], observed[:, position] = level, True
-        after = predict_probabilities(fitted, Evidence(values, observed), target)
-        expected += answers[:, level] * (after * (after / before).log()).sum(-1)
+        predictions.append(predict_probabilities(fitted, Evidence(values, observed), target))
+    joint = answers[..., None] * torch.stack(predictions, dim=1)  # [rows, answers, levels of the target]
+    independent = joint.sum(1, keepdim=True) * joint.sum(2, keepdim=True)
+    expected = (joint * (joint / independent).log()).sum((1, 2))
     place = [q.name for q in fitted.schema.questions].index(question)
     torch.testing.assert_close(rewards[:, place].double(), expected, rtol=1e-3, atol=1e-5)
 

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from eddi.model.base import NetworkModel
 from eddi.model.network.atoms import N_ATOMS
+from eddi.reward.candidate_answers import CandidateAnswers
 from eddi.reward.mutual_information import (
-    CandidateAnswers,
     EnumerationSettings,
     RewardContext,
     empty_row,

@@ -1,10 +1,22 @@
 """The default reward: mutual information of an answer and the target.
 
-R(i, x_O) = sum over answers a of p(x_i = a | x_O) KL[p(x_phi | x_i = a, x_O) || p(x_phi | x_O)]
+R(i, x_O) = sum over answers a of p(x_i = a | x_O) KL[p(x_phi | x_i = a, x_O) || m(x_phi)]
+m(x_phi)  = sum over answers a of p(x_i = a | x_O) p(x_phi | x_i = a, x_O)
 
 (Lindley 1956), with the marginal predictions of the model. It is never negative. It has no Monte Carlo
 error, because answers are enumerated, except those of questions that reveal several variables at once,
 which are drawn.
+
+In a joint distribution, the mean prediction m is the present one, p(x_phi | x_O). Learned marginal
+predictions agree with this only approximately. The divergence from the present prediction would count the
+disagreement as information:
+
+R(i, x_O) = sum over a of p(x_i = a | x_O) KL[p(x_phi | x_i = a, x_O) || p(x_phi | x_O)]
+            - KL[m(x_phi) || p(x_phi | x_O)]
+
+which is how it is computed. The mean prediction of a real variable is taken to be normal, with the moments
+of m. That of a count is taken to be the present one, and so is that of answers that are drawn: a mean of
+few draws differs from the present prediction by chance.
 """
 
 import weakref
@@ -25,8 +37,9 @@ from eddi.model.inference.support_head import SupportOutputs
 from eddi.model.inference.traced import TracedFunction
 from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.atoms import N_ATOMS
-from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, FactorUpdates
+from eddi.model.network.factors.factor_model import FactorPosterior, FactorUpdates
 from eddi.model.network.features import Features
+from eddi.reward.candidate_answers import CandidateAnswers
 from eddi.reward.candidates import CandidateCells, CandidatePairs, RevealedVariables
 from eddi.reward.enumeration import AnswerColumns, EnumeratedAnswers
 from eddi.reward.fused.captured_rewards import CapturedRewards
@@ -157,39 +170,6 @@ def _find_captured(
 
 
 @dataclass(frozen=True)
-class CandidateAnswers:
-    """Possible answers of some rows to their open questions.
-
-    An answer that reveals one variable has its value; one that reveals several has its term of the code.
-    """
-
-    rows: Tensor  # [answers]
-    questions: Tensor  # [answers]
-    probabilities: Tensor  # [answers], summing to 1 for each row and question
-    values: Tensor | None = None  # [answers] coded
-    variables: Tensor | None = None  # [answers]
-    first_terms: Tensor | None = None  # [answers, width] what each adds to the output of the first layer
-    factors: FactorMoments | None = None  # after each answer
-    code_terms: Tensor | None = None  # [answers, code width]
-
-    def where(self, mask: Tensor) -> "CandidateAnswers":
-        """The answers selected by ``mask``, without what they add to the network's layers."""
-        names = ("rows", "questions", "probabilities", "values", "variables", "code_terms")
-        parts = {name: getattr(self, name) for name in names}
-        return CandidateAnswers(**{name: part[mask] for name, part in parts.items() if part is not None})
-
-    def gather_rows(self, by_row: Tensor) -> Tensor:
-        """The entry of each answer's row [answers, ...]; not copied if there is a single row."""
-        return by_row if len(by_row) == 1 else by_row.index_select(0, self.rows)
-
-    def add_expectation(self, values: Tensor, total: Tensor) -> None:
-        """Add the expectation over answers of ``values`` [answers] to ``total`` [rows, questions]."""
-        is_single = len(total) == 1
-        index = self.questions if is_single else self.rows * total.shape[1] + self.questions
-        total.view(-1).index_add_(0, index, values * self.probabilities)
-
-
-@dataclass(frozen=True)
 class RewardContext:
     """Rows before an answer: their evidence and the features that follow from it."""
 
@@ -272,29 +252,39 @@ class RewardContext:
         return self._expected_information(self._enumerate_answers(is_open, settings))
 
     def _expected_information(self, candidates: Iterable[CandidateAnswers]) -> Tensor:
-        rewards = self.first_layer.new_zeros((len(self.first_layer), len(self.model.schema.questions)))
-        rows = self.target_head.rows
-        before = self._support_outputs.by_output.index_select(1, rows)  # [rows, outputs of the target]
+        head, shape = self.target_head, (len(self.first_layer), len(self.model.schema.questions))
+        rewards = self.first_layer.new_zeros(shape)
+        before = self._support_outputs.by_output.index_select(1, head.rows)  # [rows, outputs of target]
+        mean_changes: list[Tensor] = []  # [rows, questions, variables, changes] for each head
         for answers in candidates:
-            after = self.target_head(self.features_after(answers))
-            answers.add_expectation(self._information(answers, after, before), rewards)
-        return rewards
+            after, own_before = head(self.features_after(answers)), answers.gather_rows(before)
+            nats = head.kl_by_variable(after, own_before)  # [answers, target]
+            answers.add_expectation(self._sum_unobserved(nats, answers), rewards)
+            if not answers.is_drawn:
+                changes = head.change(after, own_before)
+                mean_changes = mean_changes or [c.new_zeros((*shape, *c.shape[1:])) for c in changes]
+                for change, mean in zip(changes, mean_changes, strict=True):
+                    answers.add_expectation(change, mean)
+        if not mean_changes:
+            return rewards
+        disagreement = head.mean_kl(mean_changes, before[:, None])  # [rows, questions, target]
+        return (rewards - self._sum_unobserved(disagreement)).clamp_min(0)  # rounding
 
     @cached_property
     def _support_outputs(self) -> SupportOutputs:
         """The outputs for all variables and atoms, before the answer."""
         return self.predictor.support_head(self.features)
 
-    def _information(self, answers: CandidateAnswers, after: Tensor, before: Tensor) -> Tensor:
-        """Information of each answer about the unobserved target variables, in nats [answers]."""
-        before = answers.gather_rows(before)
+    def _sum_unobserved(self, nats: Tensor, answers: CandidateAnswers | None = None) -> Tensor:
+        """Sum over the unobserved target variables, the last dimension, of rows or of their answers."""
         observed = self.observed[:, self.target]  # [rows, target]
         if not observed.any():
-            return self.target_head.kl(after, before)
+            return nats.squeeze(-1) if nats.shape[-1] == 1 else nats.sum(-1)
         order = self.target_head.order.cpu().numpy()
         unobserved = self._to_device((~observed[:, order]).astype(np.int64))
-        nats = self.target_head.kl_by_variable(after, before)  # [answers, target]
-        return (nats * answers.gather_rows(unobserved)).sum(-1)
+        return (
+            nats * (unobserved[:, None] if answers is None else answers.gather_rows(unobserved))
+        ).sum(-1)
 
     def candidate_answers(self, settings: EnumerationSettings) -> Iterator[CandidateAnswers]:
         """The possible answers to all open questions, in batches."""

@@ -33,3 +33,8 @@ def test_the_numbers_of_all_tensors_count():
 def test_tensors_within_the_limit_are_created():
     with AllocationLimit(1_000):
         assert torch.zeros(30, 30).shape == (30, 30)
+
+
+def test_the_values_of_a_tensor_are_not_taken_for_its_shape():
+    with AllocationLimit(1_000):
+        assert torch.tensor(list(range(1, 60))).sum() == 1770

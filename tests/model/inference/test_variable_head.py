@@ -8,6 +8,7 @@ import torch
 
 from eddi.model.network.factors.factor_model import FactorPosterior
 from eddi.model.network.features import Features
+from eddi.model.network.likelihood import Count
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +74,6 @@ def test_the_kl_of_a_prediction_from_itself_is_zero(fitted, predictor, features)
     assert divergence.abs().max() < 1e-5
 
 
-def test_the_kl_is_the_sum_over_the_variables(predictor, features):
-    outputs = predictor.target_head([0, 3, 5])(features)
-    head = predictor.target_head([0, 3, 5])
-    total = head.kl(outputs[:1], outputs[1:2])
-    assert (total > 0).all()
-    torch.testing.assert_close(total, head.kl_by_variable(outputs[:1], outputs[1:2]).sum(-1))
-
-
 def test_the_order_of_the_kl_is_that_of_the_heads(predictor, features):
     target = [4, 0, 5, 2]
     head = predictor.target_head(target)
@@ -88,4 +81,21 @@ def test_the_order_of_the_kl_is_that_of_the_heads(predictor, features):
     by_variable = head.kl_by_variable(head(first), head(second))[0]
     for divergence, place in zip(by_variable, head.order.tolist(), strict=True):
         single = predictor.target_head([target[place]])
-        torch.testing.assert_close(divergence, single.kl(single(first), single(second))[0])
+        torch.testing.assert_close(
+            divergence, single.kl_by_variable(single(first), single(second))[0, 0]
+        )
+
+
+def test_the_mean_of_equal_predictions_diverges_like_each_of_them(predictor, features):
+    target = [4, 0, 5, 2]
+    head = predictor.target_head(target)
+    first, second = first_and_second(features)
+    after, before = head(first), head(second)
+    divergence = head.mean_kl(head.change(after, before), before)[0]
+    is_known = torch.tensor([not is_count(predictor, target[place]) for place in head.order.tolist()])
+    expected = torch.where(is_known, head.kl_by_variable(after, before)[0], 0.0)
+    torch.testing.assert_close(divergence, expected, rtol=1e-3, atol=1e-5)
+
+
+def is_count(predictor, variable):
+    return isinstance(predictor.target_head([variable]).groups[0].likelihood, Count)

@@ -8,14 +8,12 @@ import torch
 from scipy import stats
 
 from eddi.model.network.likelihood import (
-    MIN_TRANSPOSED,
     Bernoulli,
     Categorical,
     Count,
     Gaussian,
     Ordinal,
     VariableSpec,
-    log_softmax_short,
 )
 from eddi.table.variable import Kind
 
@@ -352,9 +350,3 @@ def test_values_are_broadcast_over_draws_of_outputs(name):
     values = torch.tensor([[0.0, 1.0, 1.0]]).double().expand(4, 3)
     for method in (likelihood.log_prob, likelihood.cdf):
         assert torch.equal(method(draws, values)[1], method(-outputs, values))
-
-
-@pytest.mark.parametrize("n_rows", [3, MIN_TRANSPOSED])
-def test_the_log_softmax_of_few_levels_is_that_of_pytorch(n_rows):
-    logits = torch.randn((n_rows, 2, 5), generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(log_softmax_short(logits), torch.log_softmax(logits, dim=-1))

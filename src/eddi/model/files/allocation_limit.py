@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+FROM_VALUES = (torch.tensor, torch.as_tensor)  # their first argument is not a shape
+
 
 class AllocationLimit(TorchFunctionMode):
     """Inside this context, an error is raised before more numbers are created than allowed.
@@ -30,7 +32,8 @@ class AllocationLimit(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        self._check(_count_requested(args))  # before the tensor exists
+        if function not in FROM_VALUES:
+            self._check(_count_requested(args))  # before the tensor exists
         result = function(*args, **(kwargs or {}))
         if isinstance(result, torch.Tensor):
             self.n_numbers += result.numel()

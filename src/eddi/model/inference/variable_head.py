@@ -71,11 +71,6 @@ class VariableHead:
         places = [place for head in heads for place in head.variables.tolist()]
         return dict(zip(places, by_variable, strict=True))
 
-    def kl(self, after: Tensor, before: Tensor) -> Tensor:
-        """KL(after || before) in nats, summed over the variables."""
-        nats = self.kl_by_variable(after, before)
-        return nats.squeeze(-1) if nats.shape[-1] == 1 else nats.sum(-1)
-
     @cached_property
     def groups(self) -> tuple[Head, ...]:
         """The groups of variables that share a likelihood, in the order of the outputs."""
@@ -95,3 +90,18 @@ class VariableHead:
             for head in self.groups
         ]
         return torch.cat(parts, dim=-1)
+
+    def change(self, after: Tensor, before: Tensor) -> list[Tensor]:
+        """How predictions differ [..., variables, changes], for each head; their mean gives `mean_kl`."""
+        return [
+            head.likelihood.change(after[..., head.outputs], before[..., head.outputs])
+            for head in self.groups
+        ]
+
+    def mean_kl(self, changes: Sequence[Tensor], before: Tensor) -> Tensor:
+        """KL(mean prediction || before) [..., variables], in the order of the heads, for mean changes."""
+        parts = [
+            head.likelihood.mean_kl(change, before[..., head.outputs])
+            for head, change in zip(self.groups, changes, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)

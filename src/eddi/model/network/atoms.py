@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from eddi.model.network.likelihood import log_softmax_short
+from eddi.model.network.levels import log_softmax_short
 
 Numbers = NDArray[np.float64]
 

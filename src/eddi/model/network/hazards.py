@@ -15,14 +15,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from eddi.model.network.likelihood import (
-    UNREACHABLE,
-    Likelihood,
-    VariableSpec,
-    at_level,
-    level_moments,
-    level_quantile,
-)
+from eddi.model.network.levels import at_level, level_moments, level_quantile
+from eddi.model.network.likelihood import UNREACHABLE, Likelihood, VariableSpec
 from eddi.table.survival.time_bins import CENSORED_SHIFT, CENSORED_WIDTH
 
 N_EFFECTS = 3  # outputs per variable: constant, linear and quadratic in the bin

@@ -12,7 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eddi.model.network.likelihood import LOG_SQRT_2PI, Count, Likelihood, VariableSpec
+from eddi.model.network.levels import MIN_RATIO
+from eddi.model.network.likelihood import (
+    LOG_SQRT_2PI,
+    Count,
+    Likelihood,
+    VariableSpec,
+)
 
 LOGISTIC_SCALE = math.sqrt(3) / math.pi  # scale of a logistic distribution with standard deviation 1
 MIN_SCALE = 1e-4  # of an inverted scale
@@ -98,6 +104,18 @@ class HeteroscedasticGaussian(Likelihood, HasScaleOutput):
         # log(sd2 / sd) + (sd / sd2)^2 / 2 - 1 / 2 without cancellation: most answers change little.
         change = (sd - sd2) / sd2
         return change - torch.log1p(change) + 0.5 * (change.square() + ((mean - mean2) / sd2).square())
+
+    def change(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """Of the mean, in units of the other sd, and of the second moment around the other mean."""
+        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
+        of_mean, of_sd = (mean - mean2) / sd2, (sd - sd2) / sd2
+        return torch.stack([of_mean, of_sd * (2 + of_sd) + of_mean.square()], dim=-1)
+
+    def mean_kl(self, change: Tensor, other: Tensor) -> Tensor:  # noqa: ARG002  # change is relative to it
+        """Of the normal distribution with the moments of the mean prediction."""
+        of_mean, of_moment = change.unbind(-1)
+        of_variance = (of_moment - of_mean.square()).clamp_min(MIN_RATIO)
+        return 0.5 * (of_variance - torch.log1p(of_variance) + of_mean.square())
 
 
 class HeteroscedasticCount(Count, HasScaleOutput):

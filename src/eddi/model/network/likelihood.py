@@ -17,6 +17,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from eddi.model.network.levels import (
+    at_level,
+    level_mean_kl,
+    level_moments,
+    level_quantile,
+    log_softmax_short,
+)
 from eddi.table.variable import Kind
 
 LOG_SQRT_2PI = 0.9189385332046727
@@ -24,7 +31,6 @@ UNREACHABLE = 1e4  # a cut point or logit that no value reaches; finite, so that
 MIN_GAP = 1e-12  # between cut points, so that the log probability of a level is finite
 MAX_LOG_COUNT = 60.0  # the exponential of this is still finite in float32
 N_QUANTILES = 64  # quadrature points for moments and divergences without a closed form
-MIN_TRANSPOSED = 4_096  # logits from which a transposed softmax is faster
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,19 @@ class Likelihood(nn.Module, ABC):
         return difference.mean(0).clamp(
             min=0
         )  # the error of the quadrature may exceed a small divergence
+
+    def change(self, outputs: Tensor, other: Tensor) -> Tensor:
+        """How a prediction differs from ``other`` [..., n, changes], such that differences can be averaged.
+
+        By default, these are the differences in the probabilities of levels, and none without levels.
+        """
+        if not self.has_levels:
+            return outputs.new_zeros((*outputs.shape[:-1], self.n_variables, 0))
+        return self.probabilities(outputs) - self.probabilities(other)
+
+    def mean_kl(self, change: Tensor, other: Tensor) -> Tensor:
+        """KL(mean prediction || other) [..., n], given the mean of `change`; 0 if that is not known."""
+        return level_mean_kl(change, self.probabilities(other)) if self.has_levels else change.sum(-1)
 
 
 class Gaussian(Likelihood):
@@ -353,35 +372,3 @@ def _log_sigmoid_between(lower: Tensor, upper: Tensor, gap: Tensor) -> Tensor:
     # σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a − b))
     gap = gap.clamp(min=MIN_GAP)
     return F.logsigmoid(upper) + F.logsigmoid(-lower) + torch.log(-torch.expm1(-gap))
-
-
-def log_softmax_short(logits: Tensor) -> Tensor:
-    """The log softmax along a short last axis.
-
-    PyTorch processes one row after the other. With few levels and many rows, it is faster on a CPU to
-    process one level of all rows after the other.
-    """
-    if logits.is_cuda or torch.compiler.is_exporting() or logits.numel() < MIN_TRANSPOSED:
-        return F.log_softmax(logits, dim=-1)
-    return F.log_softmax(logits.movedim(-1, 0).contiguous(), dim=0).movedim(0, -1)
-
-
-def at_level(by_level: Tensor, values: Tensor) -> Tensor:
-    """The entries of ``by_level`` [..., n, levels] at the levels ``values`` [..., n]."""
-    index = values.round().long().clamp(0, by_level.shape[-1] - 1)
-    # ``values`` may lack the axis of the draws
-    shape = torch.broadcast_shapes(by_level.shape[:-1], index.shape)  # type: ignore[no-untyped-call]
-    return by_level.expand(*shape, -1).gather(-1, index.expand(shape)[..., None]).squeeze(-1)
-
-
-def level_quantile(below: Tensor, counts: Tensor, level: Tensor) -> Tensor:
-    """The first level whose cumulative probability reaches ``level``."""
-    reached = (below < level[..., None]).sum(-1)
-    return torch.minimum(reached, counts - 1).to(below.dtype)
-
-
-def level_moments(probabilities: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and variance of the position of the level."""
-    position = torch.arange(probabilities.shape[-1], device=probabilities.device).float()
-    mean = (probabilities * position).sum(-1)
-    return mean, (probabilities * (position - mean[..., None]).square()).sum(-1)

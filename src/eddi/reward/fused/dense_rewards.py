@@ -80,11 +80,19 @@ class DenseRewards:
         unobserved_target = ~observed.index_select(1, self.target)  # [rows, target]
         is_open = ~observed.index_select(1, self.columns.variable)
         is_candidate = is_open & unobserved_target.any(1, keepdim=True) & (probabilities > 0)
+        probabilities = torch.where(is_candidate, probabilities, 0.0)
         outputs, factors = self.tail.outputs(encoding, coded, self.columns.variable, is_candidate)
         after = self.head.add_factors(outputs, factors).view(*coded.shape, -1)
         before = self.head(encoding.features)[:, None]  # [rows, 1, outputs]
         nats = self.head.kl_by_variable(after, before)  # [rows, columns, target]
-        information = (nats * unobserved_target[:, None]).sum(-1)
-        expected = torch.where(is_candidate, information * probabilities, 0.0)
-        rewards = expected.new_zeros((len(expected), self.n_questions))
-        return rewards.index_add_(1, self.columns.question, expected)
+        rewards = self._expect((nats * unobserved_target[:, None]).sum(-1), probabilities)
+        mean_changes = [self._expect(c, probabilities) for c in self.head.change(after, before)]
+        disagreement = self.head.mean_kl(mean_changes, before)  # [rows, questions, target]
+        return (rewards - (disagreement * unobserved_target[:, None]).sum(-1)).clamp_min(0)
+
+    def _expect(self, values: Tensor, probabilities: Tensor) -> Tensor:
+        """The expectation over answers of ``values`` [rows, columns, ...]: [rows, questions, ...]."""
+        weights = probabilities.view(*probabilities.shape, *[1] * (values.dim() - 2))
+        expected = torch.where(weights > 0, values * weights, 0.0)  # nothing is known of other answers
+        total = values.new_zeros((len(values), self.n_questions, *values.shape[2:]))
+        return total.index_add_(1, self.columns.question, expected)

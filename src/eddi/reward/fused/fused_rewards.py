@@ -104,10 +104,11 @@ class FusedRewards:
         tail, rows, columns, target = self.tail, self.rows, self.columns, self.target
         n_rows, n_columns = len(values), len(columns.place)
         rewards = first_layer.new_zeros((n_rows, self.n_questions))
+        changes = first_layer.new_zeros((n_rows, self.n_questions, 2))
         options = tail.answer_options
         answer_rewards[(-(-n_rows * n_columns // options["ROWS"]),)](
             answers, n_answers, values, probabilities, columns.variable, columns.place, columns.question,
-            before, rewards, first_layer, factors.features, factors.expected, factors.spread,
+            before, rewards, changes, first_layer, factors.features, factors.expected, factors.spread,
             factors.gain, factors.variance_after, rows.precision, target.loadings, target.constants,
             rows.lines, *rows.table, *rows.inputs, tail.term_weight, *tail.layers,
             n_columns, observed.shape[1], values.shape[1], self.n_questions, len(tail.inner),
@@ -115,7 +116,7 @@ class FusedRewards:
             target.position, TERM=tail.term_weight.shape[1], KNOTS=rows.padded_knots,
             HAS_RELU=rows.has_relu, HAS_LEVELS=rows.has_levels, IS_REAL=target.is_real, **options,
         )  # fmt: skip
-        return rewards
+        return (rewards - target.mean_kl(changes, before)).clamp_min(0)  # rounding
 
     def _list_answers(self, probabilities: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
         """Positions of the candidate answers, and their number [1]."""

@@ -21,7 +21,7 @@ class PackedTarget:
     """How the outputs of the network and of the factors become a prediction of the target."""
 
     position: int
-    is_real: bool  # otherwise it is binary
+    likelihood: HeteroscedasticGaussian | Bernoulli  # of the target alone
     loadings: Tensor  # [2 * FACTORS] of the target: 0 for the variances of the factors
     constants: Tensor  # see `_pack_real` and `_pack_binary`
 
@@ -32,8 +32,7 @@ class PackedTarget:
         """Pack the head of a target; None unless it is one real or binary variable."""
         (first, *others) = head.heads.heads()
         likelihood = first.likelihood
-        is_real = isinstance(likelihood, HeteroscedasticGaussian)
-        if len(target) > 1 or others or not (is_real or isinstance(likelihood, Bernoulli)):
+        if len(target) > 1 or others or not isinstance(likelihood, HeteroscedasticGaussian | Bernoulli):
             return None
         if isinstance(likelihood, HeteroscedasticGaussian):
             constants = _pack_real(head, likelihood)
@@ -41,7 +40,19 @@ class PackedTarget:
             constants = _pack_binary(head)
         loadings = packed.loadings[target[0], 0]
         padded = F.pad(loadings, (0, 2 * FACTORS - len(loadings))).contiguous()
-        return cls(target[0], is_real, padded, constants.float().contiguous())
+        return cls(target[0], likelihood, padded, constants.float().contiguous())
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the target is real; otherwise it is binary."""
+        return isinstance(self.likelihood, HeteroscedasticGaussian)
+
+    def mean_kl(self, changes: Tensor, before: Tensor) -> Tensor:
+        """KL(mean prediction || present one) [rows, questions], for the kernel's expected changes.
+
+        ``before`` [rows, 2] are the predictions of the row, the log odds first if the target is binary.
+        """
+        return self.likelihood.mean_kl(changes[:, :, None], before[:, None, :1])[..., 0]
 
 
 def _pack_real(head: VariableHead, likelihood: HeteroscedasticGaussian) -> Tensor:

@@ -97,15 +97,21 @@ def _excess_over_log(x):
 
 @triton.jit
 def _divergence(first, second, before, IS_REAL: tl.constexpr):
-    """KL(after || before) in nats."""
+    """KL(after || before) in nats, and how they differ: the two numbers of `Likelihood.change`."""
     first_before = tl.load(before)
     if IS_REAL:
         second_before = tl.load(before + 1)
-        change, shift = (second - second_before) / second_before, (first - first_before) / second_before
-        nats = _excess_over_log(change) + 0.5 * (change * change + shift * shift)
+        ratio, of_first = (
+            (second - second_before) / second_before,
+            (first - first_before) / second_before,
+        )
+        nats = _excess_over_log(ratio) + 0.5 * (ratio * ratio + of_first * of_first)
+        of_second = ratio * (2.0 + ratio) + of_first * of_first
     else:
         nats = (first - first_before) / (1.0 + tl.exp(-first)) - softplus(first) + softplus(first_before)
-    return nats
+        of_second = 1.0 / (1.0 + tl.exp(-first)) - 1.0 / (1.0 + tl.exp(-first_before))
+        of_first = -of_second
+    return nats, of_first, of_second
 
 
 @triton.jit(do_not_specialize=ROW_SIZES)
@@ -178,9 +184,18 @@ def _reduction(gained, spread, precision):
     return gained * gained * (noise + spread)
 
 
+@triton.jit
+def _add_expectation(one, two, before, share, reward, change, is_own, IS_REAL: tl.constexpr):
+    """Add the divergence and the changes of predictions, times the ``share`` of their answers."""
+    nats, of_first, of_second = _divergence(one, two, before, IS_REAL)
+    tl.atomic_add(reward, nats * share, mask=is_own)
+    tl.atomic_add(change, of_first * share, mask=is_own)
+    tl.atomic_add(change + 1, of_second * share, mask=is_own)
+
+
 @triton.jit(do_not_specialize=ANSWER_SIZES)
 def answer_rewards(
-    answers, n_answers, values, probabilities, variables, places, questions, before, rewards,
+    answers, n_answers, values, probabilities, variables, places, questions, before, rewards, changes,
     first_layer, features, expected, spread, gain, variance_after, precision, target_loadings, constants,
     lines, first, knots, start, unit, by_level, input_unit, input_mean, is_category, level_inputs,
     term_weight, factor_weight, inner, inner_bias, outer, outer_bias, norm, head, head_bias,
@@ -191,7 +206,7 @@ def answer_rewards(
     INNER: tl.constexpr, FIRST_PRODUCTS: tl.constexpr, INNER_PRODUCTS: tl.constexpr,
     OUTER_PRODUCTS: tl.constexpr, IS_REAL: tl.constexpr,
 ):  # fmt: skip
-    """Add the expected information of candidate answers to ``rewards`` [rows, questions]."""
+    """Add the expectations of candidate answers to ``rewards`` and ``changes`` [rows, questions, 2]."""
     WIDTH: tl.constexpr = 3 * CHUNK
     begin = tl.program_id(0) * ROWS
     count = tl.load(n_answers)
@@ -215,9 +230,8 @@ def answer_rewards(
     target_spread = tl.load(spread + row * n_variables + target)
     target_spread -= _reduction(gained, tl.load(spread + cell), tl.load(precision + variable))
     one, two = _factor_outputs(x, head, head_bias, CHUNK, FACTORS, IS_REAL)
-    start_place = first_layer + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
-    h0, h1 = tl.load(start_place), tl.load(start_place + CHUNK)
-    h2 = tl.load(start_place + 2 * CHUNK)
+    layer = first_layer + row[:, None] * WIDTH + tl.arange(0, CHUNK)[None, :]
+    h0, h1, h2 = tl.load(layer), tl.load(layer + CHUNK), tl.load(layer + 2 * CHUNK)
     h0, h1, h2 = add_factors(
         h0, h1, h2, x, factor_weight, 0, CHUNK, 2 * FACTORS, FACTORS, FIRST_PRODUCTS
     )
@@ -235,7 +249,8 @@ def answer_rewards(
     one, two = _predict(
         h0, h1, h2, one, two, projected, target_spread, head, constants, CHUNK, FACTORS, IS_REAL
     )
-    nats = _divergence(one, two, before + 2 * row, IS_REAL)
     share = tl.load(probabilities + row * n_support + tl.load(places + column), mask=is_own, other=0.0)
-    reward = rewards + row * n_questions + tl.load(questions + column)
-    tl.atomic_add(reward, nats * share, mask=is_own)
+    question = row * n_questions + tl.load(questions + column)
+    _add_expectation(
+        one, two, before + 2 * row, share, rewards + question, changes + 2 * question, is_own, IS_REAL
+    )
