@@ -6,13 +6,14 @@ all answers so far. Held-out rows are interviewed with each model, without explo
 
 The approaches:
 
-- ``ours``: beliefs of the schema, exploration, and models that learn from all answers.
+- ``ours``: a schema with kinds, levels and ranges, exploration, and models that learn from all answers.
+- ``expert``: as ours, and the schema also states what an expert believes (`expert_beliefs`).
 - ``all-50`` and ``all-100``: ask everything of the first 50 or 100 respondents, then train once.
 - ``all-300``: ask everything of everybody, then train: a reference point for what 300 respondents can tell.
 - ``greedy``: as ours, but never explore.
+- ``informed``: as greedy, but a model of the full table chooses the questions: a reference point for what
+  better questions to the respondents, and so exploration, can gain at most.
 - ``oracle``: a model that is trained on the full table before the first respondent.
-
-The schema states kinds, levels and ranges. It has no beliefs about relations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ from eddi.strategy import Exploration, Explore, Information
 from eddi.strategy.base import Strategy
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.decisions import problem as problems
+from eddi_benchmarks.deployment.expert_beliefs import EXPERT_BELIEFS
 from eddi_benchmarks.deployment.report import report_sections
 from eddi_benchmarks.harness.experiment import Experiment, ExperimentError
 from eddi_benchmarks.harness.run_result import Measurements, Settings, to_json_values
@@ -47,22 +49,24 @@ class Approach:
         n_complete: number of first respondents who are asked everything.
         learns: whether models are fitted again after ``n_complete`` respondents.
         is_oracle: whether the model is trained on the full table beforehand.
+        is_informed: whether a model of the full table chooses the questions of respondents.
     """
 
     exploration: Exploration | None = None
     n_complete: int = 0
     learns: bool = True
     is_oracle: bool = False
+    is_informed: bool = False
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Approach":
         """The approach that the settings name."""
         name = str(settings["approach"])
-        if name == "ours":
+        if name in ("ours", "expert"):
             names = ("sharpness", "share", "continuation")
             return cls(Exploration(**{key: float(settings[key]) for key in names}))
-        if name == "greedy":
-            return cls()
+        if name in ("greedy", "informed"):
+            return cls(is_informed=name == "informed")
         if name == "oracle":
             return cls(learns=False, is_oracle=True)
         if name.startswith("all-"):
@@ -107,6 +111,8 @@ class Deployment:
         full = full.head(int(settings["max_train"]))
         stream = full.head(int(settings["n_respondents"]))
         schema = with_ranges(problems.make_schema(name, table), table)
+        if settings["approach"] == "expert":
+            schema = EXPERT_BELIEFS[name].add_to(schema)
         return cls(stream, test, full, schema, target, settings)
 
     def fit(self, table: pd.DataFrame | None) -> eddi.PartialVAE:
@@ -185,6 +191,7 @@ def simulate(
 ) -> Iterator[tuple[dict[str, Any], Numbers, Numbers]]:
     """Every model with its error on the test rows, and the costs and errors of its respondents."""
     model = deployment.fit(deployment.full if approach.is_oracle else None)
+    full_model = deployment.fit(deployment.full) if approach.is_informed else None
     moments = [int(n) for n in deployment.settings["moments"]]
     n_respondents, cost = 0, 0.0
     while True:
@@ -197,7 +204,7 @@ def simulate(
             yield checkpoint, np.zeros(0), np.zeros(0)
             return
         strategy = approach.strategy(n_respondents, int(deployment.settings["seed"]))
-        observed, errors = deployment.interview(model, batch, strategy)
+        observed, errors = deployment.interview(full_model or model, batch, strategy)
         costs = observed.sum(1).astype(np.float64)
         yield checkpoint, costs, errors
         deployment.answers.append(hide_answers(batch, observed, deployment))

@@ -9,12 +9,15 @@ from eddi_benchmarks.harness.run_result import RunResult
 from eddi_benchmarks.report.statistics import Numbers
 
 OURS, GREEDY, ORACLE, COMPLETE = "ours", "greedy", "oracle", "all-300"
+EXPERT, INFORMED = "expert", "informed"
 APPROACHES = {
-    "ours": "ours: beliefs, exploration, learning",
+    "ours": "ours: exploration, learning",
+    "expert": "ours, with stated beliefs",
     "all-50": "ask everything of the first 50, then train once",
     "all-100": "ask everything of the first 100, then train once",
     "all-300": "ask everything of all 300, then train once",
     "greedy": "learning without exploration",
+    "informed": "learning, with the full table's questions",
     "oracle": "trained on the full table",
 }
 N_COSTS = 41  # points of the grid of cumulative costs
@@ -88,7 +91,7 @@ class Deployments:
     @property
     def others(self) -> list[str]:
         """The approaches that ours must beat at every cumulative cost; the rest are reference points."""
-        return [name for name in self.approaches if name not in (OURS, ORACLE, COMPLETE)]
+        return [n for n in self.approaches if n not in (OURS, EXPERT, INFORMED, ORACLE, COMPLETE)]
 
     def pairs(
         self, dataset: str, other: str, *, own: str = OURS
@@ -102,17 +105,17 @@ class Deployments:
         pairs = self.pairs(dataset, ORACLE, own=approach)
         return np.array([own.final_error / other.final_error for own, other in pairs])
 
-    def ratios(self, dataset: str, other: str) -> Numbers:
-        """Our error relative to another one's, by seed and cumulative cost [seeds, costs]."""
+    def ratios(self, dataset: str, other: str, *, own: str = OURS) -> Numbers:
+        """Our error, or that of ``own``, relative to another one's [seeds, cumulative costs]."""
         ratios = []
-        for own, curve in self.pairs(dataset, other):
-            costs = cost_grid(own, curve)
-            ratios.append(own.error_at(costs) / curve.error_at(costs))
+        for curve, other_curve in self.pairs(dataset, other, own=own):
+            costs = cost_grid(curve, other_curve)
+            ratios.append(curve.error_at(costs) / other_curve.error_at(costs))
         return np.array(ratios).reshape(-1, N_COSTS)
 
-    def all_ratios(self, other: str) -> Numbers:
+    def all_ratios(self, other: str, *, own: str = OURS) -> Numbers:
         """The ratios of all tables [tables and seeds, costs]."""
-        return np.concatenate([self.ratios(dataset, other) for dataset in self.datasets])
+        return np.concatenate([self.ratios(dataset, other, own=own) for dataset in self.datasets])
 
 
 def cost_grid(first: DeploymentCurve, second: DeploymentCurve) -> Numbers:

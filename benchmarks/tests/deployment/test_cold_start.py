@@ -35,6 +35,17 @@ def test_the_greedy_approach_learns_but_does_not_explore():
     assert approach.fits_after(10)
 
 
+def test_a_model_of_the_full_table_chooses_the_questions_of_the_informed_approach():
+    approach = make_approach("informed")
+    assert approach.is_informed
+    assert approach.strategy(0, seed=0) == Information()
+    assert approach.fits_after(10)
+
+
+def test_stated_beliefs_do_not_change_how_interviews_explore():
+    assert make_approach("expert") == make_approach("ours")
+
+
 def test_an_unknown_approach_is_named():
     with pytest.raises(ExperimentError, match="there is no approach 'none'"):
         make_approach("none")
@@ -63,4 +74,4 @@ def test_ranges_are_those_of_the_table():
 def test_the_suite_compares_all_approaches_on_the_same_rows():
     suite = Suite.load("cold-start")
     assert find_experiment(suite.experiment).required_datasets(suite.runs[0].settings)
-    assert len(suite.runs) == 90  # 6 approaches, 3 tables, 5 seeds
+    assert len(suite.runs) == 120  # 8 approaches, 3 tables, 5 seeds

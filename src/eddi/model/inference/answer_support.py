@@ -70,7 +70,7 @@ class AnswerSupport:
     ) -> "AnswerSupport":
         """Enumerate the answers, at most ``n_points`` for a quantity."""
         head = head or SupportHead.from_marginals(marginals, frozen)
-        zeros = torch.zeros((1, len(marginals.specs)), device=frozen.device)
+        zeros = head.weights[0].new_zeros((1, len(marginals.specs)))
         with torch.no_grad():
             prior = head(frozen.features(frozen.code(zeros, zeros)))
         parts = tuple(_build_parts(marginals, head, n_points, prior))
