@@ -130,8 +130,9 @@ class ExportedModel:
 
     def about_bins(self, code, answer, terms, target):  # noqa: ARG002
         """How much each drawn answer changes the prediction of a survival target [draws]."""
-        after, before = self.bins(code + answer, target), self.bins(code[None], target)
-        return (after * np.log(np.maximum(after, 1e-12) / np.maximum(before, 1e-12))).sum(-1)
+        after = self.bins(code + answer, target)  # [draws, bins]
+        mixture = after.mean(0)
+        return (after * np.log(np.maximum(after, 1e-12) / np.maximum(mixture, 1e-12))).sum(-1)
 
     def bins(self, codes, target):
         """Probabilities of the time bins of a survival target for codes [rows, width]."""

@@ -174,12 +174,12 @@ class FactorTargetHead:
     def kl_by_variable(self, after, before):
         return kl_divergence(Normal(*after.chunk(2, dim=-1)), Normal(*before.chunk(2, dim=-1)))
 
-    def change(self, after, before):
+    def moment_changes(self, after, before):
         (mean, sd), (mean2, sd2) = after.chunk(2, dim=-1), before.chunk(2, dim=-1)
         shift = (mean - mean2) / sd2
         return [torch.stack([shift, (sd / sd2).square() - 1 + shift.square()], dim=-1)]
 
-    def mean_kl(self, changes, before):
+    def mixture_kl_by_variable(self, changes, before):
         """0 here, because the mean of the exact predictions is the present one."""
         shift, moment = changes[0].unbind(-1)
         mean, sd = before.chunk(2, dim=-1)

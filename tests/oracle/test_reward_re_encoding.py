@@ -102,13 +102,13 @@ def naive_target_reward(model, row, target, question):
             own, own_before = after[:, head.outputs], before[:, head.outputs]
             nats = weights @ head.likelihood.kl(own, own_before)[:, place]
             if len(question) == 1:
-                nats -= naive_disagreement(head.likelihood, own, own_before, weights)[place]
+                nats -= naive_mixture_kl(head.likelihood, own, own_before, weights)[place]
             total += float(nats)
     return total
 
 
-def naive_disagreement(likelihood, after, before, weights):
-    """KL(mean prediction || present one) of each variable; answers that are drawn have none."""
+def naive_mixture_kl(likelihood, after, before, weights):
+    """KL(mixture of predictions || present one) of each variable."""
     if likelihood.has_levels:
         mean = (weights[:, None, None] * likelihood.probabilities(after)).sum(0)  # [variables, levels]
         present = likelihood.probabilities(before)[0]

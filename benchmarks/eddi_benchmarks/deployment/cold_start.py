@@ -11,8 +11,8 @@ The approaches:
 - ``all-50`` and ``all-100``: ask everything of the first 50 or 100 respondents, then train once.
 - ``all-300``: ask everything of everybody, then train: a reference point for what 300 respondents can tell.
 - ``greedy``: as ours, but never explore.
-- ``informed``: as greedy, but a model of the full table chooses the questions: a reference point for what
-  better questions to the respondents, and so exploration, can gain at most.
+- ``informed``: as greedy, but a model of the full table chooses the respondents' questions: a reference
+  point for good questions without exploration. It is no bound, because exploration also varies the data.
 - ``oracle``: a model that is trained on the full table before the first respondent.
 """
 
@@ -127,16 +127,25 @@ class Deployment:
         ).fit(table)
 
     def interview(
-        self, model: eddi.PartialVAE, rows: pd.DataFrame, strategy: Strategy
+        self,
+        model: eddi.PartialVAE,
+        rows: pd.DataFrame,
+        strategy: Strategy,
+        *,
+        chooser: eddi.PartialVAE | None = None,
     ) -> tuple[NDArray[np.bool_], Numbers]:
-        """Interview rows; return what was answered [rows, variables], and the errors at the end [rows]."""
-        fitted = model.fitted()
-        truth = fitted.evidence(rows)
+        """Interview rows; return what was answered [rows, variables], and the errors at the end [rows].
+
+        The questions are chosen by another model, the ``chooser``, if there is one.
+        """
+        fitted, choosing = model.fitted(), (chooser or model).fitted()
         stop = eddi.Stop(after=int(self.settings["n_questions"]))
-        rules = resolve_rules(fitted, (self.target,), strategy=strategy, stop=stop)
-        interviews = SimulatedInterviews(rules, truth)
+        rules = resolve_rules(choosing, (self.target,), strategy=strategy, stop=stop)
+        interviews = SimulatedInterviews(rules, choosing.evidence(rows))
         *_, last = interviews.run(interviews.n_steps(None))
-        prediction = fitted.predict_evidence(last.evidence, (self.target,))[self.target]
+        truth = fitted.evidence(rows)
+        answered = truth.hide(~last.evidence.observed)
+        prediction = fitted.predict_evidence(answered, (self.target,))[self.target]
         place = self.schema.position(self.target)
         true = fitted.coding.decode(truth.values)[:, place]
         return last.evidence.observed, squared_errors(prediction, true)
@@ -204,7 +213,7 @@ def simulate(
             yield checkpoint, np.zeros(0), np.zeros(0)
             return
         strategy = approach.strategy(n_respondents, int(deployment.settings["seed"]))
-        observed, errors = deployment.interview(full_model or model, batch, strategy)
+        observed, errors = deployment.interview(model, batch, strategy, chooser=full_model)
         costs = observed.sum(1).astype(np.float64)
         yield checkpoint, costs, errors
         deployment.answers.append(hide_answers(batch, observed, deployment))

@@ -10,8 +10,7 @@ from itertools import combinations
 
 import eddi
 from eddi.table.beliefs.statements import Belief, Effect, Relation, Strength
-
-PHQ_ITEMS = tuple(f"DPQ{number:03d}" for number in range(10, 100, 10))
+from eddi_benchmarks.data.class_tables import PHQ_ITEMS
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ WINE = ExpertBeliefs(
     relations=(
         # Volatile acidity is a fault. Ripe grapes give alcohol, sulphates protect from oxidation, citric acid
         # adds freshness, and much sulphur dioxide can be tasted.
-        *_relate(["alcohol"], "quality", "raises", "moderate"),
-        *_relate(["volatile_acidity"], "quality", "lowers", "moderate"),
+        Relation("alcohol", "quality", "raises", "moderate"),
+        Relation("volatile_acidity", "quality", "lowers", "moderate"),
         *_relate(["sulphates", "citric_acid"], "quality", "raises", "weak"),
-        *_relate(["total_sulfur_dioxide"], "quality", "lowers", "weak"),
+        Relation("total_sulfur_dioxide", "quality", "lowers", "weak"),
         # Chemistry: alcohol is lighter than water, acids lower the pH, and a total contains its part.
         Relation("alcohol", "density", "lowers", "moderate"),
         *_relate(["fixed_acidity", "citric_acid"], "pH", "lowers", "moderate"),

@@ -42,8 +42,8 @@ PARAGRAPHS = (
     "or the Brier score of classes.",
     "With stated beliefs, the schema also has shares of levels and relations that an expert would state: "
     "see `expert_beliefs.py`. With the full table's questions, a model of the full table chooses what "
-    "respondents are asked, and a model without that knowledge learns from their answers. Exploration "
-    "searches for such questions, so it cannot be expected to gain more than they do.",
+    "respondents are asked, and a model without that knowledge learns from their answers: a reference point "
+    "for good questions without exploration.",
 )
 
 
@@ -97,10 +97,10 @@ def _describe_excess(ratios: Numbers) -> tuple[str, str, str]:
 def _criteria_table(deployments: Deployments) -> ReportTable:
     """Whether our approach is better than each other one at every cumulative cost.
 
-    At the end, the same of the questions of the full table: what exploration could gain at most.
+    At the end, what stated beliefs and the questions of the full table change.
     """
     pairs = [(OURS, other) for other in deployments.others]
-    pairs += [(own, GREEDY) for own in (EXPERT, INFORMED) if own in deployments.approaches]
+    pairs += [(o, p) for o, p in ((EXPERT, OURS), (INFORMED, GREEDY)) if o in deployments.approaches]
     rows = []
     for own, other in pairs:
         names = (APPROACHES[own], APPROACHES[other])
@@ -235,8 +235,9 @@ def _plot(deployments: Deployments, folder: Path) -> Figure:
                 continue
             costs = np.linspace(0, min(curve.total_cost for curve in curves), N_COSTS)
             mean = np.mean([curve.error_at(costs) for curve in curves], axis=0)
-            (line,) = axes.step(costs, mean, where="post", color=COLOURS[number], linewidth=1.6)
-            line.set_linestyle(":" if approach == ORACLE else "-")
+            colour = COLOURS[number % len(COLOURS)]
+            (line,) = axes.step(costs, mean, where="post", color=colour, linewidth=1.6)
+            line.set_linestyle(":" if approach in (ORACLE, INFORMED, COMPLETE) else "-")
             lines[APPROACHES[approach]] = line
         axes.set_title(dataset, color=INK, fontsize=SMALL + 1)
         axes.set_xlabel("questions asked so far", color=INK, fontsize=SMALL + 0.5)

@@ -72,7 +72,7 @@ def shift(before: Prediction, after: Prediction) -> float:
 
 
 def information(before: Prediction, after: Prediction) -> float:
-    """KL(after || before) in nats. The reward of a question is its expectation over the answers.
+    """KL(after || before) in nats. Its expectation over the answers is about the reward of a question.
 
     Predictions of quantities are taken to be normal.
     """

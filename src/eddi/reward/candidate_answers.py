@@ -46,4 +46,5 @@ class CandidateAnswers:
         is_single = len(total) == 1
         index = self.questions if is_single else self.rows * total.shape[1] + self.questions
         probabilities = self.probabilities.view(-1, *[1] * (values.dim() - 1))
-        total.flatten(0, 1).index_add_(0, index, values * probabilities)
+        n_pairs = total.shape[0] * total.shape[1]
+        total.view(n_pairs, *total.shape[2:]).index_add_(0, index, values * probabilities)

@@ -142,7 +142,10 @@ def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
 
 
 def information_about_others(context: RewardContext, settings: EnumerationSettings) -> Tensor:
-    """Expected information of each question about all unobserved variables but the target, summed."""
+    """Expected divergence of the predictions of all unobserved variables but the target, summed.
+
+    It only selects candidates, so mixtures of predictions are not subtracted, as rewards do.
+    """
     total = context.first_layer.new_zeros(
         (len(context.first_layer), len(context.model.schema.questions))
     )

@@ -7,16 +7,16 @@ m(x_phi)  = sum over answers a of p(x_i = a | x_O) p(x_phi | x_i = a, x_O)
 error, because answers are enumerated, except those of questions that reveal several variables at once,
 which are drawn.
 
-In a joint distribution, the mean prediction m is the present one, p(x_phi | x_O). Learned marginal
-predictions agree with this only approximately. The divergence from the present prediction would count the
-disagreement as information:
+In a joint distribution, the mixture m is the present prediction p(x_phi | x_O), by the law of total
+probability. Learned marginal predictions fulfil this only approximately. The divergence from the present
+prediction would count the difference as information:
 
 R(i, x_O) = sum over a of p(x_i = a | x_O) KL[p(x_phi | x_i = a, x_O) || p(x_phi | x_O)]
             - KL[m(x_phi) || p(x_phi | x_O)]
 
-which is how it is computed. The mean prediction of a real variable is taken to be normal, with the moments
-of m. That of a count is taken to be the present one, and so is that of answers that are drawn: a mean of
-few draws differs from the present prediction by chance.
+which is how it is computed. The mixture of predictions of a real variable is taken to be normal, with the
+same moments. That of a count is taken to be the present prediction, and so is that of answers that are
+drawn: the mean of few draws also differs from it by chance.
 """
 
 import weakref
@@ -46,6 +46,7 @@ from eddi.reward.fused.captured_rewards import CapturedRewards
 from eddi.table.evidence import Evidence
 
 BATCH_ANSWERS = 8_192  # candidate answers per pass: their widest layer fits into a cache
+MAX_MIXTURE_CELLS = 2**25  # rows, questions and levels of mixtures at once: 130 MB
 GPU_BATCH_ANSWERS = 2**20  # the same on a GPU: 800 MB per layer
 
 
@@ -102,6 +103,11 @@ def _rewards(
     model: NetworkModel, evidence: Evidence, target: list[int], settings: EnumerationSettings
 ) -> Tensor:
     evidence = model.relevant_evidence(evidence, target)
+    n_levels = sum(max(1, model.schema.variables[place].n_levels) for place in target)
+    n_rows = max(1, MAX_MIXTURE_CELLS // (n_levels * max(1, len(model.schema.questions))))
+    if len(evidence) > n_rows:
+        parts = (evidence[start : start + n_rows] for start in range(0, len(evidence), n_rows))
+        return torch.cat([_rewards(model, part, target, settings) for part in parts])
     captured = _find_captured(model, target, settings)
     if captured is not None and len(evidence) and (rewards := captured(model, evidence)) is not None:
         return rewards
@@ -255,20 +261,22 @@ class RewardContext:
         head, shape = self.target_head, (len(self.first_layer), len(self.model.schema.questions))
         rewards = self.first_layer.new_zeros(shape)
         before = self._support_outputs.by_output.index_select(1, head.rows)  # [rows, outputs of target]
-        mean_changes: list[Tensor] = []  # [rows, questions, variables, changes] for each head
+        mean_changes: list[Tensor] = []  # [rows, questions, variables, moments] for each head
         for answers in candidates:
             after, own_before = head(self.features_after(answers)), answers.gather_rows(before)
             nats = head.kl_by_variable(after, own_before)  # [answers, target]
             answers.add_expectation(self._sum_unobserved(nats, answers), rewards)
             if not answers.is_drawn:
-                changes = head.change(after, own_before)
+                changes = head.moment_changes(after, own_before)
                 mean_changes = mean_changes or [c.new_zeros((*shape, *c.shape[1:])) for c in changes]
                 for change, mean in zip(changes, mean_changes, strict=True):
                     answers.add_expectation(change, mean)
         if not mean_changes:
             return rewards
-        disagreement = head.mean_kl(mean_changes, before[:, None])  # [rows, questions, target]
-        return (rewards - self._sum_unobserved(disagreement)).clamp_min(0)  # rounding
+        mixture_nats = head.mixture_kl_by_variable(
+            mean_changes, before[:, None]
+        )  # [rows, questions, target]
+        return (rewards - self._sum_unobserved(mixture_nats)).clamp_min(0)  # rounding
 
     @cached_property
     def _support_outputs(self) -> SupportOutputs:

@@ -1,6 +1,7 @@
 """Model files: complete, protected by checksums, and unable to run code."""
 
 import ast
+import dataclasses
 import hashlib
 import io
 import json
@@ -10,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load as read_weights
@@ -118,6 +120,17 @@ def test_a_model_fitted_to_an_array_accepts_arrays_after_loading(tmp_path):
     loaded = eddi.load(tmp_path / "m.eddi")
     assert not hasattr(loaded, "feature_names_in_")
     assert loaded.transform(numbers).shape == (30, 3)
+
+
+def test_a_table_of_many_quantities_after_a_category_can_be_loaded(tmp_path):
+    random = np.random.default_rng(0)
+    numbers = {f"x{place}": random.normal(size=60) for place in range(14)}
+    table = pd.DataFrame({"town": random.choice(["Aa", "Bo", "Co"], size=60), **numbers})
+    path = tmp_path / "many.eddi"
+    default = eddi.recipes.DEFAULT
+    model = eddi.PartialVAE(target="x13", recipe=dataclasses.replace(default, folds=0), max_steps=2)
+    model.fit(table).save(path)
+    assert eddi.load(path).schema_.names[0] == "town"
 
 
 def test_a_loaded_model_can_be_saved_and_loaded_again(tmp_path, saved, people):

@@ -168,3 +168,10 @@ def test_terms_that_do_not_depend_on_the_row_are_computed_once():
         terms = fitted.term(answers.values[0, own], torch.full((count,), variable))
         expected = fitted.frozen.first_layer_delta(terms)
         torch.testing.assert_close(support.terms[own], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_answers_of_a_network_in_double_precision_are_the_same(fitted):
+    double = replace(fitted, network=copy.deepcopy(fitted.network).double())
+    exact, single = (m.marginal_predictor.answer_support(N_ATOMS) for m in (double, fitted))
+    assert exact.terms.dtype == torch.float64
+    torch.testing.assert_close(exact.terms.float(), single.terms)

@@ -66,3 +66,22 @@ def test_the_kl_of_counts_is_the_sum_over_all_numbers(count):
     log_p, log_q = (count.log_prob(outputs[None], coded) for outputs in (first, second))
     expected = (log_p.exp() * (log_p - log_q)).sum(0)
     torch.testing.assert_close(count.kl(first, second), expected, rtol=0.1, atol=0.01)
+
+
+def test_the_mixture_of_normal_predictions_has_their_moments(gaussian):
+    reference = torch.tensor([[0.2, 0.1, 0.3, -0.5]], dtype=torch.float64)
+    weights = torch.tensor([0.3, 0.7], dtype=torch.float64)
+    outputs = torch.cat([OUTPUTS, OTHER])
+    means, sds = gaussian.mean_and_sd(outputs)
+    mean = weights @ means
+    sd = (weights @ (sds.square() + means.square()) - mean.square()).sqrt()
+    expected = kl_divergence(Normal(mean, sd), Normal(*gaussian.mean_and_sd(reference)))[0]
+    change = (weights[:, None, None] * gaussian.moment_change(outputs, reference)).sum(0, keepdim=True)
+    torch.testing.assert_close(gaussian.mixture_kl(change, reference)[0], expected)
+
+
+def test_the_mixture_of_counts_is_not_known(count):
+    outputs = torch.tensor([[0.4, 0.1]], dtype=torch.float64)
+    change = count.moment_change(outputs, outputs + 1)
+    assert change.shape == (1, 1, 0)
+    assert count.mixture_kl(change, outputs).tolist() == [[0.0]]

@@ -91,17 +91,17 @@ class VariableHead:
         ]
         return torch.cat(parts, dim=-1)
 
-    def change(self, after: Tensor, before: Tensor) -> list[Tensor]:
-        """How predictions differ [..., variables, changes], for each head; their mean gives `mean_kl`."""
+    def moment_changes(self, after: Tensor, before: Tensor) -> list[Tensor]:
+        """Differences of the moments of predictions [..., variables, moments], for each head."""
         return [
-            head.likelihood.change(after[..., head.outputs], before[..., head.outputs])
+            head.likelihood.moment_change(after[..., head.outputs], before[..., head.outputs])
             for head in self.groups
         ]
 
-    def mean_kl(self, changes: Sequence[Tensor], before: Tensor) -> Tensor:
-        """KL(mean prediction || before) [..., variables], in the order of the heads, for mean changes."""
+    def mixture_kl_by_variable(self, changes: Sequence[Tensor], before: Tensor) -> Tensor:
+        """KL(mixture || before) [..., variables], in the order of the heads, for mean `moment_changes`."""
         parts = [
-            head.likelihood.mean_kl(change, before[..., head.outputs])
+            head.likelihood.mixture_kl(change, before[..., head.outputs])
             for head, change in zip(self.groups, changes, strict=True)
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)

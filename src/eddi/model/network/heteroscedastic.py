@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eddi.model.network.levels import MIN_RATIO
+from eddi.model.network.levels import MIN_RELATIVE_CHANGE
 from eddi.model.network.likelihood import (
     LOG_SQRT_2PI,
     Count,
@@ -105,17 +105,17 @@ class HeteroscedasticGaussian(Likelihood, HasScaleOutput):
         change = (sd - sd2) / sd2
         return change - torch.log1p(change) + 0.5 * (change.square() + ((mean - mean2) / sd2).square())
 
-    def change(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """Of the mean, in units of the other sd, and of the second moment around the other mean."""
-        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
-        of_mean, of_sd = (mean - mean2) / sd2, (sd - sd2) / sd2
-        return torch.stack([of_mean, of_sd * (2 + of_sd) + of_mean.square()], dim=-1)
+    def moment_change(self, outputs: Tensor, reference: Tensor) -> Tensor:
+        """Changes of the mean and of the second moment around the reference mean, in its sd and variance."""
+        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(reference)
+        mean_shift, sd_change = (mean - mean2) / sd2, (sd - sd2) / sd2
+        return torch.stack([mean_shift, sd_change * (2 + sd_change) + mean_shift.square()], dim=-1)
 
-    def mean_kl(self, change: Tensor, other: Tensor) -> Tensor:  # noqa: ARG002  # change is relative to it
-        """Of the normal distribution with the moments of the mean prediction."""
-        of_mean, of_moment = change.unbind(-1)
-        of_variance = (of_moment - of_mean.square()).clamp_min(MIN_RATIO)
-        return 0.5 * (of_variance - torch.log1p(of_variance) + of_mean.square())
+    def mixture_kl(self, change: Tensor, reference: Tensor) -> Tensor:  # noqa: ARG002  # relative to it
+        """KL(normal distribution with the moments of the mixture || reference)."""
+        mean_shift, moment_change = change.unbind(-1)
+        variance_change = (moment_change - mean_shift.square()).clamp_min(MIN_RELATIVE_CHANGE)
+        return 0.5 * (variance_change - torch.log1p(variance_change) + mean_shift.square())
 
 
 class HeteroscedasticCount(Count, HasScaleOutput):

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-MIN_RATIO = 1e-6 - 1  # of a probability or variance to another one, less 1: they are positive
+MIN_RELATIVE_CHANGE = 1e-6 - 1  # of a probability or variance: rounding must not make it negative
 MIN_TRANSPOSED = 4_096  # logits from which a transposed softmax is faster
 
 
@@ -27,11 +27,11 @@ def at_level(by_level: Tensor, values: Tensor) -> Tensor:
     return by_level.expand(*shape, -1).gather(-1, index.expand(shape)[..., None]).squeeze(-1)
 
 
-def level_mean_kl(change: Tensor, probabilities: Tensor) -> Tensor:
-    """KL(q + change || q) of the ``probabilities`` q of levels [..., n, levels], without cancellation."""
+def level_mixture_kl(change: Tensor, probabilities: Tensor) -> Tensor:
+    """KL(q + change || q) of the ``probabilities`` q of levels [..., n, levels], with little cancellation."""
     ratio = change / probabilities.clamp_min(torch.finfo(change.dtype).tiny)
-    ratio = ratio.clamp_min(MIN_RATIO)  # by rounding, a probability may become negative
-    return (probabilities * ((1 + ratio) * torch.log1p(ratio) - ratio)).sum(-1)
+    ratio = ratio.clamp_min(MIN_RELATIVE_CHANGE)  # by rounding, a probability may become negative
+    return ((probabilities + change).clamp_min(0) * torch.log1p(ratio) - change).sum(-1)
 
 
 def level_quantile(below: Tensor, counts: Tensor, level: Tensor) -> Tensor:

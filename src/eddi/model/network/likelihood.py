@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from eddi.model.network.levels import (
     at_level,
-    level_mean_kl,
+    level_mixture_kl,
     level_moments,
     level_quantile,
     log_softmax_short,
@@ -104,18 +104,21 @@ class Likelihood(nn.Module, ABC):
             min=0
         )  # the error of the quadrature may exceed a small divergence
 
-    def change(self, outputs: Tensor, other: Tensor) -> Tensor:
-        """How a prediction differs from ``other`` [..., n, changes], such that differences can be averaged.
+    def moment_change(self, outputs: Tensor, reference: Tensor) -> Tensor:
+        """Differences of the moments of predictions from those of a reference [..., n, moments].
 
-        By default, these are the differences in the probabilities of levels, and none without levels.
+        Their mean over predictions is that of the mixture of these predictions. By default, the moments are
+        the probabilities of levels, and there are none without levels.
         """
         if not self.has_levels:
             return outputs.new_zeros((*outputs.shape[:-1], self.n_variables, 0))
-        return self.probabilities(outputs) - self.probabilities(other)
+        return self.probabilities(outputs) - self.probabilities(reference)
 
-    def mean_kl(self, change: Tensor, other: Tensor) -> Tensor:
-        """KL(mean prediction || other) [..., n], given the mean of `change`; 0 if that is not known."""
-        return level_mean_kl(change, self.probabilities(other)) if self.has_levels else change.sum(-1)
+    def mixture_kl(self, change: Tensor, reference: Tensor) -> Tensor:
+        """KL(mixture || reference) [..., n], for the mean of `moment_change`; 0 if there are no moments."""
+        if not self.has_levels:
+            return change.new_zeros(change.shape[:-1])
+        return level_mixture_kl(change, self.probabilities(reference))
 
 
 class Gaussian(Likelihood):

@@ -86,9 +86,11 @@ class DenseRewards:
         before = self.head(encoding.features)[:, None]  # [rows, 1, outputs]
         nats = self.head.kl_by_variable(after, before)  # [rows, columns, target]
         rewards = self._expect((nats * unobserved_target[:, None]).sum(-1), probabilities)
-        mean_changes = [self._expect(c, probabilities) for c in self.head.change(after, before)]
-        disagreement = self.head.mean_kl(mean_changes, before)  # [rows, questions, target]
-        return (rewards - (disagreement * unobserved_target[:, None]).sum(-1)).clamp_min(0)
+        mean_changes = [self._expect(c, probabilities) for c in self.head.moment_changes(after, before)]
+        mixture_nats = self.head.mixture_kl_by_variable(
+            mean_changes, before
+        )  # [rows, questions, target]
+        return (rewards - (mixture_nats * unobserved_target[:, None]).sum(-1)).clamp_min(0)
 
     def _expect(self, values: Tensor, probabilities: Tensor) -> Tensor:
         """The expectation over answers of ``values`` [rows, columns, ...]: [rows, questions, ...]."""

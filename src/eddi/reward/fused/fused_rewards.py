@@ -116,7 +116,7 @@ class FusedRewards:
             target.position, TERM=tail.term_weight.shape[1], KNOTS=rows.padded_knots,
             HAS_RELU=rows.has_relu, HAS_LEVELS=rows.has_levels, IS_REAL=target.is_real, **options,
         )  # fmt: skip
-        return (rewards - target.mean_kl(changes, before)).clamp_min(0)  # rounding
+        return (rewards - target.mixture_kl(changes, before)).clamp_min(0)  # rounding
 
     def _list_answers(self, probabilities: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
         """Positions of the candidate answers, and their number [1]."""

@@ -47,12 +47,12 @@ class PackedTarget:
         """Whether the target is real; otherwise it is binary."""
         return isinstance(self.likelihood, HeteroscedasticGaussian)
 
-    def mean_kl(self, changes: Tensor, before: Tensor) -> Tensor:
-        """KL(mean prediction || present one) [rows, questions], for the kernel's expected changes.
+    def mixture_kl(self, changes: Tensor, before: Tensor) -> Tensor:
+        """KL(mixture || present prediction) [rows, questions], for the kernel's expected changes.
 
         ``before`` [rows, 2] are the predictions of the row, the log odds first if the target is binary.
         """
-        return self.likelihood.mean_kl(changes[:, :, None], before[:, None, :1])[..., 0]
+        return self.likelihood.mixture_kl(changes[:, :, None], before[:, None, :1])[..., 0]
 
 
 def _pack_real(head: VariableHead, likelihood: HeteroscedasticGaussian) -> Tensor:

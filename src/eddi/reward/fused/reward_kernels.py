@@ -96,22 +96,22 @@ def _excess_over_log(x):
 
 
 @triton.jit
-def _divergence(first, second, before, IS_REAL: tl.constexpr):
-    """KL(after || before) in nats, and how they differ: the two numbers of `Likelihood.change`."""
+def _divergence_and_changes(first, second, before, IS_REAL: tl.constexpr):
+    """KL(after || before) in nats, and the two numbers of `Likelihood.moment_change`."""
     first_before = tl.load(before)
     if IS_REAL:
         second_before = tl.load(before + 1)
-        ratio, of_first = (
+        ratio, first_change = (
             (second - second_before) / second_before,
             (first - first_before) / second_before,
         )
-        nats = _excess_over_log(ratio) + 0.5 * (ratio * ratio + of_first * of_first)
-        of_second = ratio * (2.0 + ratio) + of_first * of_first
+        nats = _excess_over_log(ratio) + 0.5 * (ratio * ratio + first_change * first_change)
+        second_change = ratio * (2.0 + ratio) + first_change * first_change
     else:
         nats = (first - first_before) / (1.0 + tl.exp(-first)) - softplus(first) + softplus(first_before)
-        of_second = 1.0 / (1.0 + tl.exp(-first)) - 1.0 / (1.0 + tl.exp(-first_before))
-        of_first = -of_second
-    return nats, of_first, of_second
+        second_change = 1.0 / (1.0 + tl.exp(-first)) - 1.0 / (1.0 + tl.exp(-first_before))
+        first_change = -second_change
+    return nats, first_change, second_change
 
 
 @triton.jit(do_not_specialize=ROW_SIZES)
@@ -187,10 +187,10 @@ def _reduction(gained, spread, precision):
 @triton.jit
 def _add_expectation(one, two, before, share, reward, change, is_own, IS_REAL: tl.constexpr):
     """Add the divergence and the changes of predictions, times the ``share`` of their answers."""
-    nats, of_first, of_second = _divergence(one, two, before, IS_REAL)
+    nats, first_change, second_change = _divergence_and_changes(one, two, before, IS_REAL)
     tl.atomic_add(reward, nats * share, mask=is_own)
-    tl.atomic_add(change, of_first * share, mask=is_own)
-    tl.atomic_add(change + 1, of_second * share, mask=is_own)
+    tl.atomic_add(change, first_change * share, mask=is_own)
+    tl.atomic_add(change + 1, second_change * share, mask=is_own)
 
 
 @triton.jit(do_not_specialize=ANSWER_SIZES)
