@@ -1,7 +1,8 @@
 """What an expert can state about the tables of the cold-start suite before any data are collected.
 
 The statements follow from what the variables mean, as their codebooks describe them, and from common
-knowledge of the field. Strengths were not fitted, and no statement was changed after a run.
+knowledge of the field. Strengths were not fitted, and no statement was changed after a run. The tables are
+public and well known, so their author was not without knowledge of what was found in them.
 """
 
 from collections.abc import Sequence

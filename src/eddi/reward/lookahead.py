@@ -144,7 +144,7 @@ def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
 def information_about_others(context: RewardContext, settings: EnumerationSettings) -> Tensor:
     """Expected divergence of the predictions of all unobserved variables but the target, summed.
 
-    It only selects candidates, so mixtures of predictions are not subtracted, as rewards do.
+    It only selects candidates. Unlike the reward, it does not subtract the divergence of the mixture.
     """
     total = context.first_layer.new_zeros(
         (len(context.first_layer), len(context.model.schema.questions))

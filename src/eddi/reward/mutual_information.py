@@ -46,8 +46,8 @@ from eddi.reward.fused.captured_rewards import CapturedRewards
 from eddi.table.evidence import Evidence
 
 BATCH_ANSWERS = 8_192  # candidate answers per pass: their widest layer fits into a cache
-MAX_MIXTURE_CELLS = 2**25  # rows, questions and levels of mixtures at once: 130 MB
 GPU_BATCH_ANSWERS = 2**20  # the same on a GPU: 800 MB per layer
+MAX_MIXTURE_CELLS = 2**25  # rows, questions and levels of mixtures at once: 130 MB
 
 
 @dataclass(frozen=True)

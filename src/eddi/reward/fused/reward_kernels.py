@@ -101,10 +101,8 @@ def _divergence_and_changes(first, second, before, IS_REAL: tl.constexpr):
     first_before = tl.load(before)
     if IS_REAL:
         second_before = tl.load(before + 1)
-        ratio, first_change = (
-            (second - second_before) / second_before,
-            (first - first_before) / second_before,
-        )
+        ratio = (second - second_before) / second_before
+        first_change = (first - first_before) / second_before
         nats = _excess_over_log(ratio) + 0.5 * (ratio * ratio + first_change * first_change)
         second_change = ratio * (2.0 + ratio) + first_change * first_change
     else:
