@@ -174,17 +174,19 @@ class FactorTargetHead:
     def kl_by_variable(self, after, before):
         return kl_divergence(Normal(*after.chunk(2, dim=-1)), Normal(*before.chunk(2, dim=-1)))
 
-    def moment_changes(self, after, before):
+    def divergence_terms(self, after, before):
         (mean, sd), (mean2, sd2) = after.chunk(2, dim=-1), before.chunk(2, dim=-1)
         shift = (mean - mean2) / sd2
-        return [torch.stack([shift, (sd / sd2).square() - 1 + shift.square()], dim=-1)]
+        moment = (sd / sd2).square() - 1 + shift.square()
+        return [torch.stack([self.kl_by_variable(after, before), shift, moment], dim=-1)]
 
-    def mixture_kl_by_variable(self, changes, before):
-        """0 here, because the mean of the exact predictions is the present one."""
-        shift, moment = changes[0].unbind(-1)
+    def information_by_variable(self, mean_terms, before):
+        """The second divergence is 0 here, because the mean of the exact predictions is the present one."""
+        divergence, shift, moment = mean_terms[0].unbind(-1)
         mean, sd = before.chunk(2, dim=-1)
         mixed_sd = sd * (1 + moment - shift.square()).sqrt()
-        return kl_divergence(Normal(mean + sd * shift, mixed_sd), Normal(mean, sd).expand(shift.shape))
+        mixture, present = Normal(mean + sd * shift, mixed_sd), Normal(mean, sd).expand(shift.shape)
+        return divergence - kl_divergence(mixture, present)
 
 
 class FactorAnswers:

@@ -261,22 +261,21 @@ class RewardContext:
         head, shape = self.target_head, (len(self.first_layer), len(self.model.schema.questions))
         rewards = self.first_layer.new_zeros(shape)
         before = self._support_outputs.by_output.index_select(1, head.rows)  # [rows, outputs of target]
-        mean_changes: list[Tensor] = []  # [rows, questions, variables, moments] for each head
+        mean_terms: list[Tensor] = []  # [rows, questions, variables, 1 + moments] for each head
         for answers in candidates:
             after, own_before = head(self.features_after(answers)), answers.gather_rows(before)
-            nats = head.kl_by_variable(after, own_before)  # [answers, target]
-            answers.add_expectation(self._sum_unobserved(nats, answers), rewards)
-            if not answers.is_drawn:
-                changes = head.moment_changes(after, own_before)
-                mean_changes = mean_changes or [c.new_zeros((*shape, *c.shape[1:])) for c in changes]
-                for change, mean in zip(changes, mean_changes, strict=True):
-                    answers.add_expectation(change, mean)
-        if not mean_changes:
-            return rewards
-        mixture_nats = head.mixture_kl_by_variable(
-            mean_changes, before[:, None]
-        )  # [rows, questions, target]
-        return (rewards - self._sum_unobserved(mixture_nats)).clamp_min(0)  # rounding
+            if answers.is_drawn:
+                nats = head.kl_by_variable(after, own_before)  # [answers, target]
+                answers.add_expectation(self._sum_unobserved(nats, answers), rewards)
+                continue
+            terms = head.divergence_terms(after, own_before)
+            mean_terms = mean_terms or [own.new_zeros((*shape, *own.shape[1:])) for own in terms]
+            for own, mean in zip(terms, mean_terms, strict=True):
+                answers.add_expectation(own, mean)
+        if mean_terms:
+            nats = head.information_by_variable(mean_terms, before[:, None])
+            rewards = rewards + self._sum_unobserved(nats).clamp_min(0)  # rounding
+        return rewards
 
     @cached_property
     def _support_outputs(self) -> SupportOutputs:

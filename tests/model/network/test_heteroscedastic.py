@@ -76,12 +76,12 @@ def test_the_mixture_of_normal_predictions_has_their_moments(gaussian):
     mean = weights @ means
     sd = (weights @ (sds.square() + means.square()) - mean.square()).sqrt()
     expected = kl_divergence(Normal(mean, sd), Normal(*gaussian.mean_and_sd(reference)))[0]
-    change = (weights[:, None, None] * gaussian.moment_change(outputs, reference)).sum(0, keepdim=True)
-    torch.testing.assert_close(gaussian.mixture_kl(change, reference)[0], expected)
+    terms = (weights[:, None, None] * gaussian.divergence_terms(outputs, reference)).sum(0, keepdim=True)
+    torch.testing.assert_close(gaussian.mixture_kl(terms[..., 1:], reference)[0], expected)
 
 
 def test_the_mixture_of_counts_is_not_known(count):
     outputs = torch.tensor([[0.4, 0.1]], dtype=torch.float64)
-    change = count.moment_change(outputs, outputs + 1)
-    assert change.shape == (1, 1, 0)
-    assert count.mixture_kl(change, outputs).tolist() == [[0.0]]
+    terms = count.divergence_terms(outputs, outputs + 1)
+    assert terms.shape == (1, 1, 1)
+    assert count.mixture_kl(terms[..., 1:], outputs).tolist() == [[0.0]]

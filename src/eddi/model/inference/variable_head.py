@@ -91,17 +91,22 @@ class VariableHead:
         ]
         return torch.cat(parts, dim=-1)
 
-    def moment_changes(self, after: Tensor, before: Tensor) -> list[Tensor]:
-        """Differences of the moments of predictions [..., variables, moments], for each head."""
+    def divergence_terms(self, after: Tensor, before: Tensor) -> list[Tensor]:
+        """`Likelihood.divergence_terms` of predictions [..., variables, 1 + moments], for each head."""
+        if len(self.groups) == 1:
+            return [self.groups[0].likelihood.divergence_terms(after, before)]
         return [
-            head.likelihood.moment_change(after[..., head.outputs], before[..., head.outputs])
+            head.likelihood.divergence_terms(after[..., head.outputs], before[..., head.outputs])
             for head in self.groups
         ]
 
-    def mixture_kl_by_variable(self, changes: Sequence[Tensor], before: Tensor) -> Tensor:
-        """KL(mixture || before) [..., variables], in the order of the heads, for mean `moment_changes`."""
+    def information_by_variable(self, mean_terms: Sequence[Tensor], before: Tensor) -> Tensor:
+        """Mutual information [..., variables], in the order of the heads, for mean `divergence_terms`.
+
+        It is the mean divergence from ``before``, less the divergence of the mixture.
+        """
         parts = [
-            head.likelihood.mixture_kl(change, before[..., head.outputs])
-            for head, change in zip(self.groups, changes, strict=True)
+            terms[..., 0] - head.likelihood.mixture_kl(terms[..., 1:], before[..., head.outputs])
+            for head, terms in zip(self.groups, mean_terms, strict=True)
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)

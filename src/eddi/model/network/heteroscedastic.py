@@ -100,16 +100,19 @@ class HeteroscedasticGaussian(Likelihood, HasScaleOutput):
         return [*places, *(self.n_variables + place for place in places)]
 
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
-        (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(other)
-        # log(sd2 / sd) + (sd / sd2)^2 / 2 - 1 / 2 without cancellation: most answers change little.
-        change = (sd - sd2) / sd2
-        return change - torch.log1p(change) + 0.5 * (change.square() + ((mean - mean2) / sd2).square())
+        return self.divergence_terms(outputs, other)[..., 0]
 
-    def moment_change(self, outputs: Tensor, reference: Tensor) -> Tensor:
-        """Changes of the mean and of the second moment around the reference mean, in its sd and variance."""
+    def divergence_terms(self, outputs: Tensor, reference: Tensor) -> Tensor:
+        """KL and changes of the mean and of the second moment around the reference mean.
+
+        The changes are in units of the reference sd and variance.
+        """
         (mean, sd), (mean2, sd2) = self.mean_and_sd(outputs), self.mean_and_sd(reference)
         mean_shift, sd_change = (mean - mean2) / sd2, (sd - sd2) / sd2
-        return torch.stack([mean_shift, sd_change * (2 + sd_change) + mean_shift.square()], dim=-1)
+        squares = sd_change.square() + mean_shift.square()
+        # log(sd2 / sd) + (sd / sd2)^2 / 2 - 1 / 2 without cancellation: most answers change little.
+        divergence = sd_change - torch.log1p(sd_change) + 0.5 * squares
+        return torch.stack([divergence, mean_shift, 2 * sd_change + squares], dim=-1)
 
     def mixture_kl(self, change: Tensor, reference: Tensor) -> Tensor:  # noqa: ARG002  # relative to it
         """KL(normal distribution with the moments of the mixture || reference)."""

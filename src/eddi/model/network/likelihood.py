@@ -104,18 +104,20 @@ class Likelihood(nn.Module, ABC):
             min=0
         )  # the error of the quadrature may exceed a small divergence
 
-    def moment_change(self, outputs: Tensor, reference: Tensor) -> Tensor:
-        """Differences of the moments of predictions from those of a reference [..., n, moments].
+    def divergence_terms(self, outputs: Tensor, reference: Tensor) -> Tensor:
+        """KL(prediction || reference), then the differences of their moments [..., n, 1 + moments].
 
-        Their mean over predictions is that of the mixture of these predictions. By default, the moments are
-        the probabilities of levels, and there are none without levels.
+        The mean of the differences over predictions is that of the mixture of these predictions. By default,
+        the moments are the probabilities of levels, and there are none without levels.
         """
+        divergence = self.kl(outputs, reference)[..., None]
         if not self.has_levels:
-            return outputs.new_zeros((*outputs.shape[:-1], self.n_variables, 0))
-        return self.probabilities(outputs) - self.probabilities(reference)
+            return divergence
+        change = self.probabilities(outputs) - self.probabilities(reference)
+        return torch.cat([divergence, change], dim=-1)
 
     def mixture_kl(self, change: Tensor, reference: Tensor) -> Tensor:
-        """KL(mixture || reference) [..., n], for the mean of `moment_change`; 0 if there are no moments."""
+        """KL(mixture || reference) [..., n], for mean changes of moments; 0 if there are none."""
         if not self.has_levels:
             return change.new_zeros(change.shape[:-1])
         return level_mixture_kl(change, self.probabilities(reference))
@@ -254,6 +256,11 @@ class Categorical(Likelihood):
     def kl(self, outputs: Tensor, other: Tensor) -> Tensor:
         log_p, log_q = self.log_probs(outputs), self.log_probs(other)
         return (log_p.exp() * (log_p - log_q)).sum(-1)
+
+    def divergence_terms(self, outputs: Tensor, reference: Tensor) -> Tensor:
+        log_p, log_q = self.log_probs(outputs), self.log_probs(reference)
+        p = log_p.exp()
+        return torch.cat([(p * (log_p - log_q)).sum(-1, keepdim=True), p - log_q.exp()], dim=-1)
 
 
 class Ordinal(Likelihood):

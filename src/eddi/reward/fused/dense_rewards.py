@@ -84,13 +84,10 @@ class DenseRewards:
         outputs, factors = self.tail.outputs(encoding, coded, self.columns.variable, is_candidate)
         after = self.head.add_factors(outputs, factors).view(*coded.shape, -1)
         before = self.head(encoding.features)[:, None]  # [rows, 1, outputs]
-        nats = self.head.kl_by_variable(after, before)  # [rows, columns, target]
-        rewards = self._expect((nats * unobserved_target[:, None]).sum(-1), probabilities)
-        mean_changes = [self._expect(c, probabilities) for c in self.head.moment_changes(after, before)]
-        mixture_nats = self.head.mixture_kl_by_variable(
-            mean_changes, before
-        )  # [rows, questions, target]
-        return (rewards - (mixture_nats * unobserved_target[:, None]).sum(-1)).clamp_min(0)
+        terms = self.head.divergence_terms(after, before)  # [rows, columns, target, 1 + moments] each
+        mean_terms = [self._expect(own, probabilities) for own in terms]
+        nats = self.head.information_by_variable(mean_terms, before)  # [rows, questions, target]
+        return (nats * unobserved_target[:, None]).sum(-1).clamp_min(0)  # rounding
 
     def _expect(self, values: Tensor, probabilities: Tensor) -> Tensor:
         """The expectation over answers of ``values`` [rows, columns, ...]: [rows, questions, ...]."""

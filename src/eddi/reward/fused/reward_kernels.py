@@ -97,7 +97,7 @@ def _excess_over_log(x):
 
 @triton.jit
 def _divergence_and_changes(first, second, before, IS_REAL: tl.constexpr):
-    """KL(after || before) in nats, and the two numbers of `Likelihood.moment_change`."""
+    """KL(after || before) in nats, and two changes of moments: `Likelihood.divergence_terms`."""
     first_before = tl.load(before)
     if IS_REAL:
         second_before = tl.load(before + 1)
