@@ -10,7 +10,8 @@ import torch
 from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
 from eddi.reward.lookahead import FIRST_QUESTION, TwoStepLookahead, first_question_gain
-from eddi.reward.mutual_information import EnumerationSettings, mutual_information
+from eddi.reward.mutual_information import mutual_information
+from eddi.reward.reward_context import EnumerationSettings
 from eddi.table.evidence import Evidence
 
 RECIPE = dataclasses.replace(DEFAULT, hidden=(64, 64), term=32, identity=16, offset=16, folds=0)

@@ -53,18 +53,24 @@ def test_the_reward_of_a_variable_with_levels_is_the_mutual_information_of_the_p
 ):
     evidence = fitted.evidence(people(5, 4)).hide(fitted.schema.positions([target, question]))
     rewards = mutual_information(fitted, evidence, [target], n_draws=10, seed=0)
-    answers = predict_probabilities(fitted, evidence, question)
-    position = fitted.schema.position(question)
+    pairs = ((question, target), (target, question))
+    expected = sum(information_after(fitted, evidence, *pair) for pair in pairs) / 2
+    place = [q.name for q in fitted.schema.questions].index(question)
+    torch.testing.assert_close(rewards[:, place].double(), expected, rtol=1e-3, atol=1e-5)
+
+
+def information_after(model, evidence, known, predicted):
+    """Mutual information if ``known`` is observed and the other one predicted [rows]."""
+    answers = predict_probabilities(model, evidence, known)
+    position = model.schema.position(known)
     predictions = []
     for level in range(answers.shape[1]):
         values, observed = evidence.values.copy(), evidence.observed.copy()
         values[:, position], observed[:, position] = level, True
-        predictions.append(predict_probabilities(fitted, Evidence(values, observed), target))
-    joint = answers[..., None] * torch.stack(predictions, dim=1)  # [rows, answers, levels of the target]
+        predictions.append(predict_probabilities(model, Evidence(values, observed), predicted))
+    joint = answers[..., None] * torch.stack(predictions, dim=1)  # [rows, known, predicted]
     independent = joint.sum(1, keepdim=True) * joint.sum(2, keepdim=True)
-    expected = (joint * (joint / independent).log()).sum((1, 2))
-    place = [q.name for q in fitted.schema.questions].index(question)
-    torch.testing.assert_close(rewards[:, place].double(), expected, rtol=1e-3, atol=1e-5)
+    return (joint * (joint / independent).log()).sum((1, 2))
 
 
 def test_no_reward_is_negative(fitted, rows):

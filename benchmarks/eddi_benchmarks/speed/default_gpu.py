@@ -22,7 +22,8 @@ from eddi.evaluate.simulate import simulate_evidence
 from eddi.model.fitted import FittedModel
 from eddi.model.recipe import DEFAULT, Recipe
 from eddi.model.training import batched_training, loop, preparation
-from eddi.reward.mutual_information import EnumerationSettings, RewardContext, mutual_information
+from eddi.reward.mutual_information import mutual_information
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.coding import Coding
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind

@@ -273,6 +273,9 @@ class PlainDraws:
     def schema(self) -> eddi.Schema:
         return self.model.schema
 
+    def find_ignored(self, variables: Sequence[int]) -> tuple[int, ...]:
+        return self.model.find_ignored(variables)
+
     def code(self, evidence: Evidence) -> Tensor:
         return self.model.code(evidence)
 

@@ -23,7 +23,7 @@ from eddi.model.fitted import FittedModel
 from eddi.reward.fused import packed_tail
 from eddi.reward.fused.captured_rewards import CapturedRewards
 from eddi.reward.fused.fused_rewards import FusedRewards
-from eddi.reward.mutual_information import EnumerationSettings, RewardContext
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 from eddi_benchmarks.report.statistics import Numbers

@@ -20,11 +20,8 @@ from torch import Tensor
 from eddi.model.base import NetworkModel
 from eddi.model.network.atoms import N_ATOMS
 from eddi.reward.candidate_answers import CandidateAnswers
-from eddi.reward.mutual_information import (
-    EnumerationSettings,
-    RewardContext,
-    empty_row,
-)
+from eddi.reward.mutual_information import empty_row
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 
 COARSE = EnumerationSettings(n_points=2, n_draws=8)  # a low and a high answer: enough to find candidates

@@ -8,7 +8,8 @@ from torch import Tensor
 from eddi.errors import StrategyError
 from eddi.model.base import Model, require_network
 from eddi.reward.lookahead import COARSE, TwoStepLookahead
-from eddi.reward.mutual_information import EnumerationSettings, mutual_information
+from eddi.reward.mutual_information import mutual_information
+from eddi.reward.reward_context import EnumerationSettings
 from eddi.table.evidence import Evidence
 
 N_DRAWS = 50  # of a first answer that reveals several variables, for its own reward

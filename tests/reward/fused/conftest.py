@@ -20,6 +20,7 @@ from eddi.model.inference.variable_head import VariableHead
 from eddi.model.network.factors.factor_model import FactorMoments
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.dense_rewards import DenseRewards, Tail
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
@@ -169,3 +170,15 @@ def build_dense_rewards(
         n_points=n_points,
         n_questions=len(model.schema.questions),
     )
+
+
+@pytest.fixture(scope="session")
+def reference_rewards() -> Callable[[FittedModel, Evidence, list[str]], Tensor]:
+    """Rewards from predictions of the target after each answer, in plain PyTorch."""
+
+    def compute(model: FittedModel, evidence: Evidence, target: list[str]) -> Tensor:
+        with torch.inference_mode():
+            context = RewardContext.from_evidence(model, evidence, model.schema.positions(target))
+            return context.rewards(EnumerationSettings(n_draws=1))
+
+    return compute

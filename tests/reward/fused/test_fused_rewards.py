@@ -11,7 +11,6 @@ from eddi.model.fitted import FittedModel
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.fused.fused_rewards import FusedRewards
 from eddi.reward.fused.packed_tail import PackedTail
-from eddi.reward.mutual_information import mutual_information
 from eddi.table.evidence import Evidence
 
 
@@ -40,23 +39,23 @@ def compute(model: FittedModel, rows: Evidence, target: list[str]) -> torch.Tens
 @pytest.mark.usefixtures("triton")
 @pytest.mark.parametrize("target", ["weight", "smoker"])
 def test_the_rewards_are_those_of_the_reference(
-    single_input_model: FittedModel, single_input_rows: Evidence, target: str
+    single_input_model: FittedModel, single_input_rows: Evidence, target: str, reference_rewards: Any
 ) -> None:
     ours = compute(single_input_model, single_input_rows, [target])
-    reference = mutual_information(single_input_model, single_input_rows, [target], n_draws=1, seed=0)
+    reference = reference_rewards(single_input_model, single_input_rows, [target])
     torch.testing.assert_close(ours, reference, atol=2e-5, rtol=1e-3)
     assert torch.equal(ours == 0, reference == 0)
 
 
 @pytest.mark.usefixtures("triton")
 def test_a_table_of_real_variables_uses_kernels_alone(
-    real_model: FittedModel, real_rows: Evidence
+    real_model: FittedModel, real_rows: Evidence, reference_rewards: Any
 ) -> None:
     rewards = build(real_model, ["x5"])
     assert rewards is not None
     assert None not in rewards.support.packed
     ours = compute(real_model, real_rows, ["x5"])
-    reference = mutual_information(real_model, real_rows, ["x5"], n_draws=1, seed=0)
+    reference = reference_rewards(real_model, real_rows, ["x5"])
     torch.testing.assert_close(ours, reference, atol=2e-5, rtol=1e-3)
 
 

@@ -9,6 +9,7 @@ quantity more precisely than its bins, as with collinear variables, its possible
 predicted distribution instead.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ MAX_VARIANCE_RATIO = 2.0  # variance of the atoms' distribution / predicted vari
 MAX_RATIO_WITH_TIES = (
     4.0  # the same where many rows share a value, such as 0: no normal distribution does
 )
+MAX_NORMAL_DISTANCE = 0.25  # in sds; a uniform distribution has 0.15, an exponential one 0.4
 N_POINTS = 5  # of a predicted distribution; eight give the same decisions
 MAX_LEVELS = 16  # of an ordinal; with more, neighbouring levels are merged, as those of a quantity
 
@@ -182,8 +184,8 @@ class QuantitySupport:
     ) -> None:
         self.variables, self.counts = discrete.variables, [n] * len(discrete.variables)
         self._discrete, self._n = discrete, n
-        self._heads = marginals.subset(discrete.variables).to(spread.device)
-        rows = marginals.subset_rows(self._heads, discrete.variables)
+        self.heads = marginals.subset(discrete.variables).to(spread.device)
+        rows = marginals.subset_rows(self.heads, discrete.variables)
         self._rows = torch.tensor(rows, device=spread.device)
         self._has_all_rows = rows == list(range(marginals.layer.out_features))
         self.values = _first_values(discrete, n)
@@ -195,6 +197,9 @@ class QuantitySupport:
         self.max_ratio = torch.where(
             has_ties, MAX_RATIO_WITH_TIES, MAX_VARIANCE_RATIO
         ) * without_evidence.clamp(min=1.0)
+        self.is_normal = (
+            self._normal_distance(discrete.probabilities(prior)[0]) < MAX_NORMAL_DISTANCE
+        )  # [variables] whether the table's values are distributed about normally
         n_points = min(n, N_POINTS)
         self.is_merged = n < discrete.values.shape[1]
         self.point_levels = normal_levels(n_points).to(spread.device)
@@ -204,9 +209,7 @@ class QuantitySupport:
 
     def __call__(self, support_outputs: SupportOutputs) -> AnswerProbabilities:
         probabilities = self._discrete.probabilities(support_outputs)  # [rows, variables, atoms]
-        is_coarse = self._variance(probabilities) > self.max_ratio * self._predict_variance(
-            support_outputs
-        )
+        is_coarse = self._is_coarse(probabilities, support_outputs)
         values = self._discrete.values.expand_as(probabilities)
         if self.is_merged:
             values, probabilities = merge_atoms(self._discrete.values, probabilities, self._n)
@@ -215,22 +218,47 @@ class QuantitySupport:
         if not has_coarse and not self.is_merged:
             return AnswerProbabilities(values.flatten(1), probabilities.flatten(1))
         if has_coarse:
-            outputs = self._own_outputs(support_outputs)
-            points = self._heads.quantile(outputs, self._padded_levels).movedim(0, -1)
+            outputs = self.own_outputs(support_outputs.by_output)[None]
+            points = self.heads.quantile(outputs, self._padded_levels).movedim(0, -1)
             values = torch.where(is_coarse[..., None], points, values)
             probabilities = torch.where(is_coarse[..., None], self.point_probabilities, probabilities)
         depends_on_row = torch.ones_like(is_coarse) if self.is_merged else is_coarse
         mask = depends_on_row[..., None].expand_as(values)
         return AnswerProbabilities(values.flatten(1), probabilities.flatten(1), mask.flatten(1))
 
-    def _own_outputs(self, outputs: SupportOutputs) -> Tensor:
-        """The outputs of these quantities [1, rows, outputs]."""
-        by_output = outputs.by_output[None]
-        return by_output if self._has_all_rows else by_output.index_select(2, self._rows)
+    def is_coarse(self, outputs: SupportOutputs) -> Tensor:
+        """Whether atoms are too coarse for the quantities [rows, variables]."""
+        return self._is_coarse(self._discrete.probabilities(outputs), outputs)
+
+    def _is_coarse(self, probabilities: Tensor, outputs: SupportOutputs) -> Tensor:
+        return self._variance(probabilities) > self.max_ratio * self._predict_variance(outputs)
+
+    def own_outputs(self, by_output: Tensor) -> Tensor:
+        """The outputs of these quantities among those of all variables [..., outputs]."""
+        return by_output if self._has_all_rows else by_output.index_select(-1, self._rows)
+
+    def points(self, own_outputs: Tensor, n: int) -> Tensor:
+        """Equally likely points of the predicted distributions [n, ..., variables]."""
+        levels = normal_levels(n).to(own_outputs.device).view(-1, *[1] * own_outputs.dim())
+        shape = (*levels.shape[:-1], len(self.variables))
+        return self.heads.quantile(own_outputs, levels.expand(shape))
 
     def _predict_variance(self, outputs: SupportOutputs) -> Tensor:
         """The predicted variances [rows, variables]."""
-        return self._heads.predictive_scale(self._own_outputs(outputs))[0].square()
+        return self.heads.predictive_scale(self.own_outputs(outputs.by_output)).square()
+
+    def _normal_distance(self, probabilities: Tensor) -> Tensor:
+        """Root mean square distance of atoms from those of a normal distribution, in sds [variables].
+
+        It is the Wasserstein distance of the means of bins with these ``probabilities`` [variables, atoms].
+        """
+        mean = (probabilities * self._discrete.values).sum(-1, keepdim=True)
+        sd = self._variance(probabilities)[:, None].clamp_min(1e-12).sqrt()
+        edges = F.pad(probabilities.cumsum(-1), (1, 0)).clamp(0, 1)
+        density = torch.exp(-0.5 * torch.special.ndtri(edges).square()) / math.sqrt(2 * math.pi)
+        normal_means = (density[:, :-1] - density[:, 1:]) / probabilities.clamp_min(1e-12)
+        distance = (self._discrete.values - mean) / sd - normal_means
+        return (probabilities * distance.square()).sum(-1).sqrt()
 
     def _variance(self, probabilities: Tensor) -> Tensor:
         """The variance of the distributions [rows, variables]."""

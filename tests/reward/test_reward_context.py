@@ -1,0 +1,63 @@
+"""The possible answers of rows, and what the model predicts after each of them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from eddi import PartialVAE
+from eddi.model.recipe import DEFAULT
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
+from eddi.table.evidence import Evidence
+
+SETTINGS = EnumerationSettings(n_draws=4)
+
+
+@pytest.fixture(scope="module")
+def model(people, people_schema):
+    recipe = dataclasses.replace(DEFAULT, hidden=(32, 32), term=16, folds=0)
+    schema = people_schema.with_question("body", reveals=["age", "weight"])
+    return PartialVAE(schema, "stage", recipe=recipe, max_steps=50, random_state=0).fit(people(100, 0))
+
+
+@pytest.fixture
+def context(model):
+    fitted = model.fitted()
+    return RewardContext.from_evidence(
+        fitted, Evidence.empty(3, len(fitted.schema.names)), fitted.schema.positions(["stage"])
+    )
+
+
+def test_the_probabilities_of_the_answers_to_a_question_add_up_to_one(context):
+    total = torch.zeros((3, len(context.model.schema.questions), 1))
+    with torch.inference_mode():
+        for answers in context.candidate_answers(SETTINGS):
+            answers.add_expectation(torch.ones((len(answers.rows), 1)), total)
+    is_open = [q.name != "stage" for q in context.model.schema.questions]
+    torch.testing.assert_close(total[..., 0], torch.tensor([is_open] * 3).float())
+
+
+def test_a_target_has_all_its_levels_as_answers_of_the_chosen_rows(context):
+    (target,) = context.target
+    with torch.inference_mode():
+        answers, probabilities = context.target_answers(target, slice(1, 3), SETTINGS)
+    n_levels = context.model.schema.variables[target].n_levels
+    assert probabilities.shape == (2, n_levels)
+    torch.testing.assert_close(probabilities.sum(1), torch.ones(2))
+    assert answers.rows.tolist() == np.repeat([1, 2], n_levels).tolist()
+    assert answers.values.tolist() == [*range(n_levels)] * 2
+
+
+def test_only_questions_that_reveal_one_variable_are_enumerated(context):
+    pairs = context.find_enumerated()
+    names = context.model.schema.names
+    assert pairs.shape[0] == 3
+    assert int(pairs[0].sum()) == len(names) - 3  # all but the target, and the two of the body
+
+
+def test_a_variable_is_unobserved_where_it_has_no_value(model, people):
+    fitted = model.fitted()
+    evidence = fitted.evidence(people(2, 1))
+    context = RewardContext.from_evidence(fitted, evidence, [0])
+    assert context.is_unobserved(0)[:, 0].tolist() == (~evidence.observed[:, 0]).astype(float).tolist()
