@@ -10,6 +10,7 @@ from eddi.model.recipe import (
     MAX_STEPS_FACTOR,
     MIN_HOLD_OUT_ROWS,
     MIN_STEPS_DIVISOR,
+    NO_TARGET_FACTOR,
     PAPER,
     ROWS_PER_KNOT,
     SMALL_PATIENCE,
@@ -17,6 +18,13 @@ from eddi.model.recipe import (
     check_set_encoder,
     resolve,
 )
+
+
+def test_training_without_a_declared_target_takes_more_steps_if_rows_are_held_out():
+    longer = adapt_to_rows(DEFAULT, 1_000, has_target=False)
+    assert longer.max_steps == NO_TARGET_FACTOR * adapt_to_rows(DEFAULT, 1_000).max_steps
+    assert adapt_to_rows(DEFAULT, 100, has_target=False) == adapt_to_rows(DEFAULT, 100)
+    assert adapt_to_rows(PAPER, 1_000, has_target=False) == PAPER
 
 
 def test_recipes_are_found_by_name():

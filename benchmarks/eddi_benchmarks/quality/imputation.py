@@ -65,7 +65,11 @@ class Result:
 
 def methods(*, forest: bool = True, max_steps: int | None = None) -> list[Method]:
     """The methods to compare; ``max_steps`` limits the training of our model."""
-    settings = {"recipe": asdict(recipe.resolve("default")), "max_steps": max_steps}
+    settings = {
+        "recipe": asdict(recipe.resolve("default")),
+        "steps_factor": recipe.NO_TARGET_FACTOR,
+        "max_steps": max_steps,
+    }
 
     def impute_as_real(table: pa.Table, seed: int) -> Numbers:
         return _impute_with_eddi(table, seed, schema=_all_real(table), max_steps=max_steps)
@@ -78,8 +82,8 @@ def methods(*, forest: bool = True, max_steps: int | None = None) -> list[Method
         Method("KNN", _from_scikit_learn(lambda _: KNNImputer()), {}),
         Method("iterative", _from_scikit_learn(lambda seed: IterativeImputer(random_state=seed)), {}),
         Method("forest", _from_scikit_learn(_forest), {"trees": N_TREES, "rounds": N_FOREST_ROUNDS}),
-        Method("PNP", impute_as_real, settings),
-        Method("PNP, inferred kinds", impute_as_inferred, settings),
+        Method("EDDI", impute_as_real, settings),
+        Method("EDDI, inferred kinds", impute_as_inferred, settings),
     ]
     return [method for method in all_methods if forest or method.name != "forest"]
 

@@ -173,7 +173,7 @@ def test_the_command_stores_quick_results_in_a_separate_folder(tmp_path, capsys,
     monkeypatch.setattr("eddi_benchmarks.__main__.QUICK_STEPS", 20)
     options = ["imputation", "--quick", "--no-forest", "--sets", "yacht", "--results", str(tmp_path)]
     assert main(options) == 0
-    assert "PNP, inferred kinds" in capsys.readouterr().out
+    assert "EDDI, inferred kinds" in capsys.readouterr().out
     assert len(list((tmp_path / "quick" / "imputation").glob("yacht-0-*.json"))) == 5
 
 

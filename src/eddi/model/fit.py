@@ -200,7 +200,9 @@ def adapt_recipe(settings: FitSettings, n_rows: int, *, n_complete: int) -> Reci
     if max_steps is not None and max_steps < 1:
         raise TrainingError(f"max_steps must be at least 1, got {max_steps}.")
     recipe = replace(settings.recipe, folds=0) if settings.is_warm_start else settings.recipe
-    adapted = recipes.adapt_to_rows(recipe, n_rows, n_complete=n_complete)
+    adapted = recipes.adapt_to_rows(
+        recipe, n_rows, n_complete=n_complete, has_target=bool(settings.target)
+    )
     if start is not None:  # the size of the network stays
         steps = max(MIN_WARM_STEPS, round(WARM_STEPS_SHARE * adapted.max_steps))
         rate = WARM_LEARNING_RATE * adapted.learning_rate

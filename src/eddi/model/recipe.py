@@ -158,6 +158,7 @@ DEFAULT = Recipe(
 
 MAX_STEPS_FACTOR = 4  # training on a large table takes at most this many times max_steps
 MIN_STEPS_DIVISOR = 4  # training on a small table takes at least max_steps divided by this
+NO_TARGET_FACTOR = 2  # times the steps if no target is declared, since all variables are targets then
 MIN_HOLD_OUT_ROWS = 300  # complete rows; tables with less are cross-validated
 SMALL_TERM, SMALL_HIDDEN, SMALL_BATCH = 64, 96, 64  # sizes for cross-validated tables
 # Rounds without improvement after which cross-validation stops. Its scores are averages over folds and
@@ -167,16 +168,20 @@ SMALL_PATIENCE = 6
 ROWS_PER_KNOT = 24  # with fewer rows per knot, a spline fits single rows
 
 
-def adapt_to_rows(recipe: Recipe, n_rows: int, *, n_complete: int | None = None) -> Recipe:
+def adapt_to_rows(
+    recipe: Recipe, n_rows: int, *, n_complete: int | None = None, has_target: bool = True
+) -> Recipe:
     """The recipe for a table of ``n_rows`` rows, with as many values as ``n_complete`` complete rows.
 
-    Large tables have more steps, small ones fewer knots. Tables that are too small to hold rows out are
-    cross-validated, with a narrower network and smaller batches, which are as good and faster.
+    Large tables and those without a declared target have more steps, small ones fewer knots. Tables that
+    are too small to hold rows out are cross-validated, with a narrower network and smaller batches, which
+    are as good and faster.
     """
-    knots = min(recipe.knots, n_rows // ROWS_PER_KNOT)
-    adapted = replace(recipe, max_steps=_count_steps(recipe, n_rows), knots=knots)
+    knots, n_steps = min(recipe.knots, n_rows // ROWS_PER_KNOT), _count_steps(recipe, n_rows)
+    adapted = replace(recipe, max_steps=n_steps, knots=knots)
     if not is_cross_validated(recipe, n_rows if n_complete is None else n_complete):
-        return adapted
+        is_longer = not has_target and recipe.passes is not None
+        return replace(adapted, max_steps=NO_TARGET_FACTOR * n_steps) if is_longer else adapted
     return replace(
         adapted,
         term=min(recipe.term, SMALL_TERM),
