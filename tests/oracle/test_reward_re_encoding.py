@@ -16,9 +16,9 @@ from eddi.model.inference.answer_support import (
     normal_levels,
 )
 from eddi.model.network.heteroscedastic import HeteroscedasticGaussian
-from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.reward.paper.options import MAX_LEVELS
+from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 
 N_DRAWS = 6
@@ -231,7 +231,9 @@ def test_the_latent_reward_is_that_of_full_re_encoding(fitted, rows, target, vie
 
 @pytest.mark.parametrize("target", TARGETS, ids="-".join)
 def test_the_target_reward_is_that_of_full_re_encoding(fitted, rows, target):
-    rewards = mutual_information(fitted, rows, target, n_draws=N_DRAWS, seed=SEED)
+    with torch.inference_mode():
+        context = RewardContext.from_evidence(fitted, rows, fitted.schema.positions(target))
+        rewards = context.rewards(EnumerationSettings(n_draws=N_DRAWS, seed=SEED))
     expected = naive_rewards(naive_target_reward, fitted, rows, target)
     assert (rewards != 0).any()
     torch.testing.assert_close(rewards, expected, rtol=1e-4, atol=1e-5)

@@ -37,7 +37,9 @@ def test_the_accuracy_of_exact_inference_is_that_of_the_definition():
         observed = np.isin(np.arange(18), subset)
         prediction = collinear.ExactClassifier(classes).log_posterior(rows, observed).argmax(1)
         accuracy.append(np.mean(prediction == test["y"]))
-    assert accuracy == pytest.approx([0.338, 0.600, 0.874, 0.906, 0.971, 0.982])
+    # Rows differ between machines: NumPy's normal draws depend on its linear algebra library. The
+    # standard error of an accuracy on 1,000 rows is at most 0.016.
+    assert accuracy == pytest.approx([0.338, 0.600, 0.874, 0.906, 0.971, 0.982], abs=0.06)
 
 
 @pytest.mark.slow

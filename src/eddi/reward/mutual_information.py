@@ -18,8 +18,9 @@ which is how it is computed. The mixture of predictions of a real variable is ta
 same moments. That of a count is taken to be the present prediction, and so is that of answers that are
 drawn: the mean of few draws also differs from it by chance.
 
-If the target has levels and the model has factors, the reward is the mean of this estimate and the one
-from predictions of the answer given the target (`reverse_information`). Their errors are different ones.
+If the target has up to four levels and the model has factors, the reward is the mean of this estimate and
+the one from predictions of the answer given the target (`reverse_information`). Their errors are different
+ones.
 """
 
 import weakref
@@ -37,6 +38,9 @@ from eddi.reward.reverse_information import average_with_reverse
 from eddi.reward.reward_context import BATCH_ANSWERS, EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 
+MAX_REVERSE_LEVELS = (
+    4  # of a target; with the ten levels of digits, choices are worse on validation rows
+)
 MAX_MIXTURE_CELLS = 2**25  # rows, questions and levels of mixtures at once: 130 MB
 
 
@@ -84,7 +88,10 @@ def _has_levels(model: NetworkModel, target: Sequence[int]) -> bool:
 
 def _has_reverse(model: NetworkModel, target: Sequence[int]) -> bool:
     """Whether there is a reverse estimate of the information about these targets."""
-    return model.frozen.factors is not None and _has_levels(model, target)
+    n_levels = max((model.schema.variables[place].n_levels for place in target), default=0)
+    if not _has_levels(model, target) or n_levels > MAX_REVERSE_LEVELS:
+        return False
+    return model.frozen.factors is not None
 
 
 def first_rewards(model: NetworkModel, target: Sequence[int], settings: EnumerationSettings) -> Tensor:

@@ -10,6 +10,7 @@ which takes one pass of the network for each level, however many questions are o
 distribution both are equal. Learned predictions have errors, and those of the two estimates differ. Where
 variables are collinear, a target may depend on small differences between an answer and its prediction: the
 distribution of the answer is then a mixture of narrow components, which this estimate integrates exactly.
+Of many levels, each one is rarely observed in training, and predictions given a rare level are poor.
 """
 
 from collections.abc import Iterator
