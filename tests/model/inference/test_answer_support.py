@@ -175,3 +175,22 @@ def test_the_answers_of_a_network_in_double_precision_are_the_same(fitted):
     exact, single = (m.marginal_predictor.answer_support(N_ATOMS) for m in (double, fitted))
     assert exact.terms.dtype == torch.float64
     torch.testing.assert_close(exact.terms.float(), single.terms)
+
+
+def test_only_quantities_whose_values_are_about_normal_count_as_normal():
+    random = np.random.default_rng(0)
+    columns = {
+        "normal": random.normal(size=500),
+        "uniform": random.random(500),
+        "two groups": random.normal(size=500) + 4 * random.integers(0, 2, size=500),
+        "exponential": random.exponential(size=500),
+        "mostly zero": random.exponential(size=500) * (random.random(500) < 0.3),
+        "y": random.integers(0, 2, size=500),
+    }
+    quantities = tuple(Variable(name, "real") for name in list(columns)[:-1])
+    schema = Schema((*quantities, Variable("y", "binary", levels=(0, 1))))
+    model = PartialVAE(schema, "y", max_steps=10, random_state=0).fit(pd.DataFrame(columns)).fitted()
+    parts = model.marginal_predictor.answer_support().parts
+    (part,) = (part for part in parts if isinstance(part, QuantitySupport))
+    is_normal = dict(zip(part.variables, part.is_normal.tolist(), strict=True))
+    assert is_normal == {0: True, 1: True, 2: True, 3: False, 4: False}
