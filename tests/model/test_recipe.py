@@ -23,7 +23,8 @@ from eddi.model.recipe import (
 def test_training_without_a_declared_target_takes_more_steps_if_rows_are_held_out():
     longer = adapt_to_rows(DEFAULT, 1_000, has_target=False)
     assert longer.max_steps == NO_TARGET_FACTOR * adapt_to_rows(DEFAULT, 1_000).max_steps
-    assert adapt_to_rows(DEFAULT, 100, has_target=False) == adapt_to_rows(DEFAULT, 100)
+    for recipe in (DEFAULT, replace(DEFAULT, folds=0)):
+        assert adapt_to_rows(recipe, 100, has_target=False) == adapt_to_rows(recipe, 100)
     assert adapt_to_rows(PAPER, 1_000, has_target=False) == PAPER
 
 

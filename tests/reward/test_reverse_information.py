@@ -15,7 +15,7 @@ from eddi.model.recipe import DEFAULT
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.reverse_information import (
     average_with_reverse,
-    has_reverse,
+    find_reversible,
     level_information,
     quantity_information,
 )
@@ -61,16 +61,14 @@ def rows(model):
     return model.evidence(draw_table(9, 2)).hide(hidden)
 
 
-def reverse(model, evidence):
+def reverse(model, evidence, target=3):
     """The reverse estimates [rows, questions]; NaN where there is none."""
     with torch.inference_mode():
-        context = RewardContext.from_evidence(model, evidence, [3])
-        rewards = torch.full((len(evidence), 4), torch.nan)
+        context = RewardContext.from_evidence(model, evidence, [target])
         is_enumerated = context.find_enumerated()
-        known = average_with_reverse(context, torch.zeros_like(rewards), is_enumerated, SETTINGS)
-        averaged = average_with_reverse(context, rewards, is_enumerated, SETTINGS)
-        unchanged = average_with_reverse(context, torch.ones_like(rewards), is_enumerated, SETTINGS) == 1
-    assert averaged.isnan().all()
+        zeros = torch.zeros((len(evidence), len(model.schema.questions)))
+        known = average_with_reverse(context, zeros, is_enumerated, SETTINGS)
+        unchanged = average_with_reverse(context, zeros - 1, is_enumerated, SETTINGS) == -1
     return torch.where(unchanged, torch.nan, 2 * known)
 
 
@@ -105,15 +103,43 @@ def test_both_estimates_agree_where_the_model_is_right(model):
 
 def test_a_skewed_quantity_has_no_reverse_estimate(model):
     context = RewardContext.from_evidence(model, Evidence.empty(1, 4), [3])
-    assert has_reverse(context, SETTINGS).tolist() == [[True, False, True, True]]
+    assert find_reversible(context, SETTINGS).tolist() == [[True, False, True, True]]
     assert reverse(model, Evidence.empty(1, 4))[0].isnan().tolist() == [False, True, False, True]
 
 
-def test_closed_questions_and_rows_with_a_known_target_keep_their_reward(model, rows):
-    nats = reverse(model, rows)
-    assert nats.isnan()[torch.from_numpy(rows.observed)].all()
-    known = model.evidence(draw_table(2, 2)).hide(np.array([[True, True, True, False]] * 2))
-    assert mutual_information(model, known, ["class"], n_draws=8, seed=0).eq(0).all()
+def test_closed_questions_have_no_reverse_estimate(model, rows):
+    assert reverse(model, rows).isnan()[torch.from_numpy(rows.observed)].all()
+
+
+def test_information_about_several_targets_is_added_up_and_known_targets_do_not_count(model, rows):
+    single = [mutual_information(model, rows, [name], n_draws=8, seed=0) for name in ("yes", "class")]
+    both = mutual_information(model, rows, ["yes", "class"], n_draws=8, seed=0)
+    assert rows.observed[:, 2].any()  # some rows have the first target
+    torch.testing.assert_close(both[:, :2], sum(single)[:, :2], rtol=1e-4, atol=1e-6)
+
+
+def test_no_rows_have_no_rewards(model):
+    assert mutual_information(model, Evidence.empty(0, 4), ["class"], n_draws=8, seed=0).shape == (0, 4)
+
+
+@pytest.mark.parametrize(("n_levels", "set_encoder"), [(5, "precision"), (3, "pnp")])
+def test_many_levels_and_models_without_factors_have_no_reverse_estimate(n_levels, set_encoder):
+    levels = np.random.default_rng(0).integers(n_levels, size=200)
+    table = np.column_stack([levels + np.random.default_rng(1).normal(size=200), levels])
+    target = Variable("y", "category", levels=tuple(range(n_levels)))
+    estimator = PartialVAE(
+        Schema((Variable("x", "real"), target)),
+        "y",
+        set_encoder=set_encoder,
+        max_steps=5,
+        random_state=0,
+    )
+    model = estimator.fit(pd.DataFrame(table, columns=["x", "y"])).fitted()
+    empty = Evidence.empty(1, 2)
+    with torch.inference_mode():
+        expected = RewardContext.from_evidence(model, empty, [1]).rewards(SETTINGS)
+    rewards = mutual_information(model, empty, ["y"], n_draws=8, seed=0)
+    torch.testing.assert_close(rewards, expected, rtol=1e-4, atol=1e-7)
 
 
 def test_a_row_has_the_same_estimates_alone_and_in_batches(model, rows, monkeypatch):

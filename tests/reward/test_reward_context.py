@@ -38,15 +38,13 @@ def test_the_probabilities_of_the_answers_to_a_question_add_up_to_one(context):
     torch.testing.assert_close(total[..., 0], torch.tensor([is_open] * 3).float())
 
 
-def test_a_target_has_all_its_levels_as_answers_of_the_chosen_rows(context):
-    (target,) = context.target
+def test_the_levels_of_a_variable_have_the_predicted_probabilities(context):
+    model, (target,) = context.model, context.target
     with torch.inference_mode():
-        answers, probabilities = context.target_answers(target, slice(1, 3), SETTINGS)
-    n_levels = context.model.schema.variables[target].n_levels
-    assert probabilities.shape == (2, n_levels)
-    torch.testing.assert_close(probabilities.sum(1), torch.ones(2))
-    assert answers.rows.tolist() == np.repeat([1, 2], n_levels).tolist()
-    assert answers.values.tolist() == [*range(n_levels)] * 2
+        probabilities = context.level_probabilities(target)
+    name = model.schema.names[target]
+    predicted = model.predict_evidence(Evidence.empty(3, context.observed.shape[1]), [name])[name]
+    torch.testing.assert_close(probabilities, torch.from_numpy(predicted.probabilities).float())
 
 
 def test_only_questions_that_reveal_one_variable_are_enumerated(context):
@@ -56,8 +54,9 @@ def test_only_questions_that_reveal_one_variable_are_enumerated(context):
     assert int(pairs[0].sum()) == len(names) - 3  # all but the target, and the two of the body
 
 
-def test_a_variable_is_unobserved_where_it_has_no_value(model, people):
+def test_a_variable_is_unobserved_where_it_has_no_value(model):
     fitted = model.fitted()
-    evidence = fitted.evidence(people(2, 1))
-    context = RewardContext.from_evidence(fitted, evidence, [0])
-    assert context.is_unobserved(0)[:, 0].tolist() == (~evidence.observed[:, 0]).astype(float).tolist()
+    observed = np.zeros((2, len(fitted.schema.names)), dtype=bool)
+    observed[1, 5] = True
+    context = RewardContext.from_evidence(fitted, Evidence(np.zeros(observed.shape), observed), [0])
+    assert context.is_unobserved(5)[:, 0].tolist() == [True, False]

@@ -179,9 +179,11 @@ def adapt_to_rows(
     """
     knots, n_steps = min(recipe.knots, n_rows // ROWS_PER_KNOT), _count_steps(recipe, n_rows)
     adapted = replace(recipe, max_steps=n_steps, knots=knots)
-    if not is_cross_validated(recipe, n_rows if n_complete is None else n_complete):
-        is_longer = not has_target and recipe.passes is not None
-        return replace(adapted, max_steps=NO_TARGET_FACTOR * n_steps) if is_longer else adapted
+    n_complete = n_rows if n_complete is None else n_complete
+    if not has_target and recipe.passes is not None and n_complete >= MIN_HOLD_OUT_ROWS:
+        return replace(adapted, max_steps=NO_TARGET_FACTOR * n_steps)
+    if not is_cross_validated(recipe, n_complete):
+        return adapted
     return replace(
         adapted,
         term=min(recipe.term, SMALL_TERM),

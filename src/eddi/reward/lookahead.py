@@ -3,10 +3,13 @@
 G(i, x_O) = sum over answers a of p(x_i = a | x_O) max over j of R(j, x_O and x_i = a)
             - max over j other than i of R(j, x_O)
 
-with R of `mutual_information`. R(i) + G(i) + max over j other than i of R(j) is the value of two
-questions, the second chosen in the light of the first answer (Heckerman, Horvitz and Middleton 1993). A
-question that carries no information about the target by itself, but determines what to ask next, has all
-of its value in G. If answers are independent, G is 0; if one repeats the other, it is negative.
+where R is the reward from predictions of the target after each answer (`RewardContext.rewards`). It is not
+averaged with the reverse estimate, which would need further passes for every first answer.
+
+R(i) + G(i) + max over j other than i of R(j) is the value of two questions, the second chosen in the light
+of the first answer (Heckerman, Horvitz and Middleton 1993). A question that carries no information about the
+target by itself, but determines what to ask next, has all of its value in G. If answers are independent, G
+is 0; if one repeats the other, it is negative.
 """
 
 from collections.abc import Sequence

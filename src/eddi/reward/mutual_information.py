@@ -18,9 +18,9 @@ which is how it is computed. The mixture of predictions of a real variable is ta
 same moments. That of a count is taken to be the present prediction, and so is that of answers that are
 drawn: the mean of few draws also differs from it by chance.
 
-If the target has up to four levels and the model has factors, the reward is the mean of this estimate and
-the one from predictions of the answer given the target (`reverse_information`). Their errors are different
-ones.
+If the target has up to four levels and the model has factors, the reward of most questions is the mean of
+this estimate and the one from predictions of the answer given the target (`reverse_information`). The two
+estimates have different errors.
 """
 
 import weakref
@@ -72,24 +72,20 @@ def mutual_information(
 
 
 def _group_targets(model: NetworkModel, target: Sequence[int]) -> list[list[int]]:
-    """Targets in groups that ignore the same variables, and of which all or none have levels."""
+    """Targets in groups that ignore the same variables, and of which all or none have a reverse estimate."""
     groups = []
     for group in model.group_by_ignored(target):
-        by_kind = {False: [], True: []}  # type: dict[bool, list[int]]
+        by_support: dict[bool, list[int]] = {False: [], True: []}
         for place in group:
-            by_kind[_has_levels(model, [place])].append(place)
-        groups += [part for part in by_kind.values() if part]
+            by_support[_supports_reverse(model, [place])].append(place)
+        groups += [part for part in by_support.values() if part]
     return groups
 
 
-def _has_levels(model: NetworkModel, target: Sequence[int]) -> bool:
-    return all(model.schema.variables[place].kind.has_levels for place in target)
-
-
-def _has_reverse(model: NetworkModel, target: Sequence[int]) -> bool:
-    """Whether there is a reverse estimate of the information about these targets."""
-    n_levels = max((model.schema.variables[place].n_levels for place in target), default=0)
-    if not _has_levels(model, target) or n_levels > MAX_REVERSE_LEVELS:
+def _supports_reverse(model: NetworkModel, target: Sequence[int]) -> bool:
+    """Whether there is a reverse estimate of the information about all of these targets."""
+    variables = [model.schema.variables[place] for place in target]
+    if not all(v.kind.has_levels and v.n_levels <= MAX_REVERSE_LEVELS for v in variables):
         return False
     return model.frozen.factors is not None
 
@@ -121,11 +117,12 @@ def _rewards(
             return own
         captured = _find_captured(model, target, settings)
         rewards = captured(model, evidence) if captured is not None and len(evidence) else None
-        if rewards is not None and not _has_reverse(model, target):
+        has_reverse = _supports_reverse(model, target)
+        if rewards is not None and not has_reverse:
             return rewards
         context = RewardContext.from_evidence(model, evidence, target)
         rewards = context.rewards(settings) if rewards is None else rewards
-        if not _has_reverse(model, target):
+        if not has_reverse:
             return rewards
         return average_with_reverse(context, rewards, context.find_enumerated(), settings)
 
@@ -163,7 +160,7 @@ def _trace_rewards(
     if support.count[revealed.variable].sum() > BATCH_ANSWERS:
         return None
     own_model = weakref.proxy(model)  # its cache keeps the function, which must not keep the model
-    has_reverse = _has_reverse(model, target)
+    has_reverse = _supports_reverse(model, target)
 
     def compute(is_open: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
         encoding = own_model.frozen.encode(own_model.frozen.code(*inputs))

@@ -1,16 +1,18 @@
 """Mutual information of an answer and a target with levels, from predictions of the answer.
 
 Mutual information is symmetric. The reward predicts the target after each answer (`reward_context`). If
-the target has levels c, it is also
+the target has levels c, the same information is
 
 I(x_t; x_i | x_O) = sum over c of p(x_t = c | x_O) KL[p(x_i | x_t = c, x_O) || m(x_i)]
 m(x_i)            = sum over c of p(x_t = c | x_O) p(x_i | x_t = c, x_O),
 
-which takes one pass of the network for each level, however many questions are open. In a joint
-distribution both are equal. Learned predictions have errors, and those of the two estimates differ. Where
-variables are collinear, a target may depend on small differences between an answer and its prediction: the
-distribution of the answer is then a mixture of narrow components, which this estimate integrates exactly.
-Of many levels, each one is rarely observed in training, and predictions given a rare level are poor.
+which takes one pass of the network for each level, however many questions are open. If all predictions
+came from one joint distribution, both estimates would be equal. Learned predictions have errors, and the
+two estimates have different ones. Where variables are collinear, a target may depend on small differences
+between an answer and its prediction. The distribution of the answer is then a mixture of narrow
+components, and this estimate integrates over each of them separately.
+
+A target with many levels has few training rows per level, so predictions given a level are poor.
 """
 
 from collections.abc import Iterator
@@ -18,15 +20,15 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from eddi.model.inference.answer_support import QuantitySupport
+from eddi.model.inference.answer_support import N_QUADRATURE_POINTS, QuantitySupport
+from eddi.model.inference.frozen import FrozenNetwork
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.levels import level_mixture_kl
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.reward_context import EnumerationSettings, RewardContext
 
-N_POINTS = 8  # of every component of a quantity's distribution
-MIN_WEIGHT = 1e-30  # of a component in logarithms
-MAX_CELLS = 2**24  # points, rows, pairs of components and quantities at once: 64 MB
+MIN_WEIGHT = 1e-30  # of a component, so that its logarithm is finite
+MAX_CELLS = 2**24  # numbers of one tensor: 64 MB; a few such tensors exist at the same time
 
 
 def average_with_reverse(
@@ -34,63 +36,85 @@ def average_with_reverse(
 ) -> Tensor:
     """The mean of the ``rewards`` [rows, questions] and the reverse estimate of the same information.
 
-    All targets must have levels. Other questions than those described here keep their reward.
+    Questions without a reverse estimate keep their reward: see `find_reversible`. So do those that reveal
+    several variables.
 
     Args:
-        context: the rows.
+        context: rows, and targets that all have levels.
         rewards: from predictions of the targets after each answer.
         is_enumerated: pairs of an open question and the only variable that it reveals [rows, pairs].
         settings: how finely answers are enumerated.
     """
+    if not is_enumerated.numel():
+        return rewards
     revealed = RevealedVariables.from_model(context.model, context.target)
     question = torch.from_numpy(revealed.question).to(rewards.device)
     variable = torch.from_numpy(revealed.variable).to(rewards.device)
-    is_averaged = is_enumerated & has_reverse(context, settings)[:, variable]
+    is_averaged = is_enumerated & find_reversible(context, settings)[:, variable]
     nats = torch.zeros_like(rewards)
     for target in context.target:
-        by_variable = torch.cat(list(_information(context, target, settings)))
-        is_counted = is_averaged * context.is_unobserved(target)
-        nats = nats.index_add(1, question, by_variable[:, variable] * is_counted)
+        by_variable = torch.cat(list(_compute_information(context, target, settings)))
+        is_counted = is_averaged & context.is_unobserved(target)
+        nats = nats.index_add(1, question, torch.where(is_counted, by_variable[:, variable], 0.0))
     n_averaged = torch.zeros_like(rewards).index_add(1, question, is_averaged.to(rewards.dtype))
     return torch.where(n_averaged > 0, 0.5 * (rewards + nats), rewards)
 
 
-def has_reverse(context: RewardContext, settings: EnumerationSettings) -> Tensor:
-    """Whether the distribution of a variable is known well enough [rows, variables].
+def find_reversible(context: RewardContext, settings: EnumerationSettings) -> Tensor:
+    """Whether there is a reverse estimate for each variable [rows, variables].
 
-    It is that of levels, and that of a quantity which is about normal or predicted precisely: predictions
-    of these start from the factor model. The atoms of other quantities do not. They are learned slowly.
+    There is one for levels, and for a quantity that is about normal or predicted precisely: most of these
+    predictions start from the factor model. The atoms of other quantities do not, and are learned slowly.
     """
     predictor, shape = context.predictor, context.observed.shape
     kinds = [spec.kind.has_levels for spec in predictor.marginals.specs]
-    is_known = torch.tensor(kinds, device=context.first_layer.device).repeat(shape[0], 1)
+    is_reversible = torch.tensor(kinds, device=context.first_layer.device).repeat(shape[0], 1)
     for part in predictor.answer_support(settings.n_points).parts:
         if isinstance(part, QuantitySupport):
-            is_known[:, part.variables] = part.is_normal | part.is_coarse(context.support_outputs)
-    return is_known
+            is_coarse = part.is_coarse(context.support_outputs)
+            is_reversible[:, part.variables] = part.is_normal | is_coarse
+    return is_reversible
 
 
-def _information(context: RewardContext, target: int, settings: EnumerationSettings) -> Iterator[Tensor]:
+def _compute_information(
+    context: RewardContext, target: int, settings: EnumerationSettings
+) -> Iterator[Tensor]:
     """Information between a target and every variable [rows, variables], in batches of rows.
 
     It is 0 for variables without a reverse estimate.
     """
-    support = context.predictor.answer_support(settings.n_points)
-    head = context.predictor.target_head(range(context.observed.shape[1]))
-    quantities = [part for part in support.parts if isinstance(part, QuantitySupport)]
-    n_cells = N_POINTS * int(support.count[target]) ** 2 * context.observed.shape[1]
-    n_rows, batch = len(context.first_layer), max(1, MAX_CELLS // n_cells)
-    for start in range(0, max(n_rows, 1), batch):
-        answers, weights = context.target_answers(target, slice(start, start + batch), settings)
-        outputs = head(context.features_after(answers)).view(*weights.shape, -1)
-        nats = weights.new_zeros((len(weights), context.observed.shape[1]))
-        for group in head.groups:
-            if group.likelihood.has_levels and not isinstance(group.likelihood, DiscreteHazard):
-                probabilities = group.likelihood.probabilities(outputs[..., group.outputs])
-                nats[:, group.variables] = level_information(probabilities, weights)
+    predictor, n_variables = context.predictor, context.observed.shape[1]
+    parts = predictor.answer_support(settings.n_points).parts
+    quantities = [part for part in parts if isinstance(part, QuantitySupport)]
+    head = predictor.target_head(range(n_variables))
+    groups = [
+        group
+        for group in head.groups
+        if group.likelihood.has_levels and not isinstance(group.likelihood, DiscreteHazard)
+    ]
+    all_weights = context.level_probabilities(target)  # [rows, levels]
+    n_levels = all_weights.shape[1]
+    max_levels = max(spec.n_levels for spec in predictor.marginals.specs)
+    n_cells = n_levels * n_variables * max(N_QUADRATURE_POINTS * n_levels, max_levels)
+    for start in range(0, len(all_weights), max(1, MAX_CELLS // n_cells)):
+        rows = slice(start, start + max(1, MAX_CELLS // n_cells))
+        weights = all_weights[rows]
+        codes = _add_levels(predictor.frozen, context.code[rows], target, n_levels)
+        outputs = head(predictor.frozen.features(codes)).view(*weights.shape, -1)
+        nats = weights.new_zeros((len(weights), n_variables))
+        for group in groups:
+            probabilities = group.likelihood.probabilities(outputs[..., group.outputs])
+            nats[:, group.variables] = level_information(probabilities, weights)
         for part in quantities:
             nats[:, part.variables] = quantity_information(part, outputs, weights)
         yield nats
+
+
+def _add_levels(frozen: FrozenNetwork, code: Tensor, variable: int, n_levels: int) -> Tensor:
+    """The codes of rows [rows, width] after each level of a variable [rows * levels, width]."""
+    levels = torch.arange(n_levels, device=code.device)
+    terms = frozen.term(levels.to(code.dtype), torch.full_like(levels, variable))
+    return (code[:, None] + terms).flatten(0, 1)
 
 
 def level_information(probabilities: Tensor, weights: Tensor) -> Tensor:
@@ -116,7 +140,7 @@ def quantity_information(part: QuantitySupport, outputs: Tensor, weights: Tensor
         weights: of the components [rows, components].
     """
     own, log_weights = part.own_outputs(outputs), weights.clamp_min(MIN_WEIGHT).log()
-    points = part.points(own, N_POINTS)  # [points, rows, components, quantities]
+    points = part.quadrature_points(own)  # [points, rows, components, quantities]
     log_prob = part.heads.log_prob(own[:, None], points[..., None, :])  # [..., components, quantities]
     of_component = log_prob.diagonal(dim1=2, dim2=3)  # [points, rows, quantities, components]
     of_mixture = torch.logsumexp(log_prob + log_weights[:, None, :, None], dim=3)

@@ -162,14 +162,18 @@ class RewardContext:
 
     def find_enumerated(self) -> Tensor:
         """The pairs of an open question and the only variable that it reveals [rows, pairs]."""
+        return self._to_device(self._find_pairs()[1])
+
+    def _find_pairs(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Open pairs of a question and a variable, and those of a question's only variable."""
         revealed = RevealedVariables.from_model(self.model, self.target)
-        return self._to_device(revealed.find_only(revealed.find_open(self.observed, self.target)))
+        is_open = revealed.find_open(self.observed, self.target)
+        return is_open, revealed.find_only(is_open)
 
     def candidate_answers(self, settings: EnumerationSettings) -> Iterator[CandidateAnswers]:
         """The possible answers to all open questions, in batches."""
         revealed = RevealedVariables.from_model(self.model, self.target)
-        is_open = revealed.find_open(self.observed, self.target)
-        is_only = revealed.find_only(is_open)
+        is_open, is_only = self._find_pairs()
         if is_only.any():
             yield from self._enumerate_answers(self._to_device(is_only), settings)
         if revealed.is_single or not (several := is_open & ~is_only).any():
@@ -201,33 +205,15 @@ class RewardContext:
                 batch = candidates[first : first + batch_size]
                 yield self._candidate_answers(batch, support, updates, start)
 
-    def target_answers(
-        self, target: int, rows: slice, settings: EnumerationSettings
-    ) -> tuple[CandidateAnswers, Tensor]:
-        """All answers to a target of some rows, row by row, and their probabilities [rows, answers]."""
-        support = self.predictor.answer_support(settings.n_points)
-        found = support.enumerate(self.support_outputs)
-        first = int(support.first[target])
-        columns = slice(first, first + int(support.count[target]))
-        probabilities = found.probabilities[rows, columns]
-        n_rows, n_answers = probabilities.shape
-        device, depends_on_row = probabilities.device, found.depends_on_row
-        place = torch.arange(columns.start, columns.stop, device=device)
-        enumerated = EnumeratedAnswers(
-            rows=torch.arange(n_rows, device=device).repeat_interleave(n_answers),
-            places=place.repeat(n_rows),
-            questions=torch.zeros(n_rows * n_answers, dtype=torch.long, device=device),
-            variables=torch.full((n_rows * n_answers,), target, device=device),
-            values=found.values[rows, columns].flatten(),
-            probabilities=probabilities.flatten(),
-            depends_on_row=None if depends_on_row is None else depends_on_row[rows, columns].flatten(),
-        )
-        updates = self._factor_updates(rows)
-        return self._candidate_answers(enumerated, support, updates, rows.start), probabilities
+    def level_probabilities(self, variable: int) -> Tensor:
+        """The probabilities of the levels of a variable before the answer [rows, levels]."""
+        head = self.predictor.target_head([variable])
+        outputs = self.support_outputs.by_output.index_select(1, head.rows)
+        return head.groups[0].likelihood.probabilities(outputs)[:, 0]
 
     def is_unobserved(self, variable: int) -> Tensor:
-        """1 for each row that has no value of the variable, else 0 [rows, 1]."""
-        return self._to_device(~self.observed[:, [variable]]).to(self.first_layer.dtype)
+        """Whether each row has no value of the variable [rows, 1]."""
+        return self._to_device(~self.observed[:, [variable]])
 
     def _factor_updates(self, rows: slice) -> FactorUpdates | None:
         packed = self.predictor.frozen.factors

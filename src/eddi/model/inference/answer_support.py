@@ -34,6 +34,7 @@ MAX_RATIO_WITH_TIES = (
     4.0  # the same where many rows share a value, such as 0: no normal distribution does
 )
 MAX_NORMAL_DISTANCE = 0.25  # in sds; a uniform distribution has 0.15, an exponential one 0.4
+N_QUADRATURE_POINTS = 8  # of a distribution over which a function is averaged
 N_POINTS = 5  # of a predicted distribution; eight give the same decisions
 MAX_LEVELS = 16  # of an ordinal; with more, neighbouring levels are merged, as those of a quantity
 
@@ -199,10 +200,11 @@ class QuantitySupport:
         ) * without_evidence.clamp(min=1.0)
         self.is_normal = (
             self._normal_distance(discrete.probabilities(prior)[0]) < MAX_NORMAL_DISTANCE
-        )  # [variables] whether the table's values are distributed about normally
+        )  # [variables] whether the prediction without evidence is about normal
         n_points = min(n, N_POINTS)
         self.is_merged = n < discrete.values.shape[1]
         self.point_levels = normal_levels(n_points).to(spread.device)
+        self._quadrature_levels = normal_levels(N_QUADRATURE_POINTS).to(spread.device)
         padded = F.pad(self.point_levels, (0, n - n_points), value=0.5)
         self._padded_levels = padded[:, None, None].expand(-1, 1, len(spread))
         self.point_probabilities = F.pad(spread.new_full((n_points,), 1 / n_points), (0, n - n_points))
@@ -237,20 +239,20 @@ class QuantitySupport:
         """The outputs of these quantities among those of all variables [..., outputs]."""
         return by_output if self._has_all_rows else by_output.index_select(-1, self._rows)
 
-    def points(self, own_outputs: Tensor, n: int) -> Tensor:
-        """Equally likely points of the predicted distributions [n, ..., variables]."""
-        levels = normal_levels(n).to(own_outputs.device).view(-1, *[1] * own_outputs.dim())
-        shape = (*levels.shape[:-1], len(self.variables))
-        return self.heads.quantile(own_outputs, levels.expand(shape))
+    def quadrature_points(self, own_outputs: Tensor) -> Tensor:
+        """Equally likely points of the predicted distributions [points, ..., variables]."""
+        levels = self._quadrature_levels.view(-1, *[1] * own_outputs.dim())
+        return self.heads.quantile(own_outputs, levels.expand(*levels.shape[:-1], len(self.variables)))
 
     def _predict_variance(self, outputs: SupportOutputs) -> Tensor:
         """The predicted variances [rows, variables]."""
         return self.heads.predictive_scale(self.own_outputs(outputs.by_output)).square()
 
     def _normal_distance(self, probabilities: Tensor) -> Tensor:
-        """Root mean square distance of atoms from those of a normal distribution, in sds [variables].
+        """Distance of a distribution of atoms from a normal one, in sds [variables].
 
-        It is the Wasserstein distance of the means of bins with these ``probabilities`` [variables, atoms].
+        It is the Wasserstein distance, with both distributions reduced to the means of bins that have these
+        ``probabilities`` [variables, atoms].
         """
         mean = (probabilities * self._discrete.values).sum(-1, keepdim=True)
         sd = self._variance(probabilities)[:, None].clamp_min(1e-12).sqrt()
