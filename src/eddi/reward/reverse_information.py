@@ -96,8 +96,9 @@ def _compute_information(
     n_levels = all_weights.shape[1]
     max_levels = max(spec.n_levels for spec in predictor.marginals.specs)
     n_cells = n_levels * n_variables * max(N_QUADRATURE_POINTS * n_levels, max_levels)
-    for start in range(0, len(all_weights), max(1, MAX_CELLS // n_cells)):
-        rows = slice(start, start + max(1, MAX_CELLS // n_cells))
+    n_rows = max(1, MAX_CELLS // n_cells)
+    for start in range(0, len(all_weights), n_rows):
+        rows = slice(start, start + n_rows)
         weights = all_weights[rows]
         codes = _add_levels(predictor.frozen, context.code[rows], target, n_levels)
         outputs = head(predictor.frozen.features(codes)).view(*weights.shape, -1)
