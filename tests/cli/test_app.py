@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eddi.cli import app
+from eddi.cli.app import SPIN_COUNT, limit_spinning
 
 COMMANDS = (
     *("schema", "fit", "describe", "impute", "interview", "ask", "simulate", "certify", "export"),
@@ -24,3 +25,13 @@ def test_every_command_has_a_help_text(command: str) -> None:
 
 def test_the_version_is_printed() -> None:
     assert CliRunner().invoke(app, ["--version"]).output.startswith("eddi ")
+
+
+def test_waiting_threads_sleep_soon_unless_the_user_chose_otherwise() -> None:
+    environment: dict[str, str] = {}
+    limit_spinning(environment)
+    assert environment == {"GOMP_SPINCOUNT": SPIN_COUNT}
+    for chosen in ({"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}):
+        environment = dict(chosen)
+        limit_spinning(environment)
+        assert environment == chosen

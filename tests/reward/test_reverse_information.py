@@ -75,12 +75,10 @@ def reverse(model, evidence, target=3):
 def test_the_information_of_a_quantity_is_that_of_a_mixture_of_its_distributions(model):
     support = model.marginal_predictor.answer_support()
     (part,) = (part for part in support.parts if isinstance(part, QuantitySupport))
-    head = model.marginal_predictor.target_head(range(4))
-    (group,) = (group for group in head.groups if not group.likelihood.has_levels)
+    (group,) = part.heads.heads()
     means = torch.tensor(MEANS).float()[None, :, None].repeat(1, 1, 2)  # [rows, components, quantities]
-    outputs = torch.zeros(1, 3, len(head.rows))
-    outputs[..., group.outputs] = torch.cat([means, group.likelihood.scale_output(means * 0 + 1)], -1)
-    _, sd = group.likelihood.mean_and_sd(outputs[0, :, group.outputs])
+    outputs = torch.cat([means, group.likelihood.scale_output(means * 0 + 1)], -1)
+    _, sd = group.likelihood.mean_and_sd(outputs[0])
     weights = torch.tensor([[0.2, 0.5, 0.3]])
 
     grid = np.linspace(-12, 12, 20_001)

@@ -21,13 +21,15 @@ import torch
 from torch import Tensor
 
 from eddi.model.inference.answer_support import N_QUADRATURE_POINTS, QuantitySupport
-from eddi.model.inference.frozen import FrozenNetwork
-from eddi.model.network.hazards import DiscreteHazard
+from eddi.model.inference.variable_head import VariableHead
+from eddi.model.network.features import Features
 from eddi.model.network.levels import level_mixture_kl
 from eddi.reward.candidates import RevealedVariables
 from eddi.reward.reward_context import EnumerationSettings, RewardContext
+from eddi.table.variable import Kind
 
 MIN_WEIGHT = 1e-30  # of a component, so that its logarithm is finite
+MAX_LOG_RATIO = 80.0  # of densities, so that its exponential is finite in single precision
 MAX_CELLS = 2**24  # numbers of one tensor: 64 MB; a few such tensors exist at the same time
 
 
@@ -84,38 +86,42 @@ def _compute_information(
     It is 0 for variables without a reverse estimate.
     """
     predictor, n_variables = context.predictor, context.observed.shape[1]
+    specs = predictor.marginals.specs
     parts = predictor.answer_support(settings.n_points).parts
     quantities = [part for part in parts if isinstance(part, QuantitySupport)]
-    head = predictor.target_head(range(n_variables))
-    groups = [
-        group
-        for group in head.groups
-        if group.likelihood.has_levels and not isinstance(group.likelihood, DiscreteHazard)
+    others = [
+        place
+        for place, spec in enumerate(specs)
+        if place != target and spec.kind.has_levels and spec.kind is not Kind.SURVIVAL
     ]
     all_weights = context.level_probabilities(target)  # [rows, levels]
     n_levels = all_weights.shape[1]
-    max_levels = max(spec.n_levels for spec in predictor.marginals.specs)
-    n_cells = n_levels * n_variables * max(N_QUADRATURE_POINTS * n_levels, max_levels)
-    n_rows = max(1, MAX_CELLS // n_cells)
+    max_levels = max(spec.n_levels for spec in specs)
+    n_by_variable = max(
+        n_levels * max(N_QUADRATURE_POINTS * n_levels, max_levels), context.n_factor_cells // n_variables
+    )
+    n_rows = max(1, MAX_CELLS // (n_by_variable * n_variables))
     for start in range(0, len(all_weights), n_rows):
         rows = slice(start, start + n_rows)
         weights = all_weights[rows]
-        codes = _add_levels(predictor.frozen, context.code[rows], target, n_levels)
-        outputs = head(predictor.frozen.features(codes)).view(*weights.shape, -1)
+        features = context.features_after_levels(target, n_levels, rows=rows)
         nats = weights.new_zeros((len(weights), n_variables))
-        for group in groups:
-            probabilities = group.likelihood.probabilities(outputs[..., group.outputs])
-            nats[:, group.variables] = level_information(probabilities, weights)
+        if others:
+            nats[:, others] = _discrete_information(predictor.target_head(others), features, weights)
         for part in quantities:
+            outputs = predictor.target_head(part.variables)(features).view(*weights.shape, -1)
             nats[:, part.variables] = quantity_information(part, outputs, weights)
         yield nats
 
 
-def _add_levels(frozen: FrozenNetwork, code: Tensor, variable: int, n_levels: int) -> Tensor:
-    """The codes of rows [rows, width] after each level of a variable [rows * levels, width]."""
-    levels = torch.arange(n_levels, device=code.device)
-    terms = frozen.term(levels.to(code.dtype), torch.full_like(levels, variable))
-    return (code[:, None] + terms).flatten(0, 1)
+def _discrete_information(head: VariableHead, features: Features, weights: Tensor) -> Tensor:
+    """`level_information` for the variables of a head [rows, variables]."""
+    outputs = head(features).view(*weights.shape, -1)
+    parts = [
+        level_information(group.likelihood.probabilities(outputs[..., group.outputs]), weights)
+        for group in head.groups
+    ]
+    return torch.cat(parts, dim=1).index_select(1, torch.argsort(head.order))
 
 
 def level_information(probabilities: Tensor, weights: Tensor) -> Tensor:
@@ -137,13 +143,14 @@ def quantity_information(part: QuantitySupport, outputs: Tensor, weights: Tensor
 
     Args:
         part: the quantities.
-        outputs: of all variables in each component [rows, components, outputs].
+        outputs: of these quantities in each component [rows, components, outputs].
         weights: of the components [rows, components].
     """
-    own, log_weights = part.own_outputs(outputs), weights.clamp_min(MIN_WEIGHT).log()
-    points = part.quadrature_points(own)  # [points, rows, components, quantities]
-    log_prob = part.heads.log_prob(own[:, None], points[..., None, :])  # [..., components, quantities]
-    of_component = log_prob.diagonal(dim1=2, dim2=3)  # [points, rows, quantities, components]
-    of_mixture = torch.logsumexp(log_prob + log_weights[:, None, :, None], dim=3)
-    nats = (of_component.mT - of_mixture).mean(0)  # [rows, components, quantities]
+    points = part.quadrature_points(outputs)  # [points, rows, components, quantities]
+    log_prob = part.heads.log_prob(outputs[:, None], points[..., None, :])
+    weighted = log_prob + weights.clamp_min(MIN_WEIGHT).log()[:, None, :, None]
+    of_component = log_prob.diagonal(dim1=2, dim2=3).mT  # [points, rows, components, quantities]
+    log_ratio = weighted - of_component[:, :, :, None]  # [..., components, other components, quantities]
+    # The ratio of a component to itself is not small, so an exponential may underflow, but not overflow.
+    nats = -log_ratio.clamp_max(MAX_LOG_RATIO).exp().sum(3).log().mean(0)
     return (nats * weights[..., None]).sum(1).clamp_min(0)

@@ -116,6 +116,25 @@ class RewardContext:
         first = answers.gather_rows(self.first_layer) + answers.first_terms
         return frozen.features_from(first, answers.factors)
 
+    def features_after_levels(self, variable: int, n_levels: int, *, rows: slice) -> Features:
+        """Hidden features of ``rows`` after each level of a variable [rows * levels, width]."""
+        frozen, before = self.predictor.frozen, self.first_layer[rows]
+        levels = torch.arange(n_levels, device=before.device)
+        values, variables = levels.to(before.dtype), torch.full_like(levels, variable)
+        first = (before[:, None] + frozen.first_layer_term(values, variables)).flatten(0, 1)
+        updates, inputs = self._factor_updates(rows), frozen.factor_inputs(values, variables)
+        if updates is None or inputs is None:
+            return frozen.features_from(first, None)
+        row = torch.arange(len(before), device=before.device).repeat_interleave(n_levels)
+        cells = row * self.observed.shape[1] + variable
+        return frozen.features_from(first, updates.moments(row, cells, inputs.repeat(len(before), 1)))
+
+    @property
+    def n_factor_cells(self) -> int:
+        """The numbers in the largest tensor of `FactorUpdates` for one row; 0 without factors."""
+        packed = self.predictor.frozen.factors
+        return 0 if packed is None else packed.loadings.numel()
+
     def rewards(self, settings: EnumerationSettings) -> Tensor:
         """Expected information of each question about the target, in nats [rows, questions]."""
         return self._expected_information(self.candidate_answers(settings))
@@ -220,8 +239,15 @@ class RewardContext:
         if self.factors is None or packed is None:
             return None
         if rows.stop >= len(self.factors.mean) and not rows.start:
-            return packed.updates(self.factors)
+            return self._all_factor_updates
         return packed.updates(FactorPosterior(self.factors.mean[rows], self.factors.covariance[rows]))
+
+    @cached_property
+    def _all_factor_updates(self) -> FactorUpdates:
+        packed = self.predictor.frozen.factors
+        assert packed is not None  # noqa: S101  # callers check
+        assert self.factors is not None  # noqa: S101
+        return packed.updates(self.factors)
 
     def _candidate_answers(
         self,

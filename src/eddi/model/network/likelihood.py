@@ -218,9 +218,12 @@ class Categorical(Likelihood):
         self.register_buffer("is_level", within < counts[:, None], persistent=False)
         index = torch.where(self.is_level, first[:, None] + within, 0)
         self.register_buffer("output_index", index, persistent=False)
+        self.has_padding = bool((~self.is_level).any())
 
     def log_probs(self, outputs: Tensor) -> Tensor:
         """Log probability of every level [..., n, max levels]; very small for padding."""
+        if not self.has_padding:
+            return log_softmax_short(outputs.reshape(*outputs.shape[:-1], *self.is_level.shape))
         padded = outputs[..., self.output_index].masked_fill(~self.is_level, -UNREACHABLE)
         return log_softmax_short(padded)
 

@@ -4,19 +4,28 @@ import pytest
 import torch
 
 from eddi.model.network.factors.inverses import (
-    MAX_ELIMINATED,
+    MAX_SMALL,
     invert_by_cholesky,
     invert_by_elimination,
 )
 
 
 @pytest.mark.parametrize("invert", [invert_by_cholesky, invert_by_elimination])
-@pytest.mark.parametrize("n", [MAX_ELIMINATED, 6])
+@pytest.mark.parametrize("n", [1, 2, MAX_SMALL, 6])
 def test_the_inverse_of_a_positive_definite_matrix(invert, n):
     random = torch.Generator().manual_seed(0)
     roots = torch.randn((3, n, n), generator=random, dtype=torch.float64)
     matrices = roots @ roots.mT + 0.1 * torch.eye(n, dtype=torch.float64)
     torch.testing.assert_close(invert(matrices), torch.linalg.inv(matrices))
+
+
+def test_small_matrices_that_are_nearly_singular_are_inverted_in_single_precision():
+    random = torch.Generator().manual_seed(0)
+    directions = torch.linalg.qr(torch.randn((20, 3, 3), generator=random, dtype=torch.float64)).Q
+    matrices = (directions * torch.tensor([1.0, 1e-2, 1e-2])) @ directions.mT
+    inverse = invert_by_cholesky(matrices.float()).double()
+    identity = (inverse @ matrices.float().double()).round(decimals=4)
+    torch.testing.assert_close(identity, torch.eye(3, dtype=torch.float64).expand(20, 3, 3))
 
 
 def test_gradients_are_those_of_the_inverse():

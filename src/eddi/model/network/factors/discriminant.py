@@ -93,8 +93,8 @@ class LevelDiscriminant:
     def _ratio(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """What the density of t given the evidence contributes [..., levels]."""
         mean, covariance = factors.project(self.loadings)
-        precision = self.invert(covariance + self.noise)[..., self.owner, :, :]
-        shift = mean[..., self.owner, :] - self.middle  # [..., levels, inputs]
+        precision = self.invert(covariance + self.noise).index_select(-3, self.owner)
+        shift = mean.index_select(-2, self.owner) - self.middle  # [..., levels, inputs]
         return ((precision @ shift[..., None])[..., 0] * self.difference).sum(-1)
 
     def _single_ratio(self, factors: FactorPosterior | FactorMoments) -> Tensor:

@@ -242,7 +242,7 @@ class PackedFactors:
     def term(self, values: Tensor, variables: Tensor) -> Tensor:
         """What coded answers [..., n] to n variables add to the code [..., n, statistics]."""
         inputs = self.factors.inputs(values, variables)
-        information = torch.einsum("...nr,nrk->...nk", inputs, self.weighted_loadings[variables])
+        information = (inputs[..., None, :] @ self.weighted_loadings[variables])[..., 0, :]
         triangles = self.triangles[variables].expand(*information.shape[:-1], -1)
         return torch.cat([information, triangles], dim=-1)
 
@@ -258,9 +258,11 @@ class PackedFactors:
             gain = projected / (noise + (projected * self.loadings).sum(-1))[..., None]
             variance = torch.addcmul(before, gain.squeeze(2), projected.squeeze(2), value=-1)
         else:
-            weighted = self.precision[..., None] * projected
-            system = weighted @ self.loadings.mT + torch.eye(shape[-1], device=flat.device)
-            gain = torch.linalg.solve_ex(system, weighted).result  # a check would wait for the GPU
+            # The inverse of P^-1 + W V W^T as that of a well-conditioned matrix, without infinite noise.
+            root = self.precision.sqrt()[..., None]
+            weighted = root * projected
+            system = weighted @ (root * self.loadings).mT + torch.eye(shape[-1], device=flat.device)
+            gain = root * (self.factors.invert(system) @ weighted)
             variance = before - (gain * projected).sum(-2)
         return FactorUpdates(
             prior=prior,
@@ -303,9 +305,11 @@ class FactorPosterior:
             return mean[..., None], variance[..., None, None]
         # One product for all matrices W: otherwise the covariance would be copied for each of them.
         half = loadings.flatten(0, 1) @ self.covariance  # [..., n * inputs, K]
-        half = half.view(*half.shape[:-2], *loadings.shape)
-        covariance = torch.einsum("...nik,njk->...nij", half, loadings)
-        return project(self.mean, loadings), covariance
+        half = half.view(-1, *loadings.shape).transpose(0, 1).flatten(1, 2)  # [n, ... * inputs, K]
+        n, n_inputs, _ = loadings.shape
+        covariance = (half @ loadings.mT).view(n, -1, n_inputs, n_inputs).transpose(0, 1)
+        shape = (*self.mean.shape[:-1], n, n_inputs, n_inputs)
+        return project(self.mean, loadings), covariance.reshape(shape)
 
     def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of w z, both [..., n], for n vectors w [n, K]."""

@@ -1,9 +1,10 @@
 """Inverses of symmetric positive definite matrices."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-MAX_ELIMINATED = 3  # rows of matrices that are inverted faster all at once than by a decomposition each
+MAX_SMALL = 3  # rows of matrices that are inverted faster all at once than by a decomposition each
 
 
 def invert_by_cholesky(matrix: Tensor) -> Tensor:
@@ -17,14 +18,32 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
 
 
 def _decompose_and_invert(matrix: Tensor) -> Tensor:
-    if matrix.shape[-1] <= MAX_ELIMINATED and not matrix.is_cuda:
-        return invert_by_elimination(matrix)
+    if matrix.shape[-1] <= MAX_SMALL and not matrix.is_cuda:
+        return _invert_by_cross_products(matrix)
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
     identity = torch.eye(matrix.shape[-1], device=matrix.device, dtype=matrix.dtype)
     half = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False)
     inverse: Tensor = half.mT @ half
     return inverse
+
+
+def _invert_by_cross_products(matrix: Tensor) -> Tensor:
+    """The inverse of symmetric matrices with up to three rows: the adjugate divided by the determinant.
+
+    The rows of the adjugate of a symmetric matrix with rows a, b, c are b x c, c x a and a x b. Double
+    precision, because they are small differences if the matrix is nearly singular.
+    """
+    n_missing = MAX_SMALL - matrix.shape[-1]
+    rows = F.pad(matrix.double(), (0, n_missing, 0, n_missing))
+    if n_missing:  # the other rows are those of the identity
+        is_missing = torch.arange(MAX_SMALL, device=matrix.device) >= matrix.shape[-1]
+        rows = rows + torch.diag(is_missing.double())
+    cyclic = torch.cat([rows, rows[..., :-1, :]], dim=-2)
+    adjugate = torch.linalg.cross(cyclic[..., 1:-1, :], cyclic[..., 2:, :])
+    determinant = (rows * adjugate).sum(-1, keepdim=True)  # three times, once for each row
+    inverse: Tensor = (adjugate / determinant).to(matrix.dtype)
+    return inverse[..., : matrix.shape[-1], : matrix.shape[-1]] if n_missing else inverse
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:
