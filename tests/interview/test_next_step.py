@@ -21,18 +21,21 @@ ORDER = ("age", "visits", "smoker", "pain", "town", "weight", "colour")
 
 
 @dataclass(frozen=True)
-class InformationWithBonus:
-    """Scores like `Information`; before the first answer, one question has a large bonus."""
+class InformationWithGain:
+    """Scores like `Information`; one question has a large lookahead gain."""
 
     place: int = 6
 
     def score(self, model, evidence, target):
         return Information().score(model, evidence, target)
 
-    def first_question_bonus(self, model, target):  # noqa: ARG002  # a strategy's signature
-        bonus = torch.zeros(len(model.schema.questions))
-        bonus[self.place] = 10.0
-        return bonus
+    def looks_ahead(self, model, target):  # noqa: ARG002  # a strategy's signature
+        return True
+
+    def lookahead_gain(self, model, evidence, target):  # noqa: ARG002  # a strategy's signature
+        gain = torch.zeros((len(evidence), len(model.schema.questions)))
+        gain[:, self.place] = 10.0
+        return gain
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def assert_same_step(first, second):
 @pytest.mark.parametrize("has_deferred", [False, True])
 @pytest.mark.parametrize("name", ["model", "always_model"])
 @pytest.mark.parametrize(
-    "strategy", [Information(), Information("latent"), InformationWithBonus(), FixedOrder(ORDER)]
+    "strategy", [Information(), Information("latent"), InformationWithGain(), FixedOrder(ORDER)]
 )
 @pytest.mark.parametrize(
     "stop", [Stop(), Stop(probability_above=0.7, budget=6), ConfidenceThreshold(0.7)]
@@ -209,33 +212,33 @@ def test_questions_marked_always_are_asked_after_the_stopping_rule_is_reached(al
     assert interview.ask() is None
 
 
-def test_the_bonus_counts_for_the_first_question_alone(model):
-    rules = build_rules(model, strategy=InformationWithBonus())
+def test_the_gain_does_not_count_if_a_question_was_declined(model):
+    rules = build_rules(model, strategy=InformationWithGain())
     interviews = [Interview(model, "stage") for _ in range(3)]
     interviews[1].tell("age", 61)
     interviews[2].tell("age", DECLINED)
     states = InterviewStates.concatenate([interview.state() for interview in interviews])
     steps = NextSteps(rules, states)
-    assert steps[0].question.name == "colour"
-    assert steps[0].lookahead_gains == {"colour": 10.0}
-    for row in (1, 2):
-        assert steps[row].question.name == steps[row].ranking[0] != "colour"
-        assert steps[row].lookahead_gains == {}
+    for row in (0, 1):
+        assert steps[row].question.name == "colour"
+        assert steps[row].lookahead_gains == {"colour": 10.0}
+    assert steps[2].question.name == steps[2].ranking[0] != "colour"
+    assert steps[2].lookahead_gains == {}
 
 
-def test_the_bonus_does_not_count_if_a_question_is_deferred(model):
-    interview = Interview(model, "stage", strategy=InformationWithBonus())
+def test_the_gain_does_not_count_if_a_question_is_deferred(model):
+    interview = Interview(model, "stage", strategy=InformationWithGain())
     assert interview.next_step().question.name == "colour"
     step = interview.next_step(deferred={"visits"})
     assert step.question.name == next(name for name in step.ranking if name != "visits") != "colour"
 
 
-def test_rewards_and_ranking_exclude_the_bonus(model):
-    with_bonus = Interview(model, "stage", strategy=InformationWithBonus()).next_step()
+def test_rewards_and_ranking_exclude_the_gain(model):
+    with_gain = Interview(model, "stage", strategy=InformationWithGain()).next_step()
     without = Interview(model, "stage", strategy=Information("target")).next_step()
-    assert with_bonus.rewards == without.rewards
-    assert with_bonus.ranking == without.ranking
-    assert with_bonus.question != without.question
+    assert with_gain.rewards == without.rewards
+    assert with_gain.ranking == without.ranking
+    assert with_gain.question != without.question
 
 
 def test_rewards_are_in_nats_and_the_ranking_follows_the_strategy(model):
@@ -350,7 +353,7 @@ def test_the_best_askable_question_is_chosen():
 
 
 @pytest.mark.parametrize("stop", [Stop(), Stop(probability_above=0.7), Stop(budget=8)])
-@pytest.mark.parametrize("strategy", [Information(), InformationWithBonus(), FixedOrder(ORDER)])
+@pytest.mark.parametrize("strategy", [Information(), InformationWithGain(), FixedOrder(ORDER)])
 def test_an_interview_and_a_simulation_ask_the_same_questions(always_model, people, strategy, stop):
     """Rows are complete, because a simulation knows which questions a row cannot answer."""
     table = people(8, seed=6, missing=0.0)

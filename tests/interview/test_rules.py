@@ -217,7 +217,7 @@ def test_questions_without_prerequisites_that_do_not_reveal_the_target_are_uncon
 
 
 @pytest.mark.parametrize(
-    ("rules", "has_bonus"),
+    ("rules", "looks_ahead"),
     [
         ({}, True),
         ({"stop": Stop(after=1)}, False),
@@ -226,8 +226,24 @@ def test_questions_without_prerequisites_that_do_not_reveal_the_target_are_uncon
         ({"strategy": Random()}, False),
     ],
 )
-def test_the_lookahead_bonus_needs_a_strategy_with_lookahead_and_two_questions(model, rules, has_bonus):
-    assert (build_rules(model, **rules).first_question_bonus is not None) == has_bonus
+def test_lookahead_needs_a_strategy_with_lookahead_and_two_questions(
+    model, rules, looks_ahead, monkeypatch
+):
+    monkeypatch.setattr(Information, "looks_ahead", lambda *_: True)
+    assert (build_rules(model, **rules).lookahead_strategy is not None) == looks_ahead
+
+
+def test_the_last_question_of_an_interview_is_chosen_without_lookahead(model):
+    n_asked, nothing = np.array([0, 1, 2, 1]), Evidence.empty(4, 8)
+    rules = build_rules(model, stop=Stop(after=3, budget=3))  # every question costs 1
+    askable = np.tile(rules.unconditional, (4, 1))
+    spent = np.array([0.0, 1.0, 1.0, 2.0])
+    assert rules.may_ask_any_two(nothing, askable, n_asked=n_asked, spent=spent).tolist() == [
+        *(True, True),  # two questions are left
+        *(False, False),  # no further question, no budget
+    ]
+    askable[1, np.flatnonzero(rules.unconditional)[0]] = False
+    assert not rules.may_ask_any_two(nothing, askable, n_asked=n_asked, spent=spent)[1]
 
 
 def test_an_empty_batch_has_no_open_questions(model):

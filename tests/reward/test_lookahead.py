@@ -9,7 +9,13 @@ import torch
 
 from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
-from eddi.reward.lookahead import FIRST_QUESTION, TwoStepLookahead, first_question_gain
+from eddi.reward.lookahead import (
+    FIRST_QUESTION,
+    TwoStepLookahead,
+    first_question_gain,
+    interview_gain,
+    overlooks_question,
+)
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.reward_context import EnumerationSettings
 from eddi.table.evidence import Evidence
@@ -181,6 +187,37 @@ def test_the_gain_of_the_first_question_is_computed_once_for_a_model(xor, monkey
     assert torch.equal(first, expected)
     monkeypatch.setattr(TwoStepLookahead, "gain", None)
     assert first_question_gain(xor, ["differ"]) is first
+
+
+def test_an_interview_looks_ahead_until_nothing_depends_on_the_order(xor):
+    hinted, half_known = to_evidence({"hint": 1}), to_evidence({"left": 1})
+    evidence = Evidence.concatenate([Evidence.empty(1, 5), hinted, half_known])
+    gain = interview_gain(xor, evidence, ["differ"])
+    assert torch.equal(gain[0], first_question_gain(xor, ["differ"]))
+    assert (gain[1, :2] > 0.1).all()  # the halves of the exclusive or
+    assert not gain[2].any()
+
+
+def test_later_questions_have_no_gain_if_none_is_overlooked_or_there_are_many(xor, monkeypatch):
+    hinted = to_evidence({"hint": 1})
+    monkeypatch.setattr("eddi.reward.lookahead.MAX_QUESTIONS", 4)
+    assert not interview_gain(xor, hinted, ["differ"]).any()
+    monkeypatch.setattr("eddi.reward.lookahead.MAX_QUESTIONS", 5)
+    assert interview_gain(xor, hinted, ["differ"]).any()
+    monkeypatch.setattr("eddi.reward.lookahead.overlooks_question", lambda *_: False)
+    assert not interview_gain(xor, hinted, ["differ"]).any()
+
+
+def test_a_question_is_overlooked_if_it_has_a_gain_and_nearly_no_reward(xor, monkeypatch):
+    assert overlooks_question(xor, ["differ"])
+    for gain in (
+        [0.0, 0.0, 0.3, 0.0, 0.0],
+        [0.0] * 5,
+    ):  # of the hint, which is asked first anyway; of none
+        monkeypatch.setattr(
+            "eddi.reward.lookahead.first_question_gain", lambda *_, gain=gain: torch.tensor(gain)
+        )
+        assert not overlooks_question(dataclasses.replace(xor), ["differ"])  # without what is cached
 
 
 @pytest.fixture(scope="module")

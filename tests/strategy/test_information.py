@@ -75,17 +75,17 @@ def test_it_needs_at_least_one_draw():
         Information(n_draws=0)
 
 
-def test_the_first_question_bonus_is_zero_unless_the_default_reward_is_used(
-    fitted, people_model, monkeypatch
-):
+def test_only_the_default_reward_looks_ahead(fitted, people_model, no_answers, monkeypatch):
+    for module in ("strategy.information", "reward.lookahead"):
+        monkeypatch.setattr(f"eddi.{module}.first_question_gain", lambda *_: torch.arange(8.0))
+    assert Information().looks_ahead(fitted, TARGET)
+    assert torch.equal(Information().lookahead_gain(fitted, no_answers(), TARGET)[0], torch.arange(8.0))
     paper = people_model(recipe="paper").fitted()
     for model, strategy in ((fitted, Information("target")), (paper, Information())):
-        assert torch.equal(strategy.first_question_bonus(model, TARGET), torch.zeros(8))
-    gain = torch.arange(8.0)
-    monkeypatch.setattr("eddi.strategy.information.first_question_gain", lambda *_: gain)
-    assert torch.equal(Information().first_question_bonus(fitted, TARGET), gain)
+        assert not strategy.looks_ahead(model, TARGET)
+        assert not strategy.lookahead_gain(model, no_answers(), TARGET).any()
     monkeypatch.setattr("eddi.strategy.information.MAX_LOOKAHEAD_QUESTIONS", 7)
-    assert torch.equal(Information().first_question_bonus(fitted, TARGET), torch.zeros(8))
+    assert not Information().looks_ahead(fitted, TARGET)
 
 
 def test_the_paper_reward_is_not_for_survival_targets(survival_model):

@@ -1,4 +1,4 @@
-"""Supervised models on one fixed order of questions: boosted trees, and linear models with shrinkage.
+"""Supervised models on one fixed order of questions: boosted trees, forests and shrunk linear models.
 
 The order is greedy: each question is the one whose answers most reduce the held-out loss of a quick fit.
 Then a model is fitted to every prefix of the order, with hyperparameters chosen by the held-out loss. The
@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -28,6 +33,7 @@ MAX_FOLD_ROWS = 400  # with more rows, one fold is accurate enough
 MAX_SEARCH_ROWS = 1_000  # to choose the order
 MIN_PROBABILITY = 1e-6  # of a level, such as one that is not in the training rows
 TREE_ITERATIONS, TREE_LEAF_ROWS = (40, 150), (5, 20)
+FOREST_TREES, FOREST_LEAF_ROWS, QUICK_TREES = 300, (1, 3, 10), 50
 MANY_LEVELS = 3  # each boosting iteration fits a tree per level
 LOGISTIC_C = (0.003, 0.03, 0.3, 3.0, 30.0)
 RIDGE_ALPHA = (0.1, 1.0, 10.0, 100.0, 1000.0)  # of standardised columns
@@ -88,6 +94,25 @@ class BoostedTrees:
         ]
 
 
+class Forest:
+    """Extremely randomised trees (Geurts et al. 2006), missing values imputed."""
+
+    def quick(self, table: AnswerTable, used: Mask) -> Any:
+        return self._estimator(table, used, n_trees=QUICK_TREES, n_leaf_rows=FOREST_LEAF_ROWS[1])
+
+    def candidates(self, table: AnswerTable, used: Mask) -> list[Any]:
+        return [
+            self._estimator(table, used, n_trees=FOREST_TREES, n_leaf_rows=n_leaf_rows)
+            for n_leaf_rows in FOREST_LEAF_ROWS
+        ]
+
+    @staticmethod
+    def _estimator(table: AnswerTable, used: Mask, *, n_trees: int, n_leaf_rows: int) -> Any:
+        family = ExtraTreesClassifier if table.n_levels else ExtraTreesRegressor
+        forest = family(n_trees, min_samples_leaf=n_leaf_rows, max_features=1.0, random_state=0)
+        return make_pipeline(_imputation(table, used), forest)
+
+
 class ShrunkLinear:
     """Ridge or logistic regression on standardised columns, missing values imputed."""
 
@@ -104,9 +129,12 @@ class ShrunkLinear:
 
     @staticmethod
     def _estimator(table: AnswerTable, used: Mask, model: Any) -> Any:
-        defaults = table.defaults[used]
-        impute = FunctionTransformer(lambda columns: np.where(np.isnan(columns), defaults, columns))
-        return make_pipeline(impute, StandardScaler(), model)
+        return make_pipeline(_imputation(table, used), StandardScaler(), model)
+
+
+def _imputation(table: AnswerTable, used: Mask) -> Any:
+    defaults = table.defaults[used]
+    return FunctionTransformer(lambda columns: np.where(np.isnan(columns), defaults, columns))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@
   learned on training rows; for a Gaussian mixture also exact inference on the same rows.
 - ``paper``: the network, training and reward of the paper (EDDI-PNP).
 - ``gdfs``, ``dime``: later publications.
-- ``trees``, ``linear``: boosted trees and shrunk linear models, refitted for each prefix of a fixed order.
+- ``trees``, ``forest``, ``linear``: boosted trees, extremely randomised trees and shrunk linear models,
+  refitted for each prefix of a fixed order.
 
 No method asks a row a question that it has no answer to. A row without open questions keeps its last
 prediction. All methods train on the same rows, which include their validation rows.
@@ -26,7 +27,7 @@ from eddi_benchmarks.baselines.masked import TrainingSettings
 from eddi_benchmarks.data.synthetic import GaussianMixture
 from eddi_benchmarks.decisions import problem as problems
 from eddi_benchmarks.decisions.exact import ExactInterviewer
-from eddi_benchmarks.decisions.fixed_order_baseline import FixedOrderBaseline
+from eddi_benchmarks.decisions.fixed_order_baseline import LEARNERS, FixedOrderBaseline
 from eddi_benchmarks.decisions.problem import Problem, load_problem
 from eddi_benchmarks.decisions.report import report_sections
 from eddi_benchmarks.decisions.trained_baseline import TrainedBaseline
@@ -194,7 +195,7 @@ def _run_fixed_order_baseline(problem: Problem, settings: Settings) -> tuple[flo
 RUN_FUNCTIONS: Mapping[str, Callable[[Problem, Settings], tuple[float, Measurements]]] = {
     **dict.fromkeys(("ours", "paper"), _run_eddi),
     **dict.fromkeys(("gdfs", "dime"), _run_network_baseline),
-    **dict.fromkeys(("trees", "linear"), _run_fixed_order_baseline),
+    **dict.fromkeys(LEARNERS, _run_fixed_order_baseline),
 }
 """By model; each returns the seconds of training and what was measured of each method."""
 

@@ -1,4 +1,4 @@
-"""Boosted trees and linear models on a problem: a fixed greedy order, and a model for each prefix."""
+"""Boosted trees, forests and linear models on a problem: a fixed greedy order, a model for each prefix."""
 
 import time
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from eddi_benchmarks.baselines.fixed_order import (
     AnswerTable,
     BoostedTrees,
     FixedOrderModel,
+    Forest,
     Learner,
     ShrunkLinear,
 )
@@ -19,7 +20,11 @@ from eddi_benchmarks.decisions.problem import Problem
 from eddi_benchmarks.decisions.table_encoder import TableEncoder
 from eddi_benchmarks.report.statistics import Numbers
 
-LEARNERS: Mapping[str, Learner] = {"trees": BoostedTrees(), "linear": ShrunkLinear()}
+LEARNERS: Mapping[str, Learner] = {
+    "trees": BoostedTrees(),
+    "forest": Forest(),
+    "linear": ShrunkLinear(),
+}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ METHODS = {
     "dime": "DIME",
     "dime-cost": "DIME, per cost",
     "trees": "boosted trees",
+    "forest": "forest",
     "linear": "linear",
     "exact-greedy": "exact, greedy",
     "exact": "exact, lookahead",

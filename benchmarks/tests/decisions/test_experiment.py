@@ -53,10 +53,10 @@ def test_the_error_of_an_unknown_model_lists_all(run_model):
         run_model("xor", "eddi")
 
 
-def test_the_suite_has_22_datasets_six_models_and_five_seeds():
+def test_the_suite_has_22_datasets_seven_models_and_five_seeds():
     suite = Suite.load("decisions")
     assert len({run.settings["dataset"] for run in suite.runs}) == 22
-    assert len(suite.runs) == 22 * 6 * 5
+    assert len(suite.runs) == 22 * 7 * 5
     experiment = find_experiment(suite.experiment)
     assert experiment is decisions.EXPERIMENT
     assert experiment.required_datasets({"dataset": "spam"}) == ("spam",)

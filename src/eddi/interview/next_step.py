@@ -287,7 +287,7 @@ class NextSteps:
 
     @cached_property
     def lookahead_gain(self) -> Numbers:
-        """The lookahead gain of each question [rows, questions]; 0 after the first question."""
+        """The lookahead gain of each question [rows, questions]; 0 if some question may not come next."""
         return self._lookahead_gain(self.open)
 
     def _open(self, closed: Mask) -> Mask:
@@ -298,14 +298,18 @@ class NextSteps:
         return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
 
     def _lookahead_gain(self, open_: Mask) -> Numbers:
-        if np.count_nonzero(self.states.n_asked) == len(self):
-            return np.zeros(open_.shape)
-        is_first = (self.states.n_asked == 0) & ~self.states.evidence.observed.any(1)
-        if is_first.any() and (bonus := self.rules.first_question_bonus) is not None:
-            askable = open_ & (self.rules.always | (self.base_scores > -np.inf))
-            is_first &= (askable == self.rules.unconditional).all(1)
-            return np.where(is_first[:, None], bonus, 0.0)
-        return np.zeros(open_.shape)
+        rules, states, gain = self.rules, self.states, np.zeros(open_.shape)
+        if (strategy := rules.lookahead_strategy) is None:
+            return gain
+        askable = open_ & (rules.always | (self.base_scores > -np.inf))
+        may_ask = rules.may_ask_any_two(
+            states.evidence, askable, n_asked=states.n_asked, spent=states.spent
+        )
+        if (rows := np.flatnonzero(may_ask)).size:
+            gain[rows] = _to_numpy(
+                strategy.lookahead_gain(rules.model, states.evidence[rows], rules.target)
+            )
+        return gain
 
     @cached_property
     def _choice(self) -> tuple[NDArray[np.int64], Mask]:

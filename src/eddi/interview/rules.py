@@ -167,18 +167,38 @@ class InterviewRules:
         return is_risk_controlled(self.stop)
 
     @cached_property
-    def first_question_bonus(self) -> NDArray[np.float64] | None:
-        """The strategy's lookahead gain before the first answer [questions]; None without lookahead.
+    def lookahead_strategy(self) -> LookaheadStrategy | None:
+        """The strategy if it looks one question ahead; None if it does not, or only one can be asked."""
+        strategy, highest_costs = self.base_strategy, self._two_highest_costs
+        can_ask_two = self.max_questions > 1 and highest_costs <= self.stop.budget + ROUNDING
+        if not can_ask_two or not isinstance(strategy, LookaheadStrategy):
+            return None
+        return strategy if strategy.looks_ahead(self.model, self.target) else None
 
-        Lookahead needs at least two questions, of which any may come second.
+    def may_ask_any_two(
+        self,
+        evidence: Evidence,
+        askable: Mask,
+        *,
+        n_asked: NDArray[np.int64],
+        spent: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Whether any two unanswered questions may come next [rows], as lookahead assumes.
+
+        Args:
+            evidence: the answers so far.
+            askable: questions that may be asked next [rows, questions].
+            n_asked: number of questions that were asked [rows].
+            spent: their total cost [rows].
         """
-        if not isinstance(self.base_strategy, LookaheadStrategy):
-            return None
-        highest_costs = np.sort(self._costs[self.unconditional])[-2:].sum()
-        is_affordable = highest_costs <= self.stop.budget + ROUNDING
-        if self.max_questions <= 1 or not is_affordable:
-            return None
-        return self.base_strategy.first_question_bonus(self.model, self.target).double().numpy()
+        unanswered = self.unconditional & ~self.find_asked(evidence)
+        is_affordable = spent + self._two_highest_costs <= self.stop.budget + ROUNDING
+        has_two = (unanswered.sum(1) > 1) & (n_asked + 1 < self.max_questions)
+        return np.asarray((askable == unanswered).all(1) & has_two & is_affordable)
+
+    @cached_property
+    def _two_highest_costs(self) -> float:
+        return float(np.sort(self._costs[self.unconditional])[-2:].sum())
 
     @cached_property
     def unconditional(self) -> Mask:

@@ -23,7 +23,7 @@ from torch import Tensor
 from eddi.model.base import NetworkModel
 from eddi.model.network.atoms import N_ATOMS
 from eddi.reward.candidate_answers import CandidateAnswers
-from eddi.reward.mutual_information import empty_row
+from eddi.reward.mutual_information import empty_row, mutual_information
 from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 
@@ -139,6 +139,39 @@ def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
         ("first_question_gain", tuple(target)),
         lambda: FIRST_QUESTION.gain(model, empty_row(model), target)[0],
     )
+
+
+MAX_QUESTIONS = 20  # of a model that looks ahead at later questions, too: with more it takes too long
+OVERLOOKED_SHARE = 0.1  # of the highest reward or the gain; questions with less are asked late if greedy
+
+
+def overlooks_question(model: NetworkModel, target: Sequence[str]) -> bool:
+    """Whether a greedy choice would ask a question late that has a gain before the first answer: cached."""
+
+    def find() -> bool:
+        gain = first_question_gain(model, target)
+        if not gain.any():
+            return False
+        rewards = mutual_information(model, empty_row(model), target, n_draws=COARSE.n_draws, seed=0)[0]
+        is_late = rewards < OVERLOOKED_SHARE * gain.clamp_min(float(rewards.max()))
+        return bool(((gain > 0) & is_late).any())
+
+    return model.cache.get(("overlooks_question", tuple(target)), find)
+
+
+def interview_gain(model: NetworkModel, evidence: Evidence, target: Sequence[str]) -> Tensor:
+    """The lookahead gain of every question at any point of an interview [rows, questions].
+
+    It takes several times as long as the reward, so later questions have one only if a greedy choice would
+    overlook a question, and if there are at most MAX_QUESTIONS.
+    """
+    gain = first_question_gain(model, target).repeat(len(evidence), 1)
+    later = np.flatnonzero(evidence.observed.any(1))
+    if len(later) and gain.shape[1] <= MAX_QUESTIONS and overlooks_question(model, target):
+        gain[later] = TwoStepLookahead().gain(model, evidence[later], target)
+    else:
+        gain[later] = 0.0
+    return gain
 
 
 def information_about_others(context: RewardContext, settings: EnumerationSettings) -> Tensor:

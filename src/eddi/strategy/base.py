@@ -30,7 +30,10 @@ class CostAware(Strategy, Protocol):
 
 @runtime_checkable
 class LookaheadStrategy(Strategy, Protocol):
-    """A strategy that looks one question further when it chooses the first question."""
+    """A strategy that looks one question further."""
 
-    def first_question_bonus(self, model: Model, target: Sequence[str]) -> Tensor:
-        """What to add to the scores before the first answer, if every question is open [questions]."""
+    def looks_ahead(self, model: Model, target: Sequence[str]) -> bool:
+        """Whether any question of an interview with this model may have a lookahead gain."""
+
+    def lookahead_gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        """What to add to the scores if all unanswered questions are open [rows, questions]."""

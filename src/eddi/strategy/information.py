@@ -10,7 +10,7 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model, NetworkModel, is_exact, require_network
-from eddi.reward.lookahead import first_question_gain
+from eddi.reward.lookahead import first_question_gain, interview_gain
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.table.evidence import Evidence
@@ -25,8 +25,8 @@ class Information:
     Args:
         reward: "latent", the paper's reward; "target", mutual information in target space, which needs a
             model with marginal predictions; None chooses the best reward that the model supports. None
-            also chooses the first question of an interview with a lookahead of one question (see
-            `Lookahead`), if its gain is large.
+            also looks one question ahead (see `Lookahead`) at the first question, and at later ones if
+            the first shows that a greedy choice overlooks a question.
         n_draws: number of Monte Carlo draws of answers and target.
         seed: of those draws. They change with the number of observed values. Rows with equally many
             observed values share them, so that a row's scores do not depend on its batch.
@@ -85,17 +85,22 @@ class Information:
         reward = latent_information if use_latent else mutual_information
         return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 
-    def first_question_bonus(self, model: Model, target: Sequence[str]) -> Tensor:
-        """The lookahead gain of each question before the first answer [questions]; computed once.
+    def looks_ahead(self, model: Model, target: Sequence[str]) -> bool:
+        """Whether any question has a lookahead gain before the first answer.
 
-        It is 0 if the reward was chosen by name, if there are more than 128 questions, and for an item
+        None has if the reward was chosen by name, if there are more than 128 questions, and for an item
         bank, whose answers are independent given the trait.
         """
-        n_questions = len(model.schema.questions)
         is_greedy = self.reward is not None or is_exact(model)
-        if is_greedy or n_questions > MAX_LOOKAHEAD_QUESTIONS:
-            return torch.zeros(n_questions)
+        if is_greedy or len(model.schema.questions) > MAX_LOOKAHEAD_QUESTIONS:
+            return False
         network_model = require_network(model, "lookahead")
         if network_model.marginal_predictor is None:
-            return torch.zeros(n_questions)
-        return first_question_gain(network_model, target).cpu()
+            return False
+        return bool(first_question_gain(network_model, target).any())
+
+    def lookahead_gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
+        """The lookahead gain of each question [rows, questions]; see `reward.lookahead.interview_gain`."""
+        if not self.looks_ahead(model, target):
+            return torch.zeros((len(evidence), len(model.schema.questions)))
+        return interview_gain(require_network(model, "lookahead"), evidence, target).cpu()

@@ -19,10 +19,11 @@ N_DRAWS = 50  # of a first answer that reveals several variables, for its own re
 class Lookahead:
     """Score a question by its information and by how much it improves the next question.
 
-    `Information` is greedy, except for the first question. That fails if one answer carries no
-    information about the target but determines which other answers do: the context of a measurement, or
-    half of an exclusive or. If no question has a lookahead gain, both strategies choose alike. It needs a
-    model with marginal predictions, and far more time.
+    A greedy choice fails if one answer carries no information about the target but determines which
+    other answers do: the context of a measurement, or half of an exclusive or. `Information` looks ahead
+    at the first question, and later only if that one shows that a greedy choice overlooks a question.
+    This strategy always does. If no question has a lookahead gain, both choose alike. It needs a model
+    with marginal predictions, and far more time.
 
     Args:
         min_gain: subtracted from every gain, as a share of the information of two greedy questions.
