@@ -1,5 +1,9 @@
 """The assembled command line."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -35,3 +39,14 @@ def test_waiting_threads_sleep_soon_unless_the_user_chose_otherwise() -> None:
         environment = dict(chosen)
         limit_spinning(environment)
         assert environment == chosen
+
+
+def test_threads_are_limited_before_torch_is_loaded() -> None:
+    code = (
+        "import os, sys; from eddi.cli import main; app = sys.modules['eddi.cli.app']; "
+        "app.app = lambda: print('torch' in sys.modules, os.environ['GOMP_SPINCOUNT']); main()"
+    )
+    environment = {name: value for name, value in os.environ.items() if "OMP_" not in name}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["False", SPIN_COUNT]

@@ -22,7 +22,7 @@ ORDER = ("age", "visits", "smoker", "pain", "town", "weight", "colour")
 
 @dataclass(frozen=True)
 class InformationWithGain:
-    """Scores like `Information`; one question has a large lookahead gain."""
+    """Scores like `Information`; one question has a large lookahead gain, which rises with the answers."""
 
     place: int = 6
 
@@ -34,7 +34,7 @@ class InformationWithGain:
 
     def lookahead_gain(self, model, evidence, target):  # noqa: ARG002  # a strategy's signature
         gain = torch.zeros((len(evidence), len(model.schema.questions)))
-        gain[:, self.place] = 10.0
+        gain[:, self.place] = 10.0 + torch.from_numpy(evidence.observed.sum(1))
         return gain
 
 
@@ -215,15 +215,27 @@ def test_questions_marked_always_are_asked_after_the_stopping_rule_is_reached(al
 def test_the_gain_does_not_count_if_a_question_was_declined(model):
     rules = build_rules(model, strategy=InformationWithGain())
     interviews = [Interview(model, "stage") for _ in range(3)]
-    interviews[1].tell("age", 61)
-    interviews[2].tell("age", DECLINED)
+    interviews[1].tell("age", DECLINED)
+    interviews[2].tell("age", 61)
     states = InterviewStates.concatenate([interview.state() for interview in interviews])
     steps = NextSteps(rules, states)
-    for row in (0, 1):
+    for row, gain in ((0, 10.0), (2, 11.0)):
         assert steps[row].question.name == "colour"
-        assert steps[row].lookahead_gains == {"colour": 10.0}
-    assert steps[2].question.name == steps[2].ranking[0] != "colour"
-    assert steps[2].lookahead_gains == {}
+        assert steps[row].lookahead_gains == {"colour": gain}
+    assert steps[1].question.name == steps[1].ranking[0] != "colour"
+    assert steps[1].lookahead_gains == {}
+
+
+def test_the_gain_is_computed_once_for_a_step(model):
+    calls = []
+
+    class Counting(InformationWithGain):
+        def lookahead_gain(self, model, evidence, target):
+            calls.append(len(evidence))
+            return super().lookahead_gain(model, evidence, target)
+
+    Interview(model, "stage", strategy=Counting()).next_step()
+    assert calls == [1]
 
 
 def test_the_gain_does_not_count_if_a_question_is_deferred(model):

@@ -221,8 +221,6 @@ def test_questions_without_prerequisites_that_do_not_reveal_the_target_are_uncon
     [
         ({}, True),
         ({"stop": Stop(after=1)}, False),
-        ({"stop": Stop(budget=1)}, False),  # every question costs 1
-        ({"stop": Stop(budget=2)}, True),
         ({"strategy": Random()}, False),
     ],
 )
@@ -238,12 +236,40 @@ def test_the_last_question_of_an_interview_is_chosen_without_lookahead(model):
     rules = build_rules(model, stop=Stop(after=3, budget=3))  # every question costs 1
     askable = np.tile(rules.unconditional, (4, 1))
     spent = np.array([0.0, 1.0, 1.0, 2.0])
-    assert rules.may_ask_any_two(nothing, askable, n_asked=n_asked, spent=spent).tolist() == [
+    assert rules.allows_every_pair(nothing, askable, n_asked=n_asked, spent=spent).tolist() == [
         *(True, True),  # two questions are left
         *(False, False),  # no further question, no budget
     ]
     askable[1, np.flatnonzero(rules.unconditional)[0]] = False
-    assert not rules.may_ask_any_two(nothing, askable, n_asked=n_asked, spent=spent)[1]
+    assert not rules.allows_every_pair(nothing, askable, n_asked=n_asked, spent=spent)[1]
+
+
+def test_the_budget_of_a_pair_is_that_of_questions_that_are_left(with_schema, people_schema):
+    schema = people_schema.with_question("age", cost=10)
+    rules = build_rules(with_schema(schema), stop=Stop(budget=12))  # the others cost 1
+    observed = np.zeros((2, 8), dtype=bool)
+    observed[1, schema.position("age")] = True
+    evidence = Evidence(np.zeros((2, 8), dtype=np.float32), observed)
+    left = rules.unconditional & ~rules.find_asked(evidence)
+    none = np.zeros(2, dtype=int)
+    for spent, allowed in (([0.0, 10.0], [True, True]), ([2.0, 10.5], [False, False])):
+        pairs = rules.allows_every_pair(evidence, left, n_asked=none, spent=np.array(spent))
+        assert pairs.tolist() == allowed
+
+
+def test_a_question_of_which_a_part_is_known_counts_as_left_until_it_is_asked(
+    with_schema, people_schema
+):
+    schema = people_schema.with_question("body", reveals=["age", "weight"])
+    rules = build_rules(with_schema(schema))
+    observed = np.zeros((1, 8), dtype=bool)
+    observed[0, schema.position("age")] = True
+    evidence = Evidence(np.zeros((1, 8), dtype=np.float32), observed)
+    asked, left = rules.find_asked(evidence), rules.unconditional[None]
+    assert asked.sum() == 1
+    state = {"n_asked": np.ones(1, dtype=int), "spent": np.zeros(1)}
+    assert rules.allows_every_pair(evidence, left, **state)[0]
+    assert not rules.allows_every_pair(evidence, left & ~asked, **state)[0]
 
 
 def test_an_empty_batch_has_no_open_questions(model):

@@ -200,24 +200,40 @@ def test_an_interview_looks_ahead_until_nothing_depends_on_the_order(xor):
 
 def test_later_questions_have_no_gain_if_none_is_overlooked_or_there_are_many(xor, monkeypatch):
     hinted = to_evidence({"hint": 1})
-    monkeypatch.setattr("eddi.reward.lookahead.MAX_QUESTIONS", 4)
+    monkeypatch.setattr("eddi.reward.lookahead.MAX_LATER_QUESTIONS", 3)
     assert not interview_gain(xor, hinted, ["differ"]).any()
-    monkeypatch.setattr("eddi.reward.lookahead.MAX_QUESTIONS", 5)
+    monkeypatch.setattr("eddi.reward.lookahead.MAX_LATER_QUESTIONS", 4)  # without the target
     assert interview_gain(xor, hinted, ["differ"]).any()
     monkeypatch.setattr("eddi.reward.lookahead.overlooks_question", lambda *_: False)
     assert not interview_gain(xor, hinted, ["differ"]).any()
 
 
-def test_a_question_is_overlooked_if_it_has_a_gain_and_nearly_no_reward(xor, monkeypatch):
-    assert overlooks_question(xor, ["differ"])
-    for gain in (
-        [0.0, 0.0, 0.3, 0.0, 0.0],
-        [0.0] * 5,
-    ):  # of the hint, which is asked first anyway; of none
-        monkeypatch.setattr(
-            "eddi.reward.lookahead.first_question_gain", lambda *_, gain=gain: torch.tensor(gain)
-        )
-        assert not overlooks_question(dataclasses.replace(xor), ["differ"])  # without what is cached
+@pytest.mark.parametrize(
+    ("gain", "is_overlooked"),
+    [
+        ([0.3, 0.0, 0.0, 0.0, 0.0], True),  # half of the exclusive or has almost no reward
+        ([0.0, 0.0, 0.1, 0.0, 0.0], False),  # the hint has the highest reward
+        ([0.0, 0.0, 3.0, 0.0, 0.0], True),  # but far less than this
+        ([0.0, 0.0, 0.0, 0.0, 0.0], False),
+    ],
+)
+def test_a_question_is_overlooked_if_it_has_a_gain_and_almost_no_reward(
+    xor, gain, is_overlooked, monkeypatch
+):
+    monkeypatch.setattr("eddi.reward.lookahead.first_question_gain", lambda *_: torch.tensor(gain))
+    without_cache = dataclasses.replace(xor)
+    assert overlooks_question(without_cache, ["differ"]) == is_overlooked
+
+
+def test_a_question_that_is_never_asked_is_not_overlooked(xor, monkeypatch):
+    monkeypatch.setattr(
+        "eddi.reward.lookahead.first_question_gain", lambda *_: torch.tensor([0.3, 0, 0, 0, 0])
+    )
+    never = Question("left", ("left",), never=True)
+    schema = dataclasses.replace(SCHEMA, explicit_questions=(never,))
+    names = [question.name for question in schema.questions]
+    assert names[0] == "left"
+    assert not overlooks_question(dataclasses.replace(xor, schema=schema), ["differ"])
 
 
 @pytest.fixture(scope="module")

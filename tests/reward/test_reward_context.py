@@ -60,3 +60,31 @@ def test_a_variable_is_unobserved_where_it_has_no_value(model):
     observed[1, 5] = True
     context = RewardContext.from_evidence(fitted, Evidence(np.zeros(observed.shape), observed), [0])
     assert context.is_unobserved(5)[:, 0].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("set_encoder", ["precision", "pnp"])
+@pytest.mark.parametrize("name", ["stage", "town", "smoker"])
+def test_features_after_a_level_are_those_of_the_code_with_its_answer(
+    people, people_schema, set_encoder, name
+):
+    recipe = dataclasses.replace(DEFAULT, hidden=(32, 32), term=16, folds=0)
+    estimator = PartialVAE(
+        people_schema, "stage", recipe=recipe, set_encoder=set_encoder, max_steps=20, random_state=0
+    )
+    fitted = estimator.fit(people(100, 0)).fitted()
+    variable, n_levels = fitted.schema.position(name), fitted.schema[name].n_levels
+    evidence = fitted.evidence(people(5, seed=1, missing=0.5))
+    evidence = evidence.hide(np.arange(evidence.n_variables) == variable)
+    rows = slice(1, 5)
+    values, observed = (
+        np.repeat(part[rows], n_levels, axis=0) for part in (evidence.values, evidence.observed)
+    )
+    values[:, variable] = np.tile(np.arange(n_levels), 4)
+    observed[:, variable] = True
+    with torch.inference_mode():
+        context = RewardContext.from_evidence(fitted, evidence, [variable])
+        features = context.features_after_levels(variable, n_levels, rows=rows)
+        expected = RewardContext.from_evidence(fitted, Evidence(values, observed), [0]).features
+        torch.testing.assert_close(features.inputs, expected.inputs, rtol=1e-3, atol=1e-4)
+        head = fitted.marginal_predictor.target_head(range(evidence.n_variables))
+        torch.testing.assert_close(head(features), head(expected), rtol=1e-3, atol=1e-3)

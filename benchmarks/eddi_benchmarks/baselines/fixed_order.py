@@ -1,4 +1,4 @@
-"""Supervised models on one fixed order of questions: boosted trees, forests and shrunk linear models.
+"""Supervised models on one fixed order of questions: boosted trees, extra trees and shrunk linear models.
 
 The order is greedy: each question is the one whose answers most reduce the held-out loss of a quick fit.
 Then a model is fitted to every prefix of the order, with hyperparameters chosen by the held-out loss. The
@@ -33,7 +33,7 @@ MAX_FOLD_ROWS = 400  # with more rows, one fold is accurate enough
 MAX_SEARCH_ROWS = 1_000  # to choose the order
 MIN_PROBABILITY = 1e-6  # of a level, such as one that is not in the training rows
 TREE_ITERATIONS, TREE_LEAF_ROWS = (40, 150), (5, 20)
-FOREST_TREES, FOREST_LEAF_ROWS, QUICK_TREES = 300, (1, 3, 10), 50
+EXTRA_TREES, EXTRA_LEAF_ROWS, QUICK_EXTRA_TREES = 300, (1, 3, 10), 50
 MANY_LEVELS = 3  # each boosting iteration fits a tree per level
 LOGISTIC_C = (0.003, 0.03, 0.3, 3.0, 30.0)
 RIDGE_ALPHA = (0.1, 1.0, 10.0, 100.0, 1000.0)  # of standardised columns
@@ -94,23 +94,23 @@ class BoostedTrees:
         ]
 
 
-class Forest:
-    """Extremely randomised trees (Geurts et al. 2006), missing values imputed."""
+class ExtraTrees:
+    """Extremely randomised trees (Geurts et al. 2006) on all columns, missing values imputed."""
 
     def quick(self, table: AnswerTable, used: Mask) -> Any:
-        return self._estimator(table, used, n_trees=QUICK_TREES, n_leaf_rows=FOREST_LEAF_ROWS[1])
+        return self._estimator(table, used, n_trees=QUICK_EXTRA_TREES, n_leaf_rows=EXTRA_LEAF_ROWS[1])
 
     def candidates(self, table: AnswerTable, used: Mask) -> list[Any]:
         return [
-            self._estimator(table, used, n_trees=FOREST_TREES, n_leaf_rows=n_leaf_rows)
-            for n_leaf_rows in FOREST_LEAF_ROWS
+            self._estimator(table, used, n_trees=EXTRA_TREES, n_leaf_rows=n_leaf_rows)
+            for n_leaf_rows in EXTRA_LEAF_ROWS
         ]
 
     @staticmethod
     def _estimator(table: AnswerTable, used: Mask, *, n_trees: int, n_leaf_rows: int) -> Any:
         family = ExtraTreesClassifier if table.n_levels else ExtraTreesRegressor
-        forest = family(n_trees, min_samples_leaf=n_leaf_rows, max_features=1.0, random_state=0)
-        return make_pipeline(_imputation(table, used), forest)
+        model = family(n_trees, min_samples_leaf=n_leaf_rows, max_features=1.0, random_state=0)
+        return make_pipeline(_imputation(table, used), model)
 
 
 class ShrunkLinear:

@@ -4,7 +4,7 @@
   learned on training rows; for a Gaussian mixture also exact inference on the same rows.
 - ``paper``: the network, training and reward of the paper (EDDI-PNP).
 - ``gdfs``, ``dime``: later publications.
-- ``trees``, ``forest``, ``linear``: boosted trees, extremely randomised trees and shrunk linear models,
+- ``trees``, ``extra_trees``, ``linear``: boosted trees, extremely randomised trees and shrunk linear models,
   refitted for each prefix of a fixed order.
 
 No method asks a row a question that it has no answer to. A row without open questions keeps its last

@@ -32,7 +32,7 @@ STYLES = {  # colour and marker
     "dime": (COLOURS[4], MARKERS[4]),
     "dime-cost": (COLOURS[4], MARKERS[4]),
     "trees": (WINE, MARKERS[1]),
-    "forest": (WINE, MARKERS[5]),
+    "extra_trees": (WINE, MARKERS[5]),
     "linear": (TEAL, MARKERS[2]),
     "exact-greedy": (FAINT, MARKERS[1]),
     "exact": (FAINT, MARKERS[0]),

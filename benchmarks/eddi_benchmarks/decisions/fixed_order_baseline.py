@@ -1,4 +1,4 @@
-"""Boosted trees, forests and linear models on a problem: a fixed greedy order, a model for each prefix."""
+"""Trees and linear models on a problem: a fixed greedy order, and a model for each prefix."""
 
 import time
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from eddi.evaluate.curves import Curves
 from eddi_benchmarks.baselines.fixed_order import (
     AnswerTable,
     BoostedTrees,
+    ExtraTrees,
     FixedOrderModel,
-    Forest,
     Learner,
     ShrunkLinear,
 )
@@ -22,7 +22,7 @@ from eddi_benchmarks.report.statistics import Numbers
 
 LEARNERS: Mapping[str, Learner] = {
     "trees": BoostedTrees(),
-    "forest": Forest(),
+    "extra_trees": ExtraTrees(),
     "linear": ShrunkLinear(),
 }
 

@@ -65,10 +65,11 @@ def _describe_runs(results: Sequence[RunResult]) -> tuple[str, ...]:
         "predictive distributions of real-valued targets have the standard deviation of their errors "
         "on validation rows. In every run, validation rows choose the dropout rate (0, 0.1, 0.3 or 0.5) "
         "and the length of each stage of training.",
-        "`Boosted trees` (scikit-learn's histogram gradient boosting), `forest` (extremely randomised "
-        "trees) and `linear` (ridge or logistic regression on standardised columns; missing values "
-        "imputed) ask one fixed order, which is chosen greedily by the held-out loss on training rows. A "
-        "model is fitted to each prefix of the order, with hyperparameters chosen by the held-out loss.",
+        "`Boosted trees` (scikit-learn's histogram gradient boosting), `extra trees` (extremely "
+        "randomised trees) and `linear` (ridge or logistic regression on standardised columns; missing "
+        "values imputed) ask one fixed order, which is chosen greedily by the held-out loss on training "
+        "rows. A model is fitted to each prefix of the order, with hyperparameters chosen by the held-out "
+        "loss.",
         "`Fixed order` and `random order` use our model; the fixed order is learned on training rows. "
         "`Exact` applies Bayes' rule to the mixture that an artificial table was drawn from; it asks "
         "greedily, or looks one answer ahead.",

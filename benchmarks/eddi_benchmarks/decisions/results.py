@@ -20,7 +20,7 @@ METHODS = {
     "dime": "DIME",
     "dime-cost": "DIME, per cost",
     "trees": "boosted trees",
-    "forest": "forest",
+    "extra_trees": "extra trees",
     "linear": "linear",
     "exact-greedy": "exact, greedy",
     "exact": "exact, lookahead",

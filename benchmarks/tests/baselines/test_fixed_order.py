@@ -1,4 +1,4 @@
-"""Boosted trees, forests and linear models on a fixed greedy order."""
+"""Boosted trees, extra trees and linear models on a fixed greedy order."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from eddi_benchmarks.baselines.fixed_order import (
     AnswerTable,
     BoostedTrees,
+    ExtraTrees,
     FixedOrderModel,
-    Forest,
     ShrunkLinear,
     make_folds,
 )
@@ -26,7 +26,13 @@ def make_table(n=90, *, n_levels=0, missing=0.0):
 
 @pytest.mark.parametrize(
     ("learner", "n_levels"),
-    [(BoostedTrees(), 0), (Forest(), 0), (Forest(), 3), (ShrunkLinear(), 0), (ShrunkLinear(), 3)],
+    [
+        (BoostedTrees(), 0),
+        (ExtraTrees(), 0),
+        (ExtraTrees(), 3),
+        (ShrunkLinear(), 0),
+        (ShrunkLinear(), 3),
+    ],
 )
 def test_the_most_informative_question_is_first_and_later_prefixes_predict_better(learner, n_levels):
     table = make_table(n_levels=n_levels, missing=0.05)

@@ -40,7 +40,7 @@ app = typer.Typer(
 )
 
 
-SPIN_COUNT = "2000"  # checks of a waiting thread before it sleeps: a few microseconds
+SPIN_COUNT = "2000"  # checks of a waiting thread before it sleeps: tens of microseconds
 
 
 def main() -> None:
@@ -52,9 +52,9 @@ def main() -> None:
 def limit_spinning(environment: MutableMapping[str, str]) -> None:
     """Let waiting threads of OpenMP sleep soon, unless the environment says how they wait.
 
-    By default they keep their core busy for milliseconds. If another program uses that core, the threads
-    that they wait for do not run meanwhile, and training takes more than ten times as long. OpenMP reads
-    these variables when torch is imported.
+    By default, a waiting thread keeps its core busy for milliseconds. If another program also needs that
+    core, the threads that have work to do get less time, and training takes more than ten times as long.
+    OpenMP reads these variables when torch is imported.
     """
     if "OMP_WAIT_POLICY" not in environment:
         environment.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)

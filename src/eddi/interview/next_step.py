@@ -248,7 +248,7 @@ class NextSteps:
     @cached_property
     def _values(self) -> Numbers:
         """The scores with the lookahead gain, before they are adjusted to costs [rows, questions]."""
-        return self.base_scores + self._lookahead_gain(self._not_deferred)
+        return self.base_scores + self.lookahead_gain
 
     @cached_property
     def _not_deferred(self) -> Mask:
@@ -287,8 +287,22 @@ class NextSteps:
 
     @cached_property
     def lookahead_gain(self) -> Numbers:
-        """The lookahead gain of each question [rows, questions]; 0 if some question may not come next."""
-        return self._lookahead_gain(self.open)
+        """The lookahead gain of each question [rows, questions].
+
+        It is 0 in rows in which some question that is left may not be asked next.
+        """
+        rules, states, open_ = self.rules, self.states, self._not_deferred
+        gain = np.zeros(open_.shape)
+        if (strategy := rules.lookahead_strategy) is None:
+            return gain
+        askable = open_ & (rules.always | (self.base_scores > -np.inf))
+        allows = rules.allows_every_pair(
+            states.evidence, askable, n_asked=states.n_asked, spent=states.spent
+        )
+        if (rows := np.flatnonzero(allows)).size:
+            evidence = states.evidence[rows]
+            gain[rows] = _to_numpy(strategy.lookahead_gain(rules.model, evidence, rules.target))
+        return gain
 
     def _open(self, closed: Mask) -> Mask:
         return self.rules.open_questions(self.states.evidence, closed, self.states.spent)
@@ -296,20 +310,6 @@ class NextSteps:
     def _askable(self, closed: Mask) -> Mask:
         """Open questions that the strategy asks at all, or that are always asked."""
         return self._open(closed) & (self.rules.always | (self.scores > -np.inf))
-
-    def _lookahead_gain(self, open_: Mask) -> Numbers:
-        rules, states, gain = self.rules, self.states, np.zeros(open_.shape)
-        if (strategy := rules.lookahead_strategy) is None:
-            return gain
-        askable = open_ & (rules.always | (self.base_scores > -np.inf))
-        may_ask = rules.may_ask_any_two(
-            states.evidence, askable, n_asked=states.n_asked, spent=states.spent
-        )
-        if (rows := np.flatnonzero(may_ask)).size:
-            gain[rows] = _to_numpy(
-                strategy.lookahead_gain(rules.model, states.evidence[rows], rules.target)
-            )
-        return gain
 
     @cached_property
     def _choice(self) -> tuple[NDArray[np.int64], Mask]:

@@ -168,14 +168,13 @@ class InterviewRules:
 
     @cached_property
     def lookahead_strategy(self) -> LookaheadStrategy | None:
-        """The strategy if it looks one question ahead; None if it does not, or only one can be asked."""
-        strategy, highest_costs = self.base_strategy, self._two_highest_costs
-        can_ask_two = self.max_questions > 1 and highest_costs <= self.stop.budget + ROUNDING
-        if not can_ask_two or not isinstance(strategy, LookaheadStrategy):
+        """The strategy if it looks one question ahead; None if it does not, or one question is asked."""
+        strategy = self.base_strategy
+        if self.max_questions <= 1 or not isinstance(strategy, LookaheadStrategy):
             return None
         return strategy if strategy.looks_ahead(self.model, self.target) else None
 
-    def may_ask_any_two(
+    def allows_every_pair(
         self,
         evidence: Evidence,
         askable: Mask,
@@ -183,7 +182,9 @@ class InterviewRules:
         n_asked: NDArray[np.int64],
         spent: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Whether any two unanswered questions may come next [rows], as lookahead assumes.
+        """Whether every two questions that are left may come next [rows], as lookahead assumes.
+
+        Limits of sections are not considered.
 
         Args:
             evidence: the answers so far.
@@ -191,14 +192,14 @@ class InterviewRules:
             n_asked: number of questions that were asked [rows].
             spent: their total cost [rows].
         """
-        unanswered = self.unconditional & ~self.find_asked(evidence)
-        is_affordable = spent + self._two_highest_costs <= self.stop.budget + ROUNDING
-        has_two = (unanswered.sum(1) > 1) & (n_asked + 1 < self.max_questions)
-        return np.asarray((askable == unanswered).all(1) & has_two & is_affordable)
-
-    @cached_property
-    def _two_highest_costs(self) -> float:
-        return float(np.sort(self._costs[self.unconditional])[-2:].sum())
+        left = self.unconditional & self.reveals_any(~evidence.observed)
+        has_two = (left.sum(1) > 1) & (n_asked + 1 < self.max_questions)
+        allows = np.asarray((askable == left).all(1) & has_two)
+        if np.isinf(self.stop.budget):
+            return allows
+        two_highest = np.sort(np.where(left, self._costs, 0.0), axis=1)[:, -2:].sum(1)
+        reserved = (left & self.always) @ self._costs
+        return np.asarray(allows & (spent + two_highest + reserved <= self.stop.budget + ROUNDING))
 
     @cached_property
     def unconditional(self) -> Mask:

@@ -141,20 +141,24 @@ def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
     )
 
 
-MAX_QUESTIONS = 20  # of a model that looks ahead at later questions, too: with more it takes too long
-OVERLOOKED_SHARE = 0.1  # of the highest reward or the gain; questions with less are asked late if greedy
+MAX_LATER_QUESTIONS = 20  # that can be asked; with more, looking ahead at later questions takes too long
+ALMOST_NO_REWARD = 0.1  # as a share of the highest reward, or of the question's own gain
 
 
 def overlooks_question(model: NetworkModel, target: Sequence[str]) -> bool:
-    """Whether a greedy choice would ask a question late that has a gain before the first answer: cached."""
+    """Whether some question has a lookahead gain before the first answer, but almost no reward: cached.
+
+    A greedy choice would ask such a question late.
+    """
 
     def find() -> bool:
-        gain = first_question_gain(model, target)
+        gain, nothing = first_question_gain(model, target), empty_row(model)
         if not gain.any():
             return False
-        rewards = mutual_information(model, empty_row(model), target, n_draws=COARSE.n_draws, seed=0)[0]
-        is_late = rewards < OVERLOOKED_SHARE * gain.clamp_min(float(rewards.max()))
-        return bool(((gain > 0) & is_late).any())
+        rewards = mutual_information(model, nothing, target, n_draws=EnumerationSettings.n_draws, seed=0)
+        askable = _unconditional_questions(model).to(gain.device)
+        enough = ALMOST_NO_REWARD * torch.maximum(gain, (rewards[0] * askable).max())
+        return bool(((gain * askable > 0) & (rewards[0] < enough)).any())
 
     return model.cache.get(("overlooks_question", tuple(target)), find)
 
@@ -162,12 +166,16 @@ def overlooks_question(model: NetworkModel, target: Sequence[str]) -> bool:
 def interview_gain(model: NetworkModel, evidence: Evidence, target: Sequence[str]) -> Tensor:
     """The lookahead gain of every question at any point of an interview [rows, questions].
 
-    It takes several times as long as the reward, so later questions have one only if a greedy choice would
-    overlook a question, and if there are at most MAX_QUESTIONS.
+    It takes several times as long as the reward. So later questions have one only if a greedy choice would
+    overlook a question, and if at most MAX_LATER_QUESTIONS can be asked.
     """
     gain = first_question_gain(model, target).repeat(len(evidence), 1)
     later = np.flatnonzero(evidence.observed.any(1))
-    if len(later) and gain.shape[1] <= MAX_QUESTIONS and overlooks_question(model, target):
+    if not len(later):
+        return gain
+    reveals_target = model.schema.reveals_mask[:, model.schema.positions(target)].any(1)
+    n_askable = np.count_nonzero(_unconditional_questions(model).numpy() * ~reveals_target)
+    if n_askable <= MAX_LATER_QUESTIONS and overlooks_question(model, target):
         gain[later] = TwoStepLookahead().gain(model, evidence[later], target)
     else:
         gain[later] = 0.0

@@ -83,7 +83,7 @@ def _compute_information(
 ) -> Iterator[Tensor]:
     """Information between a target and every variable [rows, variables], in batches of rows.
 
-    It is 0 for variables without a reverse estimate.
+    It is 0 for survival variables. That of skewed quantities is not used: see `find_reversible`.
     """
     predictor, n_variables = context.predictor, context.observed.shape[1]
     specs = predictor.marginals.specs
@@ -151,6 +151,7 @@ def quantity_information(part: QuantitySupport, outputs: Tensor, weights: Tensor
     weighted = log_prob + weights.clamp_min(MIN_WEIGHT).log()[:, None, :, None]
     of_component = log_prob.diagonal(dim1=2, dim2=3).mT  # [points, rows, components, quantities]
     log_ratio = weighted - of_component[:, :, :, None]  # [..., components, other components, quantities]
-    # The ratio of a component to itself is not small, so an exponential may underflow, but not overflow.
-    nats = -log_ratio.clamp_max(MAX_LOG_RATIO).exp().sum(3).log().mean(0)
+    # At least MIN_WEIGHT, since the ratio of a component to itself is its weight: the logarithm is finite.
+    ratio = log_ratio.clamp_max(MAX_LOG_RATIO).exp().sum(3)
+    nats = -ratio.log().mean(0)
     return (nats * weights[..., None]).sum(1).clamp_min(0)

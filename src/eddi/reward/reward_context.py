@@ -125,9 +125,10 @@ class RewardContext:
         updates, inputs = self._factor_updates(rows), frozen.factor_inputs(values, variables)
         if updates is None or inputs is None:
             return frozen.features_from(first, None)
-        row = torch.arange(len(before), device=before.device).repeat_interleave(n_levels)
-        cells = row * self.observed.shape[1] + variable
-        return frozen.features_from(first, updates.moments(row, cells, inputs.repeat(len(before), 1)))
+        row = torch.arange(len(before), device=before.device)
+        own = updates.select(row * self.observed.shape[1] + variable)
+        row = row.repeat_interleave(n_levels)
+        return frozen.features_from(first, own.moments(row, row, inputs.repeat(len(before), 1)))
 
     @property
     def n_factor_cells(self) -> int:

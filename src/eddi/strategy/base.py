@@ -33,7 +33,7 @@ class LookaheadStrategy(Strategy, Protocol):
     """A strategy that looks one question further."""
 
     def looks_ahead(self, model: Model, target: Sequence[str]) -> bool:
-        """Whether any question of an interview with this model may have a lookahead gain."""
+        """Whether any question may have a lookahead gain; if not, no gain is computed."""
 
     def lookahead_gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """What to add to the scores if all unanswered questions are open [rows, questions]."""

@@ -88,8 +88,8 @@ class Information:
     def looks_ahead(self, model: Model, target: Sequence[str]) -> bool:
         """Whether any question has a lookahead gain before the first answer.
 
-        None has if the reward was chosen by name, if there are more than 128 questions, and for an item
-        bank, whose answers are independent given the trait.
+        No question has one if the reward was chosen by name, if there are more than 128 questions, or for
+        an item bank, whose answers are independent given the trait.
         """
         is_greedy = self.reward is not None or is_exact(model)
         if is_greedy or len(model.schema.questions) > MAX_LOOKAHEAD_QUESTIONS:
@@ -101,6 +101,4 @@ class Information:
 
     def lookahead_gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """The lookahead gain of each question [rows, questions]; see `reward.lookahead.interview_gain`."""
-        if not self.looks_ahead(model, target):
-            return torch.zeros((len(evidence), len(model.schema.questions)))
         return interview_gain(require_network(model, "lookahead"), evidence, target).cpu()

@@ -16,7 +16,7 @@ class PerCost:
     """Another strategy's score per unit of the question's cost.
 
     It is the default, around `Information`, if questions have different costs. The lookahead gain of the
-    other strategy at the first question is divided by the cost, too.
+    other strategy is divided by the cost, too.
     """
 
     inner: Strategy

@@ -18,8 +18,8 @@ class Priced:
 
     A question that is not worth its price is never asked, so an interview ends by itself. The higher the
     price, the lower the cost and the larger the error: `evaluate.cost_frontier` shows the trade-off.
-    `PerCost` is for a budget that is spent in any case. At the first question, the lookahead gain of the
-    other strategy counts towards the value.
+    `PerCost` is for a budget that is spent in any case. The lookahead gain of the other strategy counts
+    towards the value.
 
     Args:
         inner: the strategy whose score is reduced; it should be in nats.

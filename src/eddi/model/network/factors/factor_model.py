@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from eddi.model.network.factors.factor_analysis import FactorAnalysis, fit_factors
-from eddi.model.network.factors.inverses import invert_by_cholesky
+from eddi.model.network.factors.inverses import invert_positive_definite
 from eddi.model.network.factors.level_contrasts import find_level_inputs
 from eddi.model.network.factors.products import look_up, multiply, project, soft_clip, sum_inputs
 from eddi.model.network.likelihood import VariableSpec
@@ -92,7 +92,7 @@ class Factors(nn.Module):
         self.flat_loadings = nn.Parameter(torch.randn(n_loadings) * 0.1)
         self.log_precision = nn.Parameter(torch.zeros(shape).flatten())
         self.register_buffer("mean", torch.zeros(len(specs)))
-        self.invert = invert_by_cholesky  # replaced for an export
+        self.invert = invert_positive_definite  # replaced for an export
 
     @property
     def n_statistics(self) -> int:
@@ -342,6 +342,11 @@ class FactorUpdates:
         if gain.shape[1] == 1:
             return FactorMoments(torch.addcmul(mean, gain.squeeze(1), innovation), self, cells)
         return FactorMoments(mean + (gain * innovation[..., None]).sum(1), self, cells)
+
+    def select(self, cells: Tensor) -> "FactorUpdates":
+        """The updates in some cells, one for each row; a cell is then a row."""
+        parts = (self.expected, self.projected, self.gain, self.variance)
+        return FactorUpdates(self.prior, *(part.index_select(0, cells) for part in parts))
 
     def project_variance(self, loadings: Tensor) -> Tensor:
         """The variance of w z after the answer [cells, n], for n vectors w [n, K]."""

@@ -4,10 +4,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-MAX_SMALL = 3  # rows of matrices that are inverted faster all at once than by a decomposition each
+MAX_CROSS_PRODUCT_ROWS = 3  # of a matrix; a decomposition of many such small matrices takes longer
 
 
-def invert_by_cholesky(matrix: Tensor) -> Tensor:
+def invert_positive_definite(matrix: Tensor) -> Tensor:
     """The inverse of symmetric positive definite matrices [..., K, K].
 
     With V the inverse, 2 V - V M V has the value of V and, if V is taken as constant, its gradient. So
@@ -18,7 +18,7 @@ def invert_by_cholesky(matrix: Tensor) -> Tensor:
 
 
 def _decompose_and_invert(matrix: Tensor) -> Tensor:
-    if matrix.shape[-1] <= MAX_SMALL and not matrix.is_cuda:
+    if matrix.shape[-1] <= MAX_CROSS_PRODUCT_ROWS and not matrix.is_cuda:
         return _invert_by_cross_products(matrix)
     # A check of the result would wait for the GPU, and hide that a loss is NaN.
     factor = torch.linalg.cholesky_ex(matrix).L
@@ -32,12 +32,12 @@ def _invert_by_cross_products(matrix: Tensor) -> Tensor:
     """The inverse of symmetric matrices with up to three rows: the adjugate divided by the determinant.
 
     The rows of the adjugate of a symmetric matrix with rows a, b, c are b x c, c x a and a x b. Double
-    precision, because they are small differences if the matrix is nearly singular.
+    precision, because its entries are small differences of products if the matrix is nearly singular.
     """
-    n_missing = MAX_SMALL - matrix.shape[-1]
+    n_missing = MAX_CROSS_PRODUCT_ROWS - matrix.shape[-1]
     rows = F.pad(matrix.double(), (0, n_missing, 0, n_missing))
     if n_missing:  # the other rows are those of the identity
-        is_missing = torch.arange(MAX_SMALL, device=matrix.device) >= matrix.shape[-1]
+        is_missing = torch.arange(MAX_CROSS_PRODUCT_ROWS, device=matrix.device) >= matrix.shape[-1]
         rows = rows + torch.diag(is_missing.double())
     cyclic = torch.cat([rows, rows[..., :-1, :]], dim=-2)
     adjugate = torch.linalg.cross(cyclic[..., 1:-1, :], cyclic[..., 2:, :])
@@ -47,7 +47,7 @@ def _invert_by_cross_products(matrix: Tensor) -> Tensor:
 
 
 def invert_by_elimination(matrix: Tensor) -> Tensor:
-    """`invert_by_cholesky` with products and sums alone, also for ONNX, which has no decompositions.
+    """`invert_positive_definite` with products and sums alone, also for ONNX, which has no decompositions.
 
     Gauss-Jordan elimination; symmetric positive definite matrices need no pivoting.
     """
