@@ -306,10 +306,9 @@ class FactorPosterior:
         # One product for all matrices W: otherwise the covariance would be copied for each of them.
         half = loadings.flatten(0, 1) @ self.covariance  # [..., n * inputs, K]
         half = half.view(-1, *loadings.shape).transpose(0, 1).flatten(1, 2)  # [n, ... * inputs, K]
-        n, n_inputs, _ = loadings.shape
-        covariance = (half @ loadings.mT).view(n, -1, n_inputs, n_inputs).transpose(0, 1)
-        shape = (*self.mean.shape[:-1], n, n_inputs, n_inputs)
-        return project(self.mean, loadings), covariance.reshape(shape)
+        n, r, _ = loadings.shape  # r inputs
+        covariance = (half @ loadings.mT).view(n, -1, r, r).transpose(0, 1)
+        return project(self.mean, loadings), covariance.reshape(*self.mean.shape[:-1], n, r, r)
 
     def project_vectors(self, loadings: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of w z, both [..., n], for n vectors w [n, K]."""
