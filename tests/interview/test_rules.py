@@ -257,6 +257,16 @@ def test_the_budget_of_a_pair_is_that_of_questions_that_are_left(with_schema, pe
         assert pairs.tolist() == allowed
 
 
+def test_the_budget_of_a_pair_reserves_what_is_always_asked_once(with_schema, people_schema):
+    rules = build_rules(
+        with_schema(people_schema.with_question("age", cost=10, always=True)), stop=Stop(budget=12)
+    )
+    nothing, none = Evidence.empty(2, 8), np.zeros(2, dtype=int)
+    left = np.tile(rules.unconditional, (2, 1))
+    pairs = rules.allows_every_pair(nothing, left, n_asked=none, spent=np.array([0.0, 1.0]))
+    assert pairs.tolist() == [True, False]
+
+
 def test_a_question_of_which_a_part_is_known_counts_as_left_until_it_is_asked(
     with_schema, people_schema
 ):

@@ -168,7 +168,7 @@ class InterviewRules:
 
     @cached_property
     def lookahead_strategy(self) -> LookaheadStrategy | None:
-        """The strategy if it looks one question ahead; None if it does not, or one question is asked."""
+        """The strategy if it looks one question ahead; None if it does not, or can ask one question only."""
         strategy = self.base_strategy
         if self.max_questions <= 1 or not isinstance(strategy, LookaheadStrategy):
             return None
@@ -184,7 +184,8 @@ class InterviewRules:
     ) -> NDArray[np.bool_]:
         """Whether every two questions that are left may come next [rows], as lookahead assumes.
 
-        Limits of sections are not considered.
+        It is False while a question with prerequisites is open, and after one was declined. Whether the
+        first of the two fills a section, or excludes the second, is not considered.
 
         Args:
             evidence: the answers so far.
@@ -197,7 +198,8 @@ class InterviewRules:
         allows = np.asarray((askable == left).all(1) & has_two)
         if np.isinf(self.stop.budget):
             return allows
-        two_highest = np.sort(np.where(left, self._costs, 0.0), axis=1)[:, -2:].sum(1)
+        optional = np.where(left & ~self.always, self._costs, 0.0)
+        two_highest = np.sort(optional, axis=1)[:, -2:].sum(1)
         reserved = (left & self.always) @ self._costs
         return np.asarray(allows & (spent + two_highest + reserved <= self.stop.budget + ROUNDING))
 

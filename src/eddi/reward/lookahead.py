@@ -141,7 +141,9 @@ def first_question_gain(model: NetworkModel, target: Sequence[str]) -> Tensor:
     )
 
 
-MAX_LATER_QUESTIONS = 20  # that can be asked; with more, looking ahead at later questions takes too long
+MAX_LATER_QUESTIONS = (
+    20  # besides the target; with more, looking ahead at later questions takes too long
+)
 ALMOST_NO_REWARD = 0.1  # as a share of the highest reward, or of the question's own gain
 
 
@@ -167,15 +169,14 @@ def interview_gain(model: NetworkModel, evidence: Evidence, target: Sequence[str
     """The lookahead gain of every question at any point of an interview [rows, questions].
 
     It takes several times as long as the reward. So later questions have one only if a greedy choice would
-    overlook a question, and if at most MAX_LATER_QUESTIONS can be asked.
+    overlook a question, and if there are at most MAX_LATER_QUESTIONS.
     """
     gain = first_question_gain(model, target).repeat(len(evidence), 1)
     later = np.flatnonzero(evidence.observed.any(1))
     if not len(later):
         return gain
     reveals_target = model.schema.reveals_mask[:, model.schema.positions(target)].any(1)
-    n_askable = np.count_nonzero(_unconditional_questions(model).numpy() * ~reveals_target)
-    if n_askable <= MAX_LATER_QUESTIONS and overlooks_question(model, target):
+    if np.sum(~reveals_target) <= MAX_LATER_QUESTIONS and overlooks_question(model, target):
         gain[later] = TwoStepLookahead().gain(model, evidence[later], target)
     else:
         gain[later] = 0.0

@@ -32,9 +32,9 @@ from eddi.model.training.validation import CPU, Validation, choose_shrinkage, sp
 from eddi.table.evidence import Evidence
 
 SECONDS_BETWEEN_SAVES = 1.0
-# Multiplications per step below which training uses one thread. At this limit, about 30 variables, two
-# idle cores are 1.3 times as fast as one. But if another program uses one of them, two threads take at
-# least three times as long as one.
+# Multiplications per step below which training uses one thread. At this limit (about 30 variables with the
+# default recipe), two idle cores are 1.3 times as fast as one. If another program keeps one of them busy,
+# two threads take at least three times as long as one.
 SINGLE_THREAD_OPERATIONS = 60_000_000
 WARM_UP_SHARE = 0.15  # share of a cycle in which the learning rate rises
 
