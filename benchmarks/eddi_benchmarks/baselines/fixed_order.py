@@ -95,7 +95,7 @@ class BoostedTrees:
 
 
 class ExtraTrees:
-    """Extremely randomised trees (Geurts et al. 2006) on all columns, missing values imputed."""
+    """Extremely randomised trees (Geurts et al. 2006), missing values imputed."""
 
     def quick(self, table: AnswerTable, used: Mask) -> Any:
         return self._estimator(table, used, n_trees=QUICK_EXTRA_TREES, n_leaf_rows=EXTRA_LEAF_ROWS[1])

@@ -29,8 +29,8 @@ class Explanation:
         after: expected uncertainty after the answer.
         of_levels: whether the target has levels.
         runner_up: the next best question and its expected information in nats.
-        lookahead_gain: nats by which the answer is expected to improve the question after it, if that
-            counts.
+        lookahead_gain: nats by which the answer is expected to improve the question after it; 0 without
+            lookahead.
         is_most_informative: whether no open question has a higher expected information.
         per_cost: whether questions are chosen by information per unit of cost.
         other_targets: the targets that the information is also about.

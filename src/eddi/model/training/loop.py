@@ -34,7 +34,7 @@ from eddi.table.evidence import Evidence
 SECONDS_BETWEEN_SAVES = 1.0
 # Multiplications per step below which training uses one thread. At this limit (about 30 variables with the
 # default recipe), two idle cores are 1.3 times as fast as one. If another program keeps one of them busy,
-# two threads take at least three times as long as one.
+# two threads took three to more than ten times as long as one.
 SINGLE_THREAD_OPERATIONS = 60_000_000
 WARM_UP_SHARE = 0.15  # share of a cycle in which the learning rate rises
 
