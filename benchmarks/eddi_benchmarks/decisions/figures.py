@@ -20,7 +20,7 @@ from eddi_benchmarks.paper.curve_figures import (
 from eddi_benchmarks.report.content import Figure
 from eddi_benchmarks.report.statistics import Numbers
 
-WINE, TEAL = "#882255", "#44AA99"  # distinct from `COLOURS`, also for colour-blind readers
+WINE, TEAL, OLIVE = "#882255", "#44AA99", "#999933"  # distinct from `COLOURS`, also for colour-blind readers
 STYLES = {  # colour and marker
     "ours": (COLOURS[0], MARKERS[0]),
     "ours-ahead": (COLOURS[5], MARKERS[5]),
@@ -32,7 +32,7 @@ STYLES = {  # colour and marker
     "dime": (COLOURS[4], MARKERS[4]),
     "dime-cost": (COLOURS[4], MARKERS[4]),
     "trees": (WINE, MARKERS[1]),
-    "extra_trees": (WINE, MARKERS[5]),
+    "extra_trees": (OLIVE, MARKERS[5]),
     "linear": (TEAL, MARKERS[2]),
     "exact-greedy": (FAINT, MARKERS[1]),
     "exact": (FAINT, MARKERS[0]),

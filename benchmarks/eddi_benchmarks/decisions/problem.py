@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 import eddi
 from eddi.table.variable import Kind
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.data.synthetic import MIXTURES, SYN, GaussianMixture, draw_syn_rows
+from eddi_benchmarks.harness.experiment import ExperimentError
 from eddi_benchmarks.harness.run_result import Settings
 
 FROM_SCIKIT_LEARN = ("breast_cancer", "digits")
@@ -24,6 +25,9 @@ HEART_COSTS = {
 }
 """In Canadian dollars: the fees of Ontario's health insurance in 1992, from Turney (1995)."""
 COSTS = {"heart_cleveland": HEART_COSTS}
+VARIES_IN_GROUP = {"concrete": ("age",), "wine_red": ()}
+"""Columns, besides the target, that differ within a group of rows: a mixture of concrete was measured at
+several ages, and some wines are listed several times."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ def load_problem(settings: Settings) -> Problem:
         n_train = min(max_train, MAX_ARTIFICIAL_ROWS.get(name, max_train))
         train, test = draw_artificial_rows(name, n_train, settings)
     else:
-        train, test = split(read_table(name), seed, is_real=is_real)
+        table = read_table(name)
+        groups = find_groups(name, table) if settings.get("keep_groups") else None
+        train, test = split(table, seed, is_real=is_real, groups=groups)
     unit = float(np.ptp(train.iloc[:, -1])) if is_real else 1.0  # the same for every `max_train`
     if len(train) > max_train:
         train = train.sample(max_train, random_state=seed)
@@ -91,9 +97,32 @@ def read_table(name: str) -> pd.DataFrame:
     return frame
 
 
-def split(table: pd.DataFrame, seed: int, *, is_real: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training and held-out rows; stratified unless the target is real-valued."""
+def find_groups(name: str, table: pd.DataFrame) -> "pd.Series[int]":
+    """The number of the group of each row: rows that describe the same thing.
+
+    Raises:
+        ExperimentError: the rows of this dataset have no groups.
+    """
+    if name not in VARIES_IN_GROUP:
+        known = ", ".join(VARIES_IN_GROUP)
+        raise ExperimentError(f"{name} has no groups of rows. Datasets with groups are {known}.")
+    same = [column for column in table.columns[:-1] if column not in VARIES_IN_GROUP[name]]
+    return table.groupby(same, sort=False).ngroup()
+
+
+def split(
+    table: pd.DataFrame, seed: int, *, is_real: bool, groups: "pd.Series[int] | None" = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and held-out rows; stratified unless the target is real-valued.
+
+    With groups, all rows of a group are on the same side.
+    """
     test_share = REAL_TARGET_TEST_SHARE if is_real else CLASS_TEST_SHARE
+    if groups is not None:
+        splitter = GroupShuffleSplit(1, test_size=test_share, random_state=seed)
+        train_places, test_places = next(splitter.split(table, groups=groups))
+        test = table.iloc[test_places].sample(frac=1, random_state=seed)
+        return table.iloc[train_places], test
     classes = None if is_real else table.iloc[:, -1]
     train, test = train_test_split(table, test_size=test_share, random_state=seed, stratify=classes)
     return train, test

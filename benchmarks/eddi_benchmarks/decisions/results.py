@@ -55,6 +55,11 @@ class DecisionResults:
         return [name for name in METHODS if name in measured]
 
     @property
+    def has_groups(self) -> bool:
+        """Whether all rows of a group are on the same side of every split."""
+        return any(result.settings.get("keep_groups") for result in self.results)
+
+    @property
     def methods_without_cost(self) -> list[str]:
         """The methods that do not take costs into account."""
         return [name for name in self.methods if name not in COST_METHODS]

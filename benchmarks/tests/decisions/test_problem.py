@@ -1,11 +1,13 @@
 """A dataset becomes a problem with a split, a schema and a target."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from eddi.table.variable import Kind
 from eddi_benchmarks.data import datasets
 from eddi_benchmarks.decisions import problem as problems
+from eddi_benchmarks.harness.experiment import ExperimentError
 
 SETTINGS = {"seed": 0, "max_train": 400, "max_test": 3, "max_test_classes": 40, "max_questions": 20}
 NOT_OURS = "ignore:.*is not the file of the published results"
@@ -95,3 +97,28 @@ def test_the_questions_about_the_heart_have_costs(data):
         problem = load("heart_cleveland")
     assert problem.has_costs
     assert problem.schema.question("thal").cost == 102.9
+
+
+def mixtures():
+    """Thirty mixtures, each of which was measured at two ages and one of them twice."""
+    mixture = np.repeat(np.arange(30.0), 3)
+    age = np.tile([7.0, 28.0, 28.0], 30)
+    return pd.DataFrame({"water": mixture, "age": age, "strength": mixture + age + np.arange(90) / 90})
+
+
+def test_rows_of_a_group_are_on_the_same_side_of_a_split():
+    table = mixtures()
+    groups = problems.find_groups("concrete", table)
+    assert groups.nunique() == 30
+    train, test = problems.split(table, seed=0, is_real=True, groups=groups)
+    assert (len(train), len(test)) == (81, 9)
+    assert not set(train["water"]) & set(test["water"])
+    assert test.equals(problems.split(table, seed=0, is_real=True, groups=groups)[1])
+    assert set(problems.split(table, seed=0, is_real=True)[1]["water"]) & set(train["water"])
+
+
+def test_equal_wines_are_a_group_and_other_tables_have_none():
+    table = pd.DataFrame({"alcohol": [9.0, 9.0, 11.0], "pH": [3.0, 3.0, 3.0], "quality": [5, 6, 5]})
+    assert problems.find_groups("wine_red", table).tolist() == [0, 0, 1]
+    with pytest.raises(ExperimentError, match="yacht has no groups of rows"):
+        problems.find_groups("yacht", table)
