@@ -106,8 +106,8 @@ def find_groups(name: str, table: pd.DataFrame) -> "pd.Series[int]":
     if name not in VARIES_IN_GROUP:
         known = ", ".join(VARIES_IN_GROUP)
         raise ExperimentError(f"{name} has no groups of rows. Datasets with groups are {known}.")
-    same = [column for column in table.columns[:-1] if column not in VARIES_IN_GROUP[name]]
-    return table.groupby(same, sort=False).ngroup()
+    keys = [column for column in table.columns[:-1] if column not in VARIES_IN_GROUP[name]]
+    return table.groupby(keys, sort=False).ngroup()
 
 
 def split(
