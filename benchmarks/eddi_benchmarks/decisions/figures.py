@@ -20,7 +20,11 @@ from eddi_benchmarks.paper.curve_figures import (
 from eddi_benchmarks.report.content import Figure
 from eddi_benchmarks.report.statistics import Numbers
 
-WINE, TEAL, OLIVE = "#882255", "#44AA99", "#999933"  # distinct from `COLOURS`, also for colour-blind readers
+WINE, TEAL, OLIVE = (
+    "#882255",
+    "#44AA99",
+    "#999933",
+)  # distinct from `COLOURS`, also for colour-blind readers
 STYLES = {  # colour and marker
     "ours": (COLOURS[0], MARKERS[0]),
     "ours-ahead": (COLOURS[5], MARKERS[5]),
