@@ -169,6 +169,21 @@ def test_an_interview_that_continues_draws_by_evidence_too():
     np.testing.assert_allclose(probabilities, [[0.375, 0.125, 0.0]])
 
 
+def test_an_interview_goes_on_with_the_questions_that_have_too_few_answers():
+    candidates = np.array([[True, True, True], [True, False, False]])
+    explore = Explore(Information(), share=1.0, min_answers=40)
+    n_answers = np.array([100.0, 39.0, 0.0])
+    probabilities = explore.probabilities(np.array([-1, -1]), candidates, None, n_answers)
+    np.testing.assert_allclose(probabilities, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]])
+
+
+def test_questions_with_too_few_answers_wait_for_the_end_of_the_interview():
+    explore = Explore(Information(), share=0.0, min_answers=40)
+    candidates, n_answers = np.array([[True, True]]), np.array([100.0, 0.0])
+    probabilities = explore.probabilities(np.array([0]), candidates, None, n_answers)
+    np.testing.assert_allclose(probabilities, [[1.0, 0.0]])
+
+
 def test_a_deferred_question_is_not_replaced_because_of_evidence():
     candidates = np.array([[True, True, False]])
     explore = Explore(Information(), share=0.0, sharpness=1.0)
@@ -192,6 +207,27 @@ def test_the_evidence_is_the_gap_of_rewards_times_the_number_of_answers(model):
     )
     weights = np.exp(-2.0 * 3 * (rewards.max() - rewards))
     np.testing.assert_allclose(found, weights / weights.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("n_answers", "asks_everything"), [(39, True), (40, False)])
+def test_first_respondents_are_asked_everything_until_there_are_enough_answers(
+    model, people, n_answers, asks_everything
+):
+    fitted, strategy = with_answers(model, n_answers), Explore(Information(), min_answers=40)
+    rules = resolve_rules(fitted, TARGET, strategy=strategy, stop=Stop(after=2))
+    truth = fitted.evidence(people(5, seed=3)).hide(fitted.schema.positions(TARGET))
+    steps = SimulatedInterviews(rules, truth).run(8)
+    n_asked = np.sum([step.chosen >= 0 for step in steps], axis=0)
+    np.testing.assert_array_equal(n_asked, truth.observed.sum(1) if asks_everything else 2)
+
+
+def test_questions_with_too_few_answers_respect_budgets(with_schema, people_schema):
+    expensive = with_schema(people_schema.with_question("town", cost=10))
+    strategy = Explore(Information(), min_answers=np.inf)
+    interview = make_interview(expensive, "a", strategy=strategy, stop=Stop(budget=3))
+    while (question := interview.ask()) is not None:
+        interview.tell(question, None)
+    assert "town" not in interview.record.answered_questions()
 
 
 def test_a_question_that_was_rarely_asked_stays_likely(model):
@@ -240,6 +276,7 @@ def test_the_settings_of_exploration_are_plain_numbers():
         ({"share": 2}, "exploration: share is a probability from 0 to 1, got 2"),
         ({"continuation": -1}, "exploration: continuation is a probability from 0 to 1, got -1"),
         ({"sharpness": 0}, "exploration: sharpness must be above 0, got 0"),
+        ({"min_answers": -1}, "exploration: min_answers must be 0 or more answers, got -1"),
         ({"shares": 0.1}, "there is no setting of exploration 'shares'.*Did you mean 'share'"),
         ({"share": "half"}, "exploration: share must be a number, got 'half'"),
         ({"share": 1.0, "half_after": 20}, "no setting of exploration 'half_after' any more.*Remove it"),

@@ -6,7 +6,8 @@ all answers so far. Held-out rows are interviewed with each model, without explo
 
 The approaches:
 
-- ``ours``: a schema with kinds, levels and ranges, exploration, and models that learn from all answers.
+- ``ours``: a schema with kinds, levels and ranges, exploration, and models that learn from all answers. The
+  first respondents are asked everything, until every question has ``min_answers`` answers.
 - ``expert``: as ours, and the schema also states what an expert believes (`expert_beliefs`).
 - ``all-50`` and ``all-100``: ask everything of the first 50 or 100 respondents, then train once.
 - ``all-300``: ask everything of everybody, then train: a reference point for what 300 respondents can tell.
@@ -39,6 +40,8 @@ from eddi_benchmarks.harness.run_result import Measurements, Settings, to_json_v
 
 Numbers = NDArray[np.float64]
 
+MAX_TEST_SHARE = 0.25  # of a table
+
 
 @dataclass(frozen=True)
 class Approach:
@@ -63,7 +66,7 @@ class Approach:
         """The approach that the settings name."""
         name = str(settings["approach"])
         if name in ("ours", "expert"):
-            names = ("sharpness", "share", "continuation")
+            names = ("sharpness", "share", "continuation", "min_answers")
             return cls(Exploration(**{key: float(settings[key]) for key in names}))
         if name in ("greedy", "informed"):
             return cls(is_informed=name == "informed")
@@ -106,7 +109,7 @@ class Deployment:
         table = problems.read_table(name)
         target = str(table.columns[-1])
         table = table[table[target].notna()].sample(frac=1, random_state=seed, ignore_index=True)
-        n_test = min(int(settings["n_test"]), len(table) - int(settings["n_respondents"]))
+        n_test = min(int(settings["n_test"]), int(MAX_TEST_SHARE * len(table)))
         test, full = table.iloc[:n_test], table.iloc[n_test:]
         full = full.head(int(settings["max_train"]))
         stream = full.head(int(settings["n_respondents"]))

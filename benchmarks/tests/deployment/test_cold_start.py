@@ -10,7 +10,7 @@ from eddi_benchmarks.deployment.cold_start import Approach, count_steps, squared
 from eddi_benchmarks.harness.experiment import ExperimentError, find_experiment
 from eddi_benchmarks.harness.suite import Suite
 
-SETTINGS = {"sharpness": 4.0, "share": 0.1, "continuation": 0.8}
+SETTINGS = {"sharpness": 4.0, "share": 0.1, "continuation": 0.8, "min_answers": 60}
 
 
 def make_approach(name):
@@ -19,7 +19,10 @@ def make_approach(name):
 
 def test_we_explore_with_another_seed_at_every_moment():
     strategies = [make_approach("ours").strategy(n, seed=2) for n in (0, 50)]
-    assert strategies == [Explore(Information(), 0.1, 0.8, 4.0, seed=seed) for seed in (2_000, 2_050)]
+    expected = [
+        Explore(Information(), 0.1, 0.8, 4.0, seed=seed, min_answers=60) for seed in (2_000, 2_050)
+    ]
+    assert strategies == expected
 
 
 def test_asking_everything_ends_with_the_only_fit():

@@ -204,7 +204,8 @@ class NextSteps:
         candidates = self._candidates
         if isinstance(explore, Randomesque):
             return explore.probabilities(self._best, explore.select(candidates, self.scores))
-        return explore.probabilities(self._best, candidates, self._nats_against(candidates))
+        nats_against = self._nats_against(candidates)
+        return explore.probabilities(self._best, candidates, nats_against, self.rules.n_answers)
 
     @cached_property
     def propensities(self) -> Numbers:

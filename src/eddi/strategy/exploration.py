@@ -37,6 +37,10 @@ class Explore:
     data, mixed with a uniform draw. Without data and stated relations, all questions are about equally
     likely. Questions that were rarely asked stay likely, and those that are clearly worse are given up.
 
+    The first respondents are asked more: an interview that would end goes on with the questions that have fewer
+    than ``min_answers`` answers. Complete rows show how answers depend on each other, which interviews of a few
+    questions hardly do.
+
     Questions that are always asked are never dropped, and budgets hold. A random number of the interview
     and of the step decides, so a replay asks the same questions.
 
@@ -48,6 +52,8 @@ class Explore:
         sharpness: how fast worse questions are given up; infinite asks the best question, besides the share.
             It applies to strategies whose scores are nats; others ask their best question.
         seed: of simulated interviews.
+        min_answers: a question with fewer answers among the training rows is asked in every interview, at its
+            end; 0 for no such questions. Rows that beliefs count as are answers, too.
     """
 
     inner: Strategy
@@ -55,11 +61,13 @@ class Explore:
     continuation: float = 0.0
     sharpness: float = math.inf
     seed: int = 0
+    min_answers: float = 0.0
 
     def __post_init__(self) -> None:
         _check_probability("share", self.share)
         _check_probability("continuation", self.continuation)
         _check_sharpness(self.sharpness)
+        _check_min_answers(self.min_answers)
 
     def score(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         return self.inner.score(model, evidence, target)
@@ -68,7 +76,11 @@ class Explore:
         return scores
 
     def probabilities(
-        self, best: NDArray[np.int64], candidates: Mask, nats_against: Numbers | None = None
+        self,
+        best: NDArray[np.int64],
+        candidates: Mask,
+        nats_against: Numbers | None = None,
+        n_answers: Numbers | None = None,
     ) -> Numbers:
         """The probability of each question to be asked next [rows, questions].
 
@@ -79,11 +91,19 @@ class Explore:
             candidates: questions that may be asked at random [rows, questions].
             nats_against: evidence that each candidate is worse than the best one [rows, questions]; None if
                 it is not known.
+            n_answers: number of training rows behind the reward of each question [questions]; None if it is
+                not known, so that no question is asked for want of answers.
         """
+        continuation = np.where(best >= 0, 1.0, self.continuation)
+        if n_answers is not None:
+            wanted = candidates & (best < 0)[:, None] & (n_answers < self.min_answers)
+            is_wanted = wanted.any(1)
+            candidates = np.where(is_wanted[:, None], wanted, candidates)
+            continuation = np.where(is_wanted, 1.0, continuation)
         sure = choose_surely(best, candidates.shape[1])
         uniform = np.where(candidates.any(1, keepdims=True), _normalise(candidates), sure)
         drawn = self.share * uniform + (1 - self.share) * self._draw(sure, candidates, nats_against)
-        return np.asarray(np.where(best >= 0, 1.0, self.continuation)[:, None] * drawn)
+        return np.asarray(continuation[:, None] * drawn)
 
     def _draw(self, sure: Numbers, candidates: Mask, nats_against: Numbers | None) -> Numbers:
         """The probabilities besides the share: the best question's, or those of all candidates."""
@@ -106,16 +126,19 @@ class Exploration:
         sharpness: how fast questions that seem worse are given up.
         share: probability of a draw in which all open questions are equally likely.
         continuation: probability of another question at the end of an interview.
+        min_answers: every interview asks the questions that have fewer answers than this.
     """
 
     sharpness: float = 8.0
     share: float = 0.02
     continuation: float = 0.0
+    min_answers: float = 60.0
 
     def __post_init__(self) -> None:
         _check_sharpness(self.sharpness)
         _check_probability("share", self.share)
         _check_probability("continuation", self.continuation)
+        _check_min_answers(self.min_answers)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Exploration":
@@ -146,7 +169,9 @@ class Exploration:
 
     def wrap(self, strategy: Strategy) -> Explore:
         """The strategy with this exploration."""
-        return Explore(strategy, self.share, self.continuation, self.sharpness)
+        return Explore(
+            strategy, self.share, self.continuation, self.sharpness, min_answers=self.min_answers
+        )
 
 
 def choose_surely(chosen: NDArray[np.int64], n_questions: int) -> Numbers:
@@ -179,6 +204,11 @@ def _normalise(weights: NDArray[Any]) -> Numbers:
 def _check_sharpness(value: float) -> None:
     if not value > 0:
         raise StrategyError(f"exploration: sharpness must be above 0, got {value:g}.")
+
+
+def _check_min_answers(value: float) -> None:
+    if not value >= 0:
+        raise StrategyError(f"exploration: min_answers must be 0 or more answers, got {value:g}.")
 
 
 def _check_probability(name: str, value: float) -> None:
