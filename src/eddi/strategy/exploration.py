@@ -37,9 +37,9 @@ class Explore:
     data, mixed with a uniform draw. Without data and stated relations, all questions are about equally
     likely. Questions that were rarely asked stay likely, and those that are clearly worse are given up.
 
-    The first respondents are asked more: an interview that would end goes on with the questions that have fewer
-    than ``min_answers`` answers. Complete rows show how answers depend on each other, which interviews of a few
-    questions hardly do.
+    The first respondents are asked more: an interview that would end goes on with the questions that have
+    fewer than ``min_answers`` answers. Complete rows show how answers depend on each other, which interviews
+    of a few questions hardly do.
 
     Questions that are always asked are never dropped, and budgets hold. A random number of the interview
     and of the step decides, so a replay asks the same questions.
@@ -96,7 +96,8 @@ class Explore:
         """
         continuation = np.where(best >= 0, 1.0, self.continuation)
         if n_answers is not None:
-            wanted = candidates & (best < 0)[:, None] & (n_answers < self.min_answers)
+            is_over = np.less(best, 0)[:, None]
+            wanted: Mask = candidates & np.less(n_answers, self.min_answers) & is_over
             is_wanted = wanted.any(1)
             candidates = np.where(is_wanted[:, None], wanted, candidates)
             continuation = np.where(is_wanted, 1.0, continuation)
