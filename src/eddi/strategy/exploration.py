@@ -94,17 +94,17 @@ class Explore:
             n_answers: number of training rows behind the reward of each question [questions]; None if it is
                 not known, so that no question is asked for want of answers.
         """
-        continuation = np.where(best >= 0, 1.0, self.continuation)
+        is_over = (best < 0)[:, None]
+        continuation = np.where(is_over, self.continuation, 1.0)
         if n_answers is not None:
-            is_over = np.less(best, 0)[:, None]
-            wanted: Mask = candidates & np.less(n_answers, self.min_answers) & is_over
-            is_wanted = wanted.any(1)
-            candidates = np.where(is_wanted[:, None], wanted, candidates)
+            wanted = candidates & is_over & (n_answers < self.min_answers)
+            is_wanted = wanted.any(1, keepdims=True)
+            candidates = np.where(is_wanted, wanted, candidates)
             continuation = np.where(is_wanted, 1.0, continuation)
         sure = choose_surely(best, candidates.shape[1])
         uniform = np.where(candidates.any(1, keepdims=True), _normalise(candidates), sure)
         drawn = self.share * uniform + (1 - self.share) * self._draw(sure, candidates, nats_against)
-        return np.asarray(continuation[:, None] * drawn)
+        return np.asarray(continuation * drawn)
 
     def _draw(self, sure: Numbers, candidates: Mask, nats_against: Numbers | None) -> Numbers:
         """The probabilities besides the share: the best question's, or those of all candidates."""
