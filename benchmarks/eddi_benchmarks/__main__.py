@@ -1,4 +1,4 @@
-"""Run benchmarks that are not suites: imputation, speed, growth of cost, and risk control."""
+"""Run benchmarks that are not suites: imputation, speed, growth, risk control, and bounds of errors."""
 
 import argparse
 import sys
@@ -10,11 +10,12 @@ from rich.console import Console
 
 from eddi.errors import EddiError
 from eddi_benchmarks.data import datasets
+from eddi_benchmarks.decisions import mixtures
 from eddi_benchmarks.quality import imputation, risk
 from eddi_benchmarks.speed import gpu_speed, growth, reward_speed, training_speed
 
-NAMES = ("imputation", "training-speed", "reward-speed", "growth", "gpu", "risk")
-DEFAULT_NAMES = NAMES[:3]  # growth takes minutes, gpu needs a GPU, risk measures no speed
+NAMES = ("imputation", "training-speed", "reward-speed", "growth", "gpu", "risk", "mixtures")
+DEFAULT_NAMES = NAMES[:3]  # the others take long, need a GPU, or measure no speed
 QUICK_DATASETS = ("yacht", "boston", "energy")
 QUICK_STEPS = 500  # of our training: enough to see that everything works, too few to compare
 FILE_WIDTH = 130  # columns of a table written to a file or a pipe
@@ -50,6 +51,9 @@ def _run(name: str, options: argparse.Namespace, folder: Path) -> object:
             return growth.as_table(growth.run(folder, quick=quick))
         case "gpu":
             return gpu_speed.as_table(gpu_speed.run(folder, quick=quick))
+        case "mixtures":
+            names = options.sets or (QUICK_DATASETS[:1] if quick else datasets.UCI)
+            return mixtures.as_table(mixtures.run(folder, names=names, quick=quick))
         case _:
             return risk.as_table(risk.run(folder, names=options.sets or risk.DATASETS, quick=quick))
 

@@ -11,6 +11,7 @@ from eddi import PartialVAE, Question, Schema, Variable
 from eddi.model.recipe import DEFAULT
 from eddi.reward.lookahead import (
     FIRST_QUESTION,
+    OVERLOOKED,
     TwoStepLookahead,
     first_question_gain,
     interview_gain,
@@ -201,11 +202,15 @@ def test_an_interview_looks_ahead_until_nothing_depends_on_the_order(xor):
 def test_later_questions_have_no_gain_if_none_is_overlooked_or_there_are_many(xor, monkeypatch):
     hinted = to_evidence({"hint": 1})
     monkeypatch.setattr("eddi.reward.lookahead.MAX_LATER_QUESTIONS", 3)
-    assert not interview_gain(xor, hinted, ["differ"]).any()
+    assert not interview_gain(dataclasses.replace(xor), hinted, ["differ"]).any()  # without its cache
     monkeypatch.setattr("eddi.reward.lookahead.MAX_LATER_QUESTIONS", 4)  # without the target
-    assert interview_gain(xor, hinted, ["differ"]).any()
+    assert interview_gain(dataclasses.replace(xor), hinted, ["differ"]).any()
     monkeypatch.setattr("eddi.reward.lookahead.overlooks_question", lambda *_: False)
     assert not interview_gain(xor, hinted, ["differ"]).any()
+
+
+def test_less_is_subtracted_to_find_an_overlooked_question_than_to_ask_it_first():
+    assert OVERLOOKED.min_gain < FIRST_QUESTION.min_gain
 
 
 @pytest.mark.parametrize(
@@ -220,15 +225,13 @@ def test_later_questions_have_no_gain_if_none_is_overlooked_or_there_are_many(xo
 def test_a_question_is_overlooked_if_it_has_a_gain_and_almost_no_reward(
     xor, gain, is_overlooked, monkeypatch
 ):
-    monkeypatch.setattr("eddi.reward.lookahead.first_question_gain", lambda *_: torch.tensor(gain))
+    monkeypatch.setattr(TwoStepLookahead, "gain", lambda *_: torch.tensor([gain]))
     without_cache = dataclasses.replace(xor)
     assert overlooks_question(without_cache, ["differ"]) == is_overlooked
 
 
 def test_a_question_that_is_never_asked_is_not_overlooked(xor, monkeypatch):
-    monkeypatch.setattr(
-        "eddi.reward.lookahead.first_question_gain", lambda *_: torch.tensor([0.3, 0, 0, 0, 0])
-    )
+    monkeypatch.setattr(TwoStepLookahead, "gain", lambda *_: torch.tensor([[0.3, 0, 0, 0, 0]]))
     never = Question("left", ("left",), never=True)
     schema = dataclasses.replace(SCHEMA, explicit_questions=(never,))
     names = [question.name for question in schema.questions]

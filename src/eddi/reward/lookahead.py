@@ -145,16 +145,23 @@ MAX_LATER_QUESTIONS = (
     20  # besides the target; with more, looking ahead at later questions takes too long
 )
 ALMOST_NO_REWARD = 0.1  # as a share of the highest reward, or of the question's own gain
+OVERLOOKED = replace(FIRST_QUESTION, min_gain=0.2)
+"""For questions that a greedy choice would overlook. Less is subtracted than for asking them first, since a
+wrong decision only makes later questions slower."""
 
 
 def overlooks_question(model: NetworkModel, target: Sequence[str]) -> bool:
     """Whether some question has a lookahead gain before the first answer, but almost no reward: cached.
 
-    A greedy choice would ask such a question late.
+    A greedy choice would ask such a question late. False if there are more than MAX_LATER_QUESTIONS.
     """
 
     def find() -> bool:
-        gain, nothing = first_question_gain(model, target), empty_row(model)
+        reveals_target = model.schema.reveals_mask[:, model.schema.positions(target)].any(1)
+        if np.sum(~reveals_target) > MAX_LATER_QUESTIONS:
+            return False
+        nothing = empty_row(model)
+        gain = OVERLOOKED.gain(model, nothing, target)[0]
         if not gain.any():
             return False
         rewards = mutual_information(model, nothing, target, n_draws=EnumerationSettings.n_draws, seed=0)
@@ -175,8 +182,7 @@ def interview_gain(model: NetworkModel, evidence: Evidence, target: Sequence[str
     later = np.flatnonzero(evidence.observed.any(1))
     if not len(later):
         return gain
-    reveals_target = model.schema.reveals_mask[:, model.schema.positions(target)].any(1)
-    if np.sum(~reveals_target) <= MAX_LATER_QUESTIONS and overlooks_question(model, target):
+    if overlooks_question(model, target):
         gain[later] = TwoStepLookahead().gain(model, evidence[later], target)
     else:
         gain[later] = 0.0

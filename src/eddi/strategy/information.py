@@ -10,7 +10,7 @@ from torch import Tensor
 
 from eddi.errors import StrategyError
 from eddi.model.base import Model, NetworkModel, is_exact, require_network
-from eddi.reward.lookahead import first_question_gain, interview_gain
+from eddi.reward.lookahead import first_question_gain, interview_gain, overlooks_question
 from eddi.reward.mutual_information import mutual_information
 from eddi.reward.paper.latent_information import latent_information
 from eddi.table.evidence import Evidence
@@ -86,7 +86,7 @@ class Information:
         return reward(model, evidence, target, n_draws=self.n_draws, seed=seed).cpu()
 
     def looks_ahead(self, model: Model, target: Sequence[str]) -> bool:
-        """Whether any question has a lookahead gain before the first answer.
+        """Whether any question has a lookahead gain before the first answer, or would be overlooked.
 
         No question has one if the reward was chosen by name, if there are more than 128 questions, or for
         an item bank, whose answers are independent given the trait.
@@ -97,7 +97,8 @@ class Information:
         network_model = require_network(model, "lookahead")
         if network_model.marginal_predictor is None:
             return False
-        return bool(first_question_gain(network_model, target).any())
+        has_gain = bool(first_question_gain(network_model, target).any())
+        return has_gain or overlooks_question(network_model, target)
 
     def lookahead_gain(self, model: Model, evidence: Evidence, target: Sequence[str]) -> Tensor:
         """The lookahead gain of each question [rows, questions]; see `reward.lookahead.interview_gain`."""
