@@ -16,6 +16,7 @@ from eddi.strategy import (
     FixedOrder,
     Information,
     PerCost,
+    Randomesque,
     default_strategy,
     make_strategy,
 )
@@ -184,11 +185,34 @@ def test_questions_with_too_few_answers_wait_for_the_end_of_the_interview():
     np.testing.assert_allclose(probabilities, [[1.0, 0.0]])
 
 
-def test_a_deferred_question_is_not_replaced_because_of_evidence():
-    candidates = np.array([[True, True, False]])
-    explore = Explore(Information(), share=0.0, sharpness=1.0)
-    probabilities = explore.probabilities(np.array([2]), candidates, np.zeros((1, 3)))
-    np.testing.assert_allclose(probabilities, [[0.0, 0.0, 1.0]])
+@pytest.mark.parametrize("least", [0.0, 1e6])
+def test_questions_with_too_few_answers_are_drawn_by_evidence_too(least):
+    explore = Explore(Information(), share=0.0, sharpness=1.0, min_answers=40)
+    candidates, n_answers = np.ones((1, 3), dtype=bool), np.array([100.0, 0.0, 0.0])
+    evidence = np.array([[0.0, least, least + np.log(3)]])
+    probabilities = explore.probabilities(np.array([-1]), candidates, evidence, n_answers)
+    np.testing.assert_allclose(probabilities, [[0.0, 0.75, 0.25]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "strategy", [Explore(Information(), min_answers=np.inf), Randomesque(Information())]
+)
+def test_a_deferred_question_is_asked_last(model, people, strategy):
+    interview = make_interview(model, "a", strategy=strategy, stop=Stop(after=4))
+    person, asked = people(1, seed=3, missing=0).iloc[0], []
+    while (question := interview.next_step(deferred=["age"]).question) is not None:
+        asked.append(question.name)
+        interview.tell(question.name, person[question.name])
+    assert len(asked) == (7 if isinstance(strategy, Explore) else 5)
+    assert asked[-1] == "age"
+
+
+def test_instead_of_the_end_comes_a_deferred_question(model):
+    strategy = Explore(Information(), continuation=0.25)
+    interview = make_interview(model, "a", strategy=strategy, stop=Stop(after=0))
+    propensities = interview.next_step(deferred=["age"]).propensities
+    assert propensities.pop("age") == pytest.approx(0.75)
+    assert list(propensities.values()) == pytest.approx([0.25 / 6] * 6)
 
 
 def with_answers(model, n_answers):
@@ -224,10 +248,11 @@ def test_first_respondents_are_asked_everything_until_there_are_enough_answers(
 def test_questions_with_too_few_answers_respect_budgets(with_schema, people_schema):
     expensive = with_schema(people_schema.with_question("town", cost=10))
     strategy = Explore(Information(), min_answers=np.inf)
-    interview = make_interview(expensive, "a", strategy=strategy, stop=Stop(budget=3))
+    interview = make_interview(expensive, "a", strategy=strategy, stop=Stop(after=1, budget=3))
     while (question := interview.ask()) is not None:
         interview.tell(question, None)
     assert "town" not in interview.record.answered_questions()
+    assert len(interview.record.answered_questions()) == 3
 
 
 def test_a_question_that_was_rarely_asked_stays_likely(model):

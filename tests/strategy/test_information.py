@@ -83,6 +83,10 @@ def test_only_the_default_reward_looks_ahead(fitted, people_model, no_answers, m
     paper = people_model(recipe="paper").fitted()
     for model, strategy in ((fitted, Information("target")), (paper, Information())):
         assert not strategy.looks_ahead(model, TARGET)
+    monkeypatch.setattr("eddi.strategy.information.first_question_gain", lambda *_: torch.zeros(8))
+    for overlooks in (True, False):
+        monkeypatch.setattr("eddi.strategy.information.overlooks_question", lambda *_, o=overlooks: o)
+        assert Information().looks_ahead(fitted, TARGET) == overlooks
     monkeypatch.setattr("eddi.strategy.information.MAX_LOOKAHEAD_QUESTIONS", 7)
     assert not Information().looks_ahead(fitted, TARGET)
 

@@ -46,7 +46,7 @@ class Split:
         return np.asarray(np.sqrt(np.square(mixed - self.truth[:, None]).mean(0)))
 
     def steps(self, place: int) -> "Split":
-        """The split after one number of answers."""
+        """The predictions after ``place`` answers."""
         return Split(self.means[:, :, place : place + 1], self.truth)
 
 

@@ -36,10 +36,10 @@ N_SHARES = 8  # of the cumulative costs in a table
 MAX_EXCESS = 0.1  # of our error over that of the full table
 PARAGRAPHS = (
     "Respondents arrive in random order at a questionnaire without data. The schema states kinds, levels and "
-    "ranges, and no relations. An interview asks four questions; ours asks the first 40 respondents all "
-    "of them. The target of each respondent becomes known afterwards. The error is that of held-out rows, "
-    "each asked four questions without exploration by the model of that moment: mean squared error in units "
-    "of the variance of the target, or the Brier score of classes.",
+    "ranges, and no relations. An interview asks four questions; ours asks the first 40 respondents every "
+    "question of the table. The target of each respondent becomes known afterwards. The error is that of "
+    "held-out rows, each asked four questions without exploration by the model of that moment: mean squared "
+    "error in units of the variance of the target, or the Brier score of classes.",
     "With stated beliefs, the schema also has shares of levels and relations that an expert would state: "
     "see `expert_beliefs.py`. With the full table's questions, a model of the full table chooses what "
     "respondents are asked, and a model without that knowledge learns from their answers: a reference point "
@@ -123,8 +123,8 @@ def _criteria_table(deployments: Deployments) -> ReportTable:
     note = (
         "Numbers of cumulative costs at which the approach has a lower or higher error than the other one at "
         "the same cost (geometric mean of their ratio), and at which a paired t-test of log ratios has "
-        f"p < 0.05. {N_COSTS - 1} equally spaced costs are compared, less those before the first model of "
-        "either."
+        f"p < 0.05. {N_COSTS} equally spaced costs from 0 on are compared, less those before the first model "
+        "of either."
     )
     return ReportTable("Better at every cumulative cost?", columns, tuple(rows), note)
 

@@ -201,11 +201,18 @@ class NextSteps:
         explore = self.rules.exploration
         if explore is None or self.states.uniform is None:
             return choose_surely(self._best, self.open.shape[1])
-        candidates = self._candidates
+        chosen, candidates = self._choice
         if isinstance(explore, Randomesque):
-            return explore.probabilities(self._best, explore.select(candidates, self.scores))
-        nats_against = self._nats_against(candidates)
-        return explore.probabilities(self._best, candidates, nats_against, self.rules.n_answers)
+            drawn = explore.probabilities(chosen, explore.select(candidates, self.scores))
+        else:
+            nats_against = self._nats_against(candidates)
+            drawn = explore.probabilities(chosen, candidates, nats_against, self.rules.n_answers)
+        if self.states.deferred is None:
+            return drawn
+        ends = np.where(
+            chosen < 0, np.maximum(1 - drawn.sum(1), 0.0), 0.0
+        )  # unless a question is deferred
+        return np.asarray(drawn + ends[:, None] * choose_surely(self._best_deferred, drawn.shape[1]))
 
     @cached_property
     def propensities(self) -> Numbers:
@@ -217,16 +224,18 @@ class NextSteps:
     @cached_property
     def _best(self) -> NDArray[np.int64]:
         """The next question without exploration [rows]; -1 if the interview is over."""
-        chosen, closed = self._choice[0], self.states.closed
-        if self.states.deferred is None:
-            return chosen
-        deferred = self._askable(closed) & self.states.deferred
-        return np.where(chosen >= 0, chosen, best_question(self.scores, deferred))
+        chosen = self._choice[0]
+        return (
+            chosen
+            if self.states.deferred is None
+            else np.where(chosen >= 0, chosen, self._best_deferred)
+        )
 
-    @property
-    def _candidates(self) -> Mask:
-        """Questions that may be asked at random [rows, questions]."""
-        return self._choice[1]
+    @cached_property
+    def _best_deferred(self) -> NDArray[np.int64]:
+        """The deferred question with the highest score [rows]; -1 if there is none."""
+        assert self.states.deferred is not None  # noqa: S101  # callers check
+        return best_question(self.scores, self._askable(self.states.closed) & self.states.deferred)
 
     def _nats_against(self, candidates: Mask) -> Numbers | None:
         """Evidence that each candidate is worse than the best of them, in nats [rows, questions].

@@ -159,6 +159,22 @@ class InterviewRules:
         return is_plain and isinstance(self.stop, Stop) and self.stop.never_ends
 
     @cached_property
+    def may_follow_end(self) -> Mask:
+        """Questions that exploration may ask after the stopping rule ends an interview [questions]."""
+        if not isinstance(self.exploration, Explore):
+            return np.zeros(len(self._costs), dtype=bool)
+        return self.exploration.lack_answers(self.n_answers) | (self.exploration.continuation > 0)
+
+    @cached_property
+    def explores_all(self) -> bool:
+        """Whether exploration asks every open question in the end, in any order."""
+        explore = self.exploration
+        if not isinstance(explore, Explore) or not self.section_rules.is_empty:
+            return False
+        is_sure = explore.lack_answers(self.n_answers) | self.always | (explore.continuation == 1)
+        return bool(is_sure[self.askable].all() and np.isinf(self.stop.budget))
+
+    @cached_property
     def asks_always_first(self) -> bool:
         """Whether questions that are always asked come first, as risk control requires.
 

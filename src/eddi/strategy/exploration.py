@@ -1,8 +1,9 @@
 """Exploration: ask some questions at random, with known probabilities, so that a model can learn from them.
 
 A model that learns from its own interviews never sees answers to questions that it does not ask. With
-exploration, every open question has a positive probability at every step. The probabilities are known, so
-other models and strategies can be evaluated on the collected answers (Horvitz and Thompson 1952).
+exploration, every open question has a positive probability at every step at which the interview does not
+end. The probabilities are known, so other models and strategies can be evaluated on the collected answers
+(Horvitz and Thompson 1952).
 """
 
 import math
@@ -75,6 +76,10 @@ class Explore:
     def adjust(self, scores: Tensor, costs: Tensor) -> Tensor:  # noqa: ARG002  # as every `CostAware`
         return scores
 
+    def lack_answers(self, n_answers: Numbers) -> Mask:
+        """Whether questions with so many answers are asked in every interview [questions]."""
+        return np.asarray(n_answers < self.min_answers)
+
     def probabilities(
         self,
         best: NDArray[np.int64],
@@ -87,7 +92,7 @@ class Explore:
         What is missing to 1 is the probability that the interview ends.
 
         Args:
-            best: the question without exploration [rows]; -1 if the interview ends.
+            best: the question without exploration, one of the candidates [rows]; -1 if the interview ends.
             candidates: questions that may be asked at random [rows, questions].
             nats_against: evidence that each candidate is worse than the best one [rows, questions]; None if
                 it is not known.
@@ -97,7 +102,7 @@ class Explore:
         is_over = (best < 0)[:, None]
         continuation = np.where(is_over, self.continuation, 1.0)
         if n_answers is not None:
-            wanted = candidates & is_over & (n_answers < self.min_answers)
+            wanted = candidates & is_over & self.lack_answers(n_answers)
             is_wanted = wanted.any(1, keepdims=True)
             candidates = np.where(is_wanted, wanted, candidates)
             continuation = np.where(is_wanted, 1.0, continuation)
@@ -108,12 +113,13 @@ class Explore:
 
     def _draw(self, sure: Numbers, candidates: Mask, nats_against: Numbers | None) -> Numbers:
         """The probabilities besides the share: the best question's, or those of all candidates."""
-        is_over = ~sure.any(1, keepdims=True)
         if nats_against is None or math.isinf(self.sharpness):
+            is_over = ~sure.any(1, keepdims=True)
             return np.where(is_over, _normalise(candidates), sure)
-        weights = np.where(candidates, np.exp(-self.sharpness * nats_against), 0.0)
-        is_candidate = (candidates & (sure > 0)).any(1, keepdims=True)  # a deferred question is none
-        return np.where(is_over | is_candidate, _normalise(weights), sure)
+        # Relative to the best candidate, since all weights might be too small otherwise.
+        least = nats_against.min(1, keepdims=True, initial=np.inf, where=candidates)
+        gap = np.where(candidates & np.isfinite(least), nats_against - least, 0.0)
+        return _normalise(np.where(candidates, np.exp(-self.sharpness * gap), 0.0))
 
 
 @dataclass(frozen=True)

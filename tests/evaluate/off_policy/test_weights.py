@@ -81,3 +81,40 @@ def test_a_long_interview_is_weighted_by_its_order(
     logged, _ = all_sequences
     asked = ask_same(logged, 4, 1)
     np.testing.assert_array_equal(weigh_sets(logged, asked), weigh_sequences(logged, asked))
+
+
+def log_everything(
+    rules: InterviewRules, numbers: Any, order: list[int], explore: Explore
+) -> LoggedInterviews:
+    """Interviews in which these questions were asked."""
+    policy = replace(rules, strategy=explore)
+    orders = np.tile(np.array(order), (len(numbers), 1))
+    nothing, which = np.zeros(numbers.shape, dtype=bool), np.zeros(len(numbers), dtype=np.int64)
+    chances = np.full(orders.shape, 0.2)
+    schema = policy.model.schema
+    return LoggedInterviews(schema, numbers, orders, chances, nothing, nothing, (policy,), which)
+
+
+@pytest.mark.parametrize("max_set", [0, 8])  # longer interviews are weighted by their order
+def test_interviews_that_ask_everything_have_equal_weights(
+    rules: InterviewRules, draw_people: Any, monkeypatch: pytest.MonkeyPatch, max_set: int
+) -> None:
+    monkeypatch.setattr("eddi.evaluate.off_policy.weights.MAX_SET", max_set)
+    explore = Explore(rules.strategy, min_answers=np.inf)
+    questions = np.flatnonzero(rules.askable).tolist()
+    logged = log_everything(rules, draw_people(2, 5), questions[::-1], explore)
+    asked = np.array([[*questions[:2], -1], [questions[2], *questions[:2]]])
+    np.testing.assert_allclose(weigh_sets(logged, asked), 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("explores_all", [False, True])
+def test_an_incomplete_interview_is_weighted_by_its_order(
+    rules: InterviewRules, draw_people: Any, monkeypatch: pytest.MonkeyPatch, explores_all: bool
+) -> None:
+    monkeypatch.setattr("eddi.evaluate.off_policy.weights.MAX_SET", 0)
+    explore = Explore(rules.strategy, min_answers=np.inf if explores_all else 0)
+    first, second, *others = np.flatnonzero(rules.askable).tolist()
+    order = [second, first] if explores_all else [second, first, *others]
+    logged = log_everything(rules, draw_people(2, 5), order, explore)
+    weights = weigh_sets(logged, ask_same(logged, first, second))
+    np.testing.assert_array_equal(weights, [[1, 0, 0]] * 2)

@@ -1,10 +1,13 @@
 """Draws of the prediction of an interview, and the number of questions left."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from eddi import DECLINED, UNKNOWN, Interview, Stop
 from eddi.service.interviews import interview_analytics
+from eddi.strategy import Explore, Information, Randomesque
 
 
 @pytest.fixture
@@ -72,6 +75,33 @@ def test_only_rules_that_depend_on_answers_end_interviews_early(model, with_sche
     assert may_end_early(
         with_schema(people_schema.with_question("visits", requires={"smoker": "yes"})), Stop()
     )
+
+
+@pytest.mark.parametrize(
+    ("explore", "maximum", "differs"),
+    [
+        (Explore(Information(), continuation=0.5), 7, True),
+        (Explore(Information(), continuation=1.0), 7, False),
+        (Explore(Information(), min_answers=np.inf), 7, False),
+        (Explore(Information()), 2, False),
+        (Randomesque(Information()), 2, False),
+    ],
+)
+def test_exploration_may_ask_questions_after_the_end(model, explore, maximum, differs):
+    interview = Interview(model, "stage", strategy=explore, stop=Stop(after=2))
+    assert interview_analytics.max_questions_left(interview) == maximum
+    assert interview_analytics.may_end_early(interview.rules) == differs
+
+
+def test_questions_with_enough_answers_do_not_follow_the_end(model):
+    fitted = model.fitted()
+    n_answers = tuple(0 if v.name == "age" else 100 for v in fitted.schema.variables)
+    training = replace(fitted.training, n_answers=n_answers)
+    strategy = Explore(Information(), min_answers=60)
+    rarely = replace(fitted, training=training)
+    interview = Interview(rarely, "stage", strategy=strategy, stop=Stop(after=2))
+    assert interview_analytics.max_questions_left(interview) == 3
+    assert interview_analytics.may_end_early(interview.rules)
 
 
 def test_simulated_respondents_give_the_length_of_interviews(model):

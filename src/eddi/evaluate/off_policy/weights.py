@@ -50,12 +50,31 @@ def weigh_sets(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
     weights = weigh_sequences(logged, asked)
     assert logged.policy_of_row is not None  # noqa: S101  # there are policies
     for number, policy in enumerate(logged.policies):
+        is_complete = (logged.policy_of_row == number) & _find_complete(logged, policy)
+        rows = np.flatnonzero(is_complete)
+        weights[rows] = _weigh_complete(logged[rows], asked[rows])
         for size in range(1, MAX_SET + 1):
-            rows = np.flatnonzero((logged.policy_of_row == number) & (logged.n_asked == size))
+            is_chosen = (logged.policy_of_row == number) & ~is_complete & (logged.n_asked == size)
+            rows = np.flatnonzero(is_chosen)
             for start in range(0, len(rows), chunk := max(1, CHUNK_STATES >> size)):
                 part = rows[start : start + chunk]
                 weights[part] = _weigh_sets(logged[part], policy, size, asked[part])
     return weights
+
+
+def _find_complete(logged: LoggedInterviews, policy: InterviewRules) -> NDArray[np.bool_]:
+    """Whether the policy asks everything that can be asked of a person, and did so [rows]."""
+    if not policy.explores_all:
+        return np.zeros(len(logged), dtype=bool)
+    states = logged.states(policy.model, logged.asked)
+    return np.asarray(~policy.open_questions(states.evidence, states.closed, states.spent).any(1))
+
+
+def _weigh_complete(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
+    """The weights of interviews whose policy asks everything: 1 as long as the rules ask only that."""
+    is_known = np.take_along_axis(logged.asked, asked, axis=1) | (asked == NO_QUESTION)
+    first = np.ones((len(asked), 1))
+    return np.concatenate([first, np.cumprod(is_known, axis=1)], axis=1)
 
 
 def _weigh_sets(

@@ -30,27 +30,33 @@ def max_questions_left(interview: Interview) -> int:
     """The maximum number of questions that can still be asked."""
     rules, record = interview.rules, interview.record
     schema, state = interview.model.schema, interview.state()
-    open_ = [
-        question
+    places = [
+        place
         for place, question in enumerate(schema.questions)
         if not state.closed[0, place]
         and rules.askable[place]
         and not set(question.reveals) <= record.answered_variables()
         and _can_be_asked(question, record, schema)
     ]
+    open_ = [schema.questions[place] for place in places]
     budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    allowed = max(0.0, max_questions(rules.stop) - record.n_answered)
+    n_last = int(rules.may_follow_end[places].sum())
+    by_rule = max(0.0, max_questions(rules.stop) - record.n_answered)
+    allowed = min(by_rule, len(open_) - n_last) + n_last
     affordable = _count_affordable([question.cost for question in open_], budget_left)
-    return int(max(min(len(open_), allowed, affordable), n_always))
+    return int(max(min(allowed, affordable), n_always))
 
 
 def may_end_early(rules: InterviewRules) -> bool:
-    """Whether interviews differ in length: by predictions, or by prerequisites."""
+    """Whether interviews differ in length: by predictions, by prerequisites, or by exploration."""
     questions = rules.model.schema.questions
     if len(questions) > MAX_SIMULATED_QUESTIONS:
         return False
-    return _depends_on_prediction(rules.stop) or any(question.requires for question in questions)
+    if any(question.requires for question in questions):
+        return True
+    may_differ = _depends_on_prediction(rules.stop) or bool(rules.may_follow_end.any())
+    return may_differ and not rules.explores_all
 
 
 def simulate_lengths(rules: InterviewRules) -> NDArray[np.int64]:
