@@ -207,11 +207,16 @@ def test_a_deferred_question_is_asked_last(model, people, strategy):
     assert asked[-1] == "age"
 
 
-def test_instead_of_the_end_comes_a_deferred_question(model):
+@pytest.mark.parametrize("deferred", ["age", "colour"])
+def test_instead_of_the_end_comes_a_deferred_question(model, deferred):
     strategy = Explore(Information(), continuation=0.25)
-    interview = make_interview(model, "a", strategy=strategy, stop=Stop(after=0))
-    propensities = interview.next_step(deferred=["age"]).propensities
-    assert propensities.pop("age") == pytest.approx(0.75)
+    for key in map(str, range(20)):
+        interview = make_interview(model, key, strategy=strategy, stop=Stop(after=0))
+        without, step = interview.next_step(), interview.next_step(deferred=[deferred])
+        assert (step.question.name == deferred) == (without.question is None)
+        assert step.propensity == step.propensities[step.question.name]
+    propensities = dict(step.propensities)
+    assert propensities.pop(deferred) == pytest.approx(0.75)
     assert list(propensities.values()) == pytest.approx([0.25 / 6] * 6)
 
 

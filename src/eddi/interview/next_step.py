@@ -177,7 +177,10 @@ class NextSteps:
         """The position of each row's next question [rows]; -1 if the interview is over."""
         if self.rules.exploration is None or self.states.uniform is None:
             return self._best
-        return draw_question(self.probabilities, self.states.uniform)
+        drawn = draw_question(self._drawn, self.states.uniform)
+        return (
+            drawn if self.states.deferred is None else np.where(drawn >= 0, drawn, self._best_deferred)
+        )
 
     @cached_property
     def wait(self) -> Numbers:
@@ -198,21 +201,22 @@ class NextSteps:
     @cached_property
     def probabilities(self) -> Numbers:
         """The probability of each question to be asked next [rows, questions]; the rest is the end's."""
-        explore = self.rules.exploration
-        if explore is None or self.states.uniform is None:
+        if self.rules.exploration is None or self.states.uniform is None:
             return choose_surely(self._best, self.open.shape[1])
-        chosen, candidates = self._choice
-        if isinstance(explore, Randomesque):
-            drawn = explore.probabilities(chosen, explore.select(candidates, self.scores))
-        else:
-            nats_against = self._nats_against(candidates)
-            drawn = explore.probabilities(chosen, candidates, nats_against, self.rules.n_answers)
         if self.states.deferred is None:
-            return drawn
-        ends = np.where(
-            chosen < 0, np.maximum(1 - drawn.sum(1), 0.0), 0.0
-        )  # unless a question is deferred
-        return np.asarray(drawn + ends[:, None] * choose_surely(self._best_deferred, drawn.shape[1]))
+            return self._drawn
+        ends = np.where(self._choice[0] < 0, np.maximum(1 - self._drawn.sum(1), 0.0), 0.0)
+        return self._drawn + ends[:, None] * choose_surely(self._best_deferred, self.open.shape[1])
+
+    @cached_property
+    def _drawn(self) -> Numbers:
+        """The probability of each question that is not deferred, with exploration [rows, questions]."""
+        explore, (chosen, candidates) = self.rules.exploration, self._choice
+        if isinstance(explore, Randomesque):
+            return explore.probabilities(chosen, explore.select(candidates, self.scores))
+        assert explore is not None  # noqa: S101  # callers check
+        nats_against = self._nats_against(candidates)
+        return explore.probabilities(chosen, candidates, nats_against, self.rules.n_answers)
 
     @cached_property
     def propensities(self) -> Numbers:

@@ -167,9 +167,15 @@ class InterviewRules:
 
     @cached_property
     def explores_all(self) -> bool:
-        """Whether exploration asks every open question in the end, in any order."""
+        """Whether exploration asks every open question in the end, if the strategy asks it at all.
+
+        The set of questions is then the same whatever their order. It is not if two questions reveal the
+        same variable, since one of them may make the other one superfluous.
+        """
         explore = self.exploration
         if not isinstance(explore, Explore) or not self.section_rules.is_empty:
+            return False
+        if (self._reveals[self.askable].sum(0) > 1).any():
             return False
         is_sure = explore.lack_answers(self.n_answers) | self.always | (explore.continuation == 1)
         return bool(is_sure[self.askable].all() and np.isinf(self.stop.budget))

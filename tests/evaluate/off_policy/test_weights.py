@@ -11,7 +11,7 @@ from eddi.evaluate.off_policy.logged_interviews import LoggedInterviews
 from eddi.evaluate.off_policy.weights import weigh_sequences, weigh_sets
 from eddi.interview.next_step import NextSteps
 from eddi.interview.rules import InterviewRules
-from eddi.strategy import Explore
+from eddi.strategy import Explore, Information
 from eddi.strategy.stopping import Stop
 
 N_QUESTIONS = 3
@@ -118,3 +118,25 @@ def test_an_incomplete_interview_is_weighted_by_its_order(
     logged = log_everything(rules, draw_people(2, 5), order, explore)
     weights = weigh_sets(logged, ask_same(logged, first, second))
     np.testing.assert_array_equal(weights, [[1, 0, 0]] * 2)
+
+
+def test_questions_that_overlap_do_not_always_ask_everything(
+    with_schema: Any, people_schema: Any
+) -> None:
+    body = people_schema.with_question("body", reveals=["age", "weight"])
+    explore = Explore(Information(), min_answers=np.inf)
+    rules = InterviewRules(with_schema(body).fitted(), ("stage",), explore, Stop(after=1))
+    assert rules.explores_all  # it replaces both of them
+    overlapping = with_schema(body.with_question("age"))
+    rules = replace(rules, model=overlapping.fitted())
+    assert not rules.explores_all
+
+
+def test_a_set_that_the_policy_never_asks_is_weighted_by_its_order(
+    rules: InterviewRules, draw_people: Any
+) -> None:
+    first, second, *_ = np.flatnonzero(rules.askable).tolist()
+    policy = replace(rules, stop=Stop(after=1))
+    logged = log_everything(policy, draw_people(2, 5), [second, first], Explore(rules.strategy, 0.3))
+    asked = ask_same(logged, second, first)
+    np.testing.assert_array_equal(weigh_sets(logged, asked), weigh_sequences(logged, asked))

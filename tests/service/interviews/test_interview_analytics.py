@@ -55,7 +55,7 @@ def test_questions_left_include_required_ones_and_exclude_impossible_ones(with_s
     schema = schema.with_question("visits", requires={"smoker": "yes"})
     model = with_schema(schema)
     interview = Interview(model, "stage", stop=Stop(after=1))
-    assert interview_analytics.max_questions_left(interview) == 1
+    assert interview_analytics.max_questions_left(interview) == 2  # another one first, then age
     interview.tell("smoker", "no")
     assert interview_analytics.max_questions_left(interview) == 1  # age, which is always asked
     unlimited = Interview(model, "stage")
@@ -121,3 +121,8 @@ def test_the_estimate_is_the_mean_of_simulated_interviews_that_got_this_far(
     lengths = np.array([2, 2, 2, 6])
     found = interview_analytics.estimate_questions_left(lengths, n_answered, maximum)
     assert found == estimate
+
+
+def test_without_the_end_of_simulated_interviews_the_estimate_is_the_maximum():
+    lengths = np.array([3, interview_analytics.MAX_SIMULATED_STEPS])
+    assert interview_analytics.estimate_questions_left(lengths, 2, 40) == 40

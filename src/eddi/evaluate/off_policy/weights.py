@@ -58,7 +58,9 @@ def weigh_sets(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
             rows = np.flatnonzero(is_chosen)
             for start in range(0, len(rows), chunk := max(1, CHUNK_STATES >> size)):
                 part = rows[start : start + chunk]
-                weights[part] = _weigh_sets(logged[part], policy, size, asked[part])
+                by_set = _weigh_sets(logged[part], policy, size, asked[part])
+                # A respondent may have put a question off, which the policy would not have asked.
+                weights[part] = np.where(np.isfinite(by_set), by_set, weights[part])
     return weights
 
 
@@ -91,7 +93,8 @@ def _weigh_sets(
         agrees = logged.order[:, :size] == asked[:, step, None]  # [rows, size]
         is_logged &= is_over | agrees.any(1)
         subset |= np.where(is_over | ~agrees.any(1), 0, 1 << agrees.argmax(1))
-        ratio = mass[rows, subset] / mass[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):  # a set that the policy never asks
+            ratio = mass[rows, subset] / mass[:, 0]
         weights[:, step + 1] = np.where(is_logged, ratio, 0.0)
     return weights
 

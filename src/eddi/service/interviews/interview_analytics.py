@@ -41,7 +41,7 @@ def max_questions_left(interview: Interview) -> int:
     open_ = [schema.questions[place] for place in places]
     budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    n_last = int(rules.may_follow_end[places].sum())
+    n_last = int((rules.may_follow_end | rules.always)[places].sum())  # asked after the end, too
     by_rule = max(0.0, max_questions(rules.stop) - record.n_answered)
     allowed = min(by_rule, len(open_) - n_last) + n_last
     affordable = _count_affordable([question.cost for question in open_], budget_left)
@@ -70,8 +70,13 @@ def simulate_lengths(rules: InterviewRules) -> NDArray[np.int64]:
 
 
 def estimate_questions_left(lengths: NDArray[np.int64], n_answered: int, maximum: int) -> int:
-    """The mean number of further questions of simulated interviews that got this far."""
+    """The mean number of further questions of simulated interviews that got this far.
+
+    It is the maximum if some of them went on when their simulation ended.
+    """
     longer = lengths[lengths > n_answered]
+    if (longer >= MAX_SIMULATED_STEPS).any():
+        return maximum
     estimate = float(longer.mean()) - n_answered if len(longer) else 1.0
     return min(maximum, max(1, round(estimate)))
 
