@@ -1,6 +1,8 @@
 """A small model of the demonstration, which trains in seconds."""
 
 import io
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +16,25 @@ N_ROWS = 400
 KEY = "0" * 32  # of the interview in the stored folder
 
 
+LOGGERS = ("eddi.service", "uvicorn.error", "uvicorn.access")  # that `eddi serve` configures
+
+
 class DemoRun(NamedTuple):
     """What `demo_model.prepare_model` returned, wrote and printed."""
 
     model: PartialVAE
     folder: Path
     output: str
+
+
+@pytest.fixture(autouse=True)
+def restored_logs() -> Iterator[None]:
+    """A command that runs in this process logs to a stream that is closed after it."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(logger.handlers, logger.propagate, logger.level, logger.disabled) for logger in loggers]
+    yield
+    for logger, settings in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate, logger.level, logger.disabled = settings
 
 
 @pytest.fixture
