@@ -65,6 +65,15 @@ def test_questions_left_include_required_ones_and_exclude_impossible_ones(with_s
     assert interview_analytics.max_questions_left(unlimited) == 5
 
 
+def test_questions_that_were_put_off_are_asked_after_the_end(model, people):
+    interview, person = Interview(model, "stage", stop=Stop(after=2)), people(1, 3, missing=0).iloc[0]
+    deferred, expected = ["age", "visits"], []
+    while (question := interview.next_step(deferred).question) is not None:
+        expected.append(interview_analytics.max_questions_left(interview, deferred))
+        interview.tell(question.name, person[question.name])
+    assert expected == [4, 3, 2, 1]
+
+
 def test_only_rules_that_depend_on_answers_end_interviews_early(model, with_schema, people_schema):
     def may_end_early(model, stop):
         return interview_analytics.may_end_early(Interview(model, "stage", stop=stop).rules)

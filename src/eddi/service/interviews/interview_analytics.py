@@ -1,5 +1,7 @@
 """Analytics of an interview for its pages: draws of the prediction, and how much is left to ask."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +28,8 @@ def draw_values(interview: Interview, name: str) -> NDArray[np.float64]:
     return np.asarray(tables[:, 0, model.schema.position(name)])
 
 
-def max_questions_left(interview: Interview) -> int:
-    """The maximum number of questions that can still be asked."""
+def max_questions_left(interview: Interview, deferred: Collection[str] = ()) -> int:
+    """The maximum number of questions that can still be asked, with those that were put off."""
     rules, record = interview.rules, interview.record
     schema, state = interview.model.schema, interview.state()
     places = [
@@ -41,7 +43,8 @@ def max_questions_left(interview: Interview) -> int:
     open_ = [schema.questions[place] for place in places]
     budget_left = rules.stop.budget - float(state.spent[0])
     n_always = sum(question.always for question in open_)
-    n_last = int((rules.may_follow_end | rules.always)[places].sum())  # asked after the end, too
+    is_deferred = np.array([question.name in deferred for question in schema.questions])
+    n_last = int((rules.may_follow_end | rules.always | is_deferred)[places].sum())  # after the end, too
     by_rule = max(0.0, max_questions(rules.stop) - record.n_answered)
     allowed = min(by_rule, len(open_) - n_last) + n_last
     affordable = _count_affordable([question.cost for question in open_], budget_left)

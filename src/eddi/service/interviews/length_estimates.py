@@ -1,6 +1,6 @@
 """Estimates how many questions an interview has left."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from threading import Lock
 
@@ -27,9 +27,11 @@ class LengthEstimates:
         self._lengths: dict[Hashable, NDArray[np.int64]] = {}
         self._lock = Lock()
 
-    def questions_left(self, questionnaire: Questionnaire, interview: Interview) -> QuestionsLeft:
-        """Return how many questions an interview has left, including the present one."""
-        maximum = interview_analytics.max_questions_left(interview)
+    def questions_left(
+        self, questionnaire: Questionnaire, interview: Interview, deferred: Collection[str] = ()
+    ) -> QuestionsLeft:
+        """Return how many questions an interview has left, including the present one and deferred ones."""
+        maximum = interview_analytics.max_questions_left(interview, deferred)
         if not interview_analytics.may_end_early(interview.rules):
             return QuestionsLeft(maximum, maximum)
         lengths = self._simulated_lengths(questionnaire, interview)

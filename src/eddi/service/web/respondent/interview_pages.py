@@ -197,10 +197,9 @@ class InterviewPages:
     def _render_question(
         self, request: Request, view: InterviewView, question: Question, form_input: FormInput | None
     ) -> HTMLResponse:
-        left = self.length_estimates.questions_left(view.questionnaire, view.interview)
-        context = page_context.question_page(
-            view, question, form_input, deferred=_read_deferred(request, view)
-        )
+        deferred = _read_deferred(request, view)
+        left = self.length_estimates.questions_left(view.questionnaire, view.interview, deferred)
+        context = page_context.question_page(view, question, form_input, deferred=deferred)
         context["questions_left"] = wording.describe_questions_left(
             max(1, left.maximum), left.estimate, page_context.texts_of(view).language
         )
