@@ -14,8 +14,6 @@ from eddi.cli import demo_model
 
 N_ROWS = 400
 KEY = "0" * 32  # of the interview in the stored folder
-
-
 LOGGERS = ("eddi.service", "uvicorn.error", "uvicorn.access")  # that `eddi serve` configures
 
 

@@ -178,9 +178,7 @@ class NextSteps:
         if self.rules.exploration is None or self.states.uniform is None:
             return self._best
         drawn = draw_question(self._drawn, self.states.uniform)
-        return (
-            drawn if self.states.deferred is None else np.where(drawn >= 0, drawn, self._best_deferred)
-        )
+        return np.where(drawn >= 0, drawn, self._best_deferred)
 
     @cached_property
     def wait(self) -> Numbers:
@@ -203,8 +201,6 @@ class NextSteps:
         """The probability of each question to be asked next [rows, questions]; the rest is the end's."""
         if self.rules.exploration is None or self.states.uniform is None:
             return choose_surely(self._best, self.open.shape[1])
-        if self.states.deferred is None:
-            return self._drawn
         ends = np.where(self._choice[0] < 0, np.maximum(1 - self._drawn.sum(1), 0.0), 0.0)
         return self._drawn + ends[:, None] * choose_surely(self._best_deferred, self.open.shape[1])
 
@@ -229,16 +225,13 @@ class NextSteps:
     def _best(self) -> NDArray[np.int64]:
         """The next question without exploration [rows]; -1 if the interview is over."""
         chosen = self._choice[0]
-        return (
-            chosen
-            if self.states.deferred is None
-            else np.where(chosen >= 0, chosen, self._best_deferred)
-        )
+        return np.where(chosen >= 0, chosen, self._best_deferred)
 
     @cached_property
     def _best_deferred(self) -> NDArray[np.int64]:
-        """The deferred question with the highest score [rows]; -1 if there is none."""
-        assert self.states.deferred is not None  # noqa: S101  # callers check
+        """The deferred question with the highest score, which is asked instead of the end [rows]; else -1."""
+        if self.states.deferred is None:
+            return np.full(len(self), -1)
         return best_question(self.scores, self._askable(self.states.closed) & self.states.deferred)
 
     def _nats_against(self, candidates: Mask) -> Numbers | None:

@@ -83,7 +83,7 @@ def test_a_long_interview_is_weighted_by_its_order(
     np.testing.assert_array_equal(weigh_sets(logged, asked), weigh_sequences(logged, asked))
 
 
-def log_everything(
+def log_in_order(
     rules: InterviewRules, numbers: Any, order: list[int], explore: Explore
 ) -> LoggedInterviews:
     """Interviews in which these questions were asked."""
@@ -102,7 +102,7 @@ def test_interviews_that_ask_everything_have_equal_weights(
     monkeypatch.setattr("eddi.evaluate.off_policy.weights.MAX_SET", max_set)
     explore = Explore(rules.strategy, min_answers=np.inf)
     questions = np.flatnonzero(rules.askable).tolist()
-    logged = log_everything(rules, draw_people(2, 5), questions[::-1], explore)
+    logged = log_in_order(rules, draw_people(2, 5), questions[::-1], explore)
     asked = np.array([[*questions[:2], -1], [questions[2], *questions[:2]]])
     np.testing.assert_allclose(weigh_sets(logged, asked), 1.0, rtol=1e-6)
 
@@ -115,7 +115,7 @@ def test_an_incomplete_interview_is_weighted_by_its_order(
     explore = Explore(rules.strategy, min_answers=np.inf if explores_all else 0)
     first, second, *others = np.flatnonzero(rules.askable).tolist()
     order = [second, first] if explores_all else [second, first, *others]
-    logged = log_everything(rules, draw_people(2, 5), order, explore)
+    logged = log_in_order(rules, draw_people(2, 5), order, explore)
     weights = weigh_sets(logged, ask_same(logged, first, second))
     np.testing.assert_array_equal(weights, [[1, 0, 0]] * 2)
 
@@ -137,6 +137,6 @@ def test_a_set_that_the_policy_never_asks_is_weighted_by_its_order(
 ) -> None:
     first, second, *_ = np.flatnonzero(rules.askable).tolist()
     policy = replace(rules, stop=Stop(after=1))
-    logged = log_everything(policy, draw_people(2, 5), [second, first], Explore(rules.strategy, 0.3))
+    logged = log_in_order(policy, draw_people(2, 5), [second, first], Explore(rules.strategy, 0.3))
     asked = ask_same(logged, second, first)
     np.testing.assert_array_equal(weigh_sets(logged, asked), weigh_sequences(logged, asked))

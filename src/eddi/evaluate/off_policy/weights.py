@@ -50,17 +50,16 @@ def weigh_sets(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbers:
     weights = weigh_sequences(logged, asked)
     assert logged.policy_of_row is not None  # noqa: S101  # there are policies
     for number, policy in enumerate(logged.policies):
-        is_complete = (logged.policy_of_row == number) & _find_complete(logged, policy)
-        rows = np.flatnonzero(is_complete)
-        weights[rows] = _weigh_complete(logged[rows], asked[rows])
+        own = np.flatnonzero(logged.policy_of_row == number)
+        is_complete = _find_complete(logged[own], policy)
+        complete, others = own[is_complete], own[~is_complete]
+        weights[complete] = _weigh_complete(logged[complete], asked[complete])
         for size in range(1, MAX_SET + 1):
-            is_chosen = (logged.policy_of_row == number) & ~is_complete & (logged.n_asked == size)
-            rows = np.flatnonzero(is_chosen)
+            rows = others[logged.n_asked[others] == size]
             for start in range(0, len(rows), chunk := max(1, CHUNK_STATES >> size)):
                 part = rows[start : start + chunk]
-                by_set = _weigh_sets(logged[part], policy, size, asked[part])
-                # A respondent may have put a question off, which the policy would not have asked.
-                weights[part] = np.where(np.isfinite(by_set), by_set, weights[part])
+                by_set, is_possible = _weigh_sets(logged[part], policy, size, asked[part])
+                weights[part] = np.where(is_possible[:, None], by_set, weights[part])
     return weights
 
 
@@ -81,9 +80,15 @@ def _weigh_complete(logged: LoggedInterviews, asked: NDArray[np.int64]) -> Numbe
 
 def _weigh_sets(
     logged: LoggedInterviews, policy: InterviewRules, size: int, asked: NDArray[np.int64]
-) -> Numbers:
+) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Weights [rows, steps + 1], and whether the policy asks these sets at all [rows].
+
+    It does not if a respondent put off a question that it would not have asked.
+    """
     mass = path_mass(logged, policy, size)  # [rows, subsets]
     n_rows, n_steps = asked.shape
+    is_possible = mass[:, 0] > 0
+    start = np.where(is_possible, mass[:, 0], 1.0)
     rows = np.arange(n_rows)
     subset = np.zeros(n_rows, dtype=np.int64)
     is_logged = np.ones(n_rows, dtype=bool)
@@ -93,10 +98,8 @@ def _weigh_sets(
         agrees = logged.order[:, :size] == asked[:, step, None]  # [rows, size]
         is_logged &= is_over | agrees.any(1)
         subset |= np.where(is_over | ~agrees.any(1), 0, 1 << agrees.argmax(1))
-        with np.errstate(divide="ignore", invalid="ignore"):  # a set that the policy never asks
-            ratio = mass[rows, subset] / mass[:, 0]
-        weights[:, step + 1] = np.where(is_logged, ratio, 0.0)
-    return weights
+        weights[:, step + 1] = np.where(is_logged, mass[rows, subset] / start, 0.0)
+    return weights, is_possible
 
 
 def path_mass(logged: LoggedInterviews, policy: InterviewRules, size: int) -> Numbers:
