@@ -402,3 +402,20 @@ def test_cross_validation_raises_one_warning_per_fit(people):
     with pytest.warns(TrainingDataWarning, match="The table has only 30 rows") as caught:
         cross_val_score(model, table, cv=4)
     assert len(caught) == 4
+
+
+def test_a_variable_that_is_constant_in_the_table_has_finite_predictions_and_can_be_saved(tmp_path):
+    """Its schema may come from another table."""
+    random = np.random.default_rng(0)
+    names = ("x", "constant", "y")
+    schema = Schema(variables=tuple(eddi.Variable(name, "real") for name in names))
+    x = random.normal(size=60)
+    table = pd.DataFrame({"x": x, "constant": 0.0, "y": x + 0.1 * random.normal(size=60)})
+    fitted = PartialVAE(schema=schema, target="y", max_steps=300, random_state=0, device="cpu").fit(
+        table
+    )
+    fitted.save(tmp_path / "model.eddi")
+    loaded = eddi.load(tmp_path / "model.eddi")
+    prediction = loaded.predict(table.drop(columns="constant"), ["constant"])["constant"]
+    assert np.isfinite(prediction.interval).all()
+    np.testing.assert_allclose(prediction.mean, 0.0, atol=1e-3)

@@ -96,3 +96,17 @@ def test_certificates_of_strategies_that_cannot_be_identified_are_dropped(text, 
     monkeypatch.chdir(tmp_path)
     assert migrate_strategy(text) == []
     assert not Path("created").exists()
+
+
+def test_predictions_of_old_files_contain_no_regression():
+    weights = {
+        "marginals.factor_share": torch.ones(5),
+        "marginals.layer.weight": torch.ones(5, 8),
+        "set_encoder.factors.flat_loadings": torch.ones(4 * 3),
+        "set_encoder.factors.log_precision": torch.ones(4),
+    }
+    new = migrate(ModelData({}, weights), 11).weights
+    assert new["marginals.regression_loadings"].shape == (5, 3)
+    assert new["marginals.regression_constants"].shape == (5,)
+    assert not new["marginals.regression_share"].any()
+    assert migrate(ModelData({}, {}), 11).weights == {}  # without factors

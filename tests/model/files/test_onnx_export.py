@@ -7,17 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from eddi import Interview
+from eddi import Interview, PartialVAE, Schema, Variable
 from eddi.errors import MissingExtraError, ModelFileError
 from eddi.model.files import onnx_export
 from eddi.model.files.onnx_export import export_onnx, run_part
+from eddi.model.recipe import DEFAULT
 from eddi.strategy import Information
 
 pytest.importorskip("onnxruntime")
 pytestmark = pytest.mark.slow
+SMALL = replace(DEFAULT, latent=4, identity=4, term=16, hidden=(16, 16), batch_size=16, folds=3)
 ANSWERS = {"age": 61.0, "visits": 4.0, "smoker": 1.0, "pain": 2.0, "town": 1.0}  # in the table's numbers
 
 
@@ -160,3 +163,25 @@ def test_without_onnx_the_error_says_what_to_install(model, tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"eddi-ml\[onnx\]"):
         export_onnx(model, tmp_path)
+
+
+def test_a_regression_on_the_factors_is_exported(tmp_path):
+    """A model of few rows has no splines, and all its variables have outputs in closed form."""
+    random = np.random.default_rng(0)
+    items = random.integers(0, 3, size=(60, 4))
+    table = pd.DataFrame(items, columns=list("abcd")).assign(ill=items.sum(1) > 5)
+    levels = tuple("012")
+    questions = [Variable(name, "ordinal", levels=levels) for name in "abcd"]
+    schema = Schema(variables=(*questions, Variable("ill", "binary", levels=("no", "yes"))))
+    table = table.astype(str).replace({"True": "yes", "False": "no"})
+    model = PartialVAE(
+        schema=schema, target="ill", recipe=SMALL, max_steps=100, random_state=0, device="cpu"
+    ).fit(table)
+    fitted = model.fitted()
+    assert fitted.network.marginals.regression_share.any()
+    export_onnx(model, tmp_path / "new")
+    evidence = fitted.evidence(table.head(5).drop(columns="ill"), optional=["ill"])
+    _, _, *probabilities = run_part(tmp_path / "new/direct.onnx", [fitted.code(evidence).numpy()])
+    expected = fitted.predict_evidence(evidence, ("ill",))["ill"].probabilities
+    binary = next(part for part in probabilities if part.shape[-1] == 2)
+    np.testing.assert_allclose(binary[:, 0], expected, rtol=1e-4, atol=1e-5)

@@ -9,6 +9,7 @@ import torch
 from eddi.model.network.likelihood import VariableSpec
 from eddi.model.network.network import Network
 from eddi.model.recipe import DEFAULT, MIN_HOLD_OUT_ROWS, PAPER
+from eddi.model.training.calibration import CalibrationData
 from eddi.model.training.validation import (
     CALIBRATION_ROWS,
     MAX_VALIDATION_ROWS,
@@ -90,7 +91,8 @@ def test_only_the_declared_target_is_scored_with_marginal_heads(recipe, scored):
 def test_calibration_repeats_the_rows_of_narrow_tables_with_more_masks(n_variables, n_rows):
     rows = Evidence.of(np.zeros((20, n_variables)))
     specs = [VariableSpec(Kind.REAL)] * n_variables
-    data = build_validation(rows, targets=[3]).calibration_data(Network(specs, "pnp", SMALL))
+    batch = build_validation(rows, targets=[3]).calibration_batch()
+    data = CalibrationData.from_batch(Network(specs, "pnp", SMALL), batch, len(rows))
     assert len(data.values) == n_rows
     assert (data.n_rows == 20).all()
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 OLDEST_VERSION = 5
-FORMAT_VERSION = 11
+FORMAT_VERSION = 12
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,27 @@ def _migrate_10(data: ModelData) -> ModelData:
     return ModelData({**data.metadata, "schema": schema, "ignored_variables": {}}, data.weights)
 
 
+def _migrate_11(data: ModelData) -> ModelData:
+    """Format 12 has regressions of levels on the factors; before, predictions did not contain them."""
+    share = data.weights.get("marginals.factor_share")
+    if share is None:
+        return data
+    loadings = data.weights["marginals.layer.weight"].new_zeros((len(share), _count_factors(data)))
+    new = {
+        "marginals.regression_share": torch.zeros_like(share),
+        "marginals.regression_constants": torch.zeros_like(share),
+        "marginals.regression_loadings": loadings,
+    }
+    return ModelData(data.metadata, {**data.weights, **new})
+
+
+def _count_factors(data: ModelData) -> int:
+    """K, from the loadings of all inputs of all variables and their precisions."""
+    factors = "set_encoder.factors."
+    n_loadings = data.weights[f"{factors}flat_loadings"].numel()
+    return n_loadings // data.weights[f"{factors}log_precision"].numel()
+
+
 RENAMED_WEIGHTS = {  # last part of the name, format 5 to 6
     "dial": "calibration_params",
     "outside": "tail_mass",
@@ -129,4 +150,5 @@ MIGRATIONS: dict[int, Callable[[ModelData], ModelData]] = {
     8: _migrate_8,
     9: _migrate_9,
     10: _migrate_10,
+    11: _migrate_11,
 }

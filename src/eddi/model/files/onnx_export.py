@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from eddi.errors import MissingExtraError, ModelFileError
@@ -141,11 +142,13 @@ class _MarginalHeads(nn.Module):
         assert marginals is not None  # noqa: S101  # exported only with marginal heads
         factors = network.set_encoder.encoder_weights().factors
         self.marginals = marginals
-        self.factor_head = marginals.factor_head(factors, range(len(marginals.specs)))
+        factor_head = marginals.factor_head(factors, range(len(marginals.specs)))
+        self.factor_head = None if factor_head is None else factor_head.prepare()
+        self.weights = marginals.output_weights()
 
     def forward(self, code: Tensor) -> tuple[Tensor, ...]:
         features = self.network.features(code)
-        outputs = self.marginals(features.inputs)
+        outputs = F.linear(features.inputs, *self.weights)
         if self.factor_head is not None:
             outputs = self.factor_head.add_to(outputs, features.factors)
         return _describe(self.marginals, outputs)

@@ -93,7 +93,7 @@ class FrozenNetwork:
         """Pack the weights of a trained network."""
         weight, bias = network.tail.output_weights()
         mlp = network.tail if isinstance(network.tail, MLP) else None
-        layer = None if network.marginals is None else network.marginals.layer
+        marginals = network.marginals
         width = network.code_width
         return cls(
             encoder=network.set_encoder.encoder_weights(),
@@ -105,7 +105,7 @@ class FrozenNetwork:
             posterior_layer=(weight, bias[:, None]),
             decoder=tuple(network.decoder.weights()),
             relu_first=mlp is not None and mlp.relu_first,
-            marginal_layer=None if layer is None else (layer.weight, layer.bias),
+            marginal_layer=None if marginals is None else marginals.output_weights(),
         )
 
     @property

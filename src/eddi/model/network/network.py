@@ -71,7 +71,7 @@ class Network(Heads):
         self.decoder = MLP([recipe.latent, *reversed(recipe.hidden), self.n_outputs])
         has_marginals = recipe.objective == "direct"
         self.marginals = (
-            Marginals(specs, recipe, recipe.hidden[-1] + self.n_factors, has_factors=self.n_factors > 0)
+            Marginals(specs, recipe, recipe.hidden[-1] + self.n_factors, n_factors=self.n_factors)
             if has_marginals
             else None
         )

@@ -79,6 +79,8 @@ class TermTable:
 
 def _count_below(knots: Tensor, inputs: Tensor) -> Tensor:
     """The number of rising knots [n, knots] below each input [..., n]; 0 for NaN."""
+    if not knots.shape[-1]:  # as in models of few rows; ONNX cannot sum over nothing
+        return torch.zeros_like(inputs, dtype=torch.int64)
     if not inputs.is_cuda or knots.numel() == 0:
         return (inputs[..., None] > knots).sum(-1)
     # A bisection writes no comparison to memory. ONNX, whose export takes place on a CPU, has none.

@@ -24,10 +24,11 @@ from eddi.model.recipe import Recipe
 from eddi.model.training.batched.batched_factors import fit_factors_batched
 from eddi.model.training.batched.batched_validation import BatchedValidation
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
-from eddi.model.training.calibration import calibrate_batched
+from eddi.model.training.calibration import CalibrationData, calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
+from eddi.model.training.level_regressions import HeldOutTargets, add_regressions
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
 from eddi.model.training.streaming import first_window
@@ -99,7 +100,7 @@ def train_batched(runs: Sequence[Run], recipe: Recipe, *, device: torch.device) 
         if all(state.n_stale > recipe.patience for state in states):
             break
     weights.use_best()
-    _calibrate(runs, validations)
+    _calibrate(runs, tables, validations)
     return [state.history for state in states]
 
 
@@ -127,15 +128,34 @@ def _score(
     return scores
 
 
-def _calibrate(runs: Sequence[Run], validations: Sequence[Validation | None]) -> None:
+def _calibrate(
+    runs: Sequence[Run], tables: Sequence[Evidence], validations: Sequence[Validation | None]
+) -> None:
     """Calibrate all networks that have held-out rows; their predictions are computed by several threads."""
-    pairs = zip(runs, validations, strict=True)
-    used = [(run.network, v) for run, v in pairs if v and run.network.marginals is not None]
-    if used:
-        with ThreadPoolExecutor(N_THREADS) as pool:
-            data = list(pool.map(lambda pair: pair[1].calibration_data(pair[0]), used))
-        models = [network.marginals for network, _ in used if network.marginals is not None]
-        calibrate_batched(models, data)
+    used = [
+        (run, rows, validation)
+        for run, rows, validation in zip(runs, tables, validations, strict=True)
+        if validation and run.network.marginals is not None
+    ]
+    if not used:
+        return
+    batches = [validation.calibration_batch() for _, _, validation in used]
+    networks = [run.network for run, _, _ in used]
+    counts = [len(validation) for _, _, validation in used]
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        data = list(pool.map(CalibrationData.from_batch, networks, batches, counts))
+    models = [network.marginals for network in networks if network.marginals is not None]
+    outputs = calibrate_batched(models, data)
+    for (run, rows, _), batch, own, own_outputs in zip(used, batches, data, outputs, strict=True):
+        add_regressions(
+            run.network,
+            rows,
+            None,
+            held_out=[HeldOutTargets(run.network, rows, None, batch)],
+            outputs=own_outputs[: len(own.values)],
+            entry_weights=own.entry_weights(),
+            targets=run.targets,
+        )
 
 
 def check_compatible(networks: Sequence[Network]) -> None:

@@ -36,6 +36,7 @@ from eddi.table.variable import Kind
 
 N_ITERATIONS = 40  # over two numbers per variable: converges to within a hundredth on a log scale
 FIRST_STEP, STEP_RANGE = 0.1, (1e-4, 1.0)  # on a log scale
+MAX_LOG_PARAM = 2.0  # of stretch and power; the scale of a constant variable would become 0
 MIN_HIDDEN = 20  # with fewer hidden values, a variable's prediction is not calibrated
 MIN_GROUP_VALUES = 50  # hidden values needed to count a scale group separately
 EQUAL_SCALE = 1e-4  # relative difference below which two scales are equal
@@ -129,13 +130,19 @@ def _predict(network: Network, batch: Batch) -> tuple[Tensor, Tensor | None]:
     return network.marginal_outputs(features), network.factor_outputs(features)
 
 
-def calibrate(marginals: Marginals, data: CalibrationData) -> None:
-    """Set the calibration parameters from predictions of rows that training did not see."""
-    calibrate_batched([marginals], [data])
+def calibrate(marginals: Marginals, data: CalibrationData) -> Tensor:
+    """Set the calibration parameters from predictions of rows that training did not see.
+
+    Returns these predictions, calibrated [masked rows, outputs].
+    """
+    return calibrate_batched([marginals], [data])[0]
 
 
-def calibrate_batched(models: Sequence[Marginals], parts: Sequence[CalibrationData]) -> None:
-    """`calibrate` of several networks with the same variables at once, equal up to rounding."""
+def calibrate_batched(models: Sequence[Marginals], parts: Sequence[CalibrationData]) -> Tensor:
+    """`calibrate` of several networks with the same variables at once, equal up to rounding.
+
+    Returns the predictions [networks, masked rows, outputs]; networks with fewer rows have padding.
+    """
     data = CalibrationData.stack(parts)
     weights, outputs = data.entry_weights(), data.outputs.clone()  # [networks, masked rows, ...]
     for heads in zip(*(marginals.heads() for marginals in models), strict=True):
@@ -148,6 +155,7 @@ def calibrate_batched(models: Sequence[Marginals], parts: Sequence[CalibrationDa
     with torch.no_grad():
         for marginals, *own in zip(models, outputs, data.values, weights, data.n_rows, strict=True):
             set_tail_masses(marginals, *own)
+    return outputs
 
 
 def _stack_likelihoods(heads: Sequence[Head]) -> Likelihood:
@@ -173,7 +181,8 @@ def _fit_scale(heads: Sequence[Head], outputs: Tensor, values: Tensor, hidden: T
 
     params = [head.likelihood.calibration_params for head in heads]
     start = torch.stack([p for p in params if p is not None], dim=1)[:, :, None].log()
-    fitted = _minimise(negative_log_likelihood, start).exp()  # [2, networks, 1, n]
+    log_params = _minimise(negative_log_likelihood, start).clamp(-MAX_LOG_PARAM, MAX_LOG_PARAM)
+    fitted = log_params.exp()  # [2, networks, 1, n]
     for head, own_params in zip(heads, fitted[:, :, 0].unbind(1), strict=True):
         head.likelihood.calibration_params = own_params.contiguous()
 
@@ -325,7 +334,8 @@ def _mass_beyond(marginals: Marginals, outputs: Tensor, values: Tensor) -> Tenso
     """Predicted probability beyond the true value, on the side with less of it [rows, variables]."""
     cdf = marginals.cdf(outputs, values)
     is_count = torch.tensor([spec.kind is Kind.COUNT for spec in marginals.specs], device=values.device)
-    at_value = marginals.log_prob(outputs, values).exp() * is_count
+    # The density of a constant real variable may be infinite.
+    at_value = torch.where(is_count, marginals.log_prob(outputs, values).exp(), 0.0)
     return torch.minimum(cdf, 1 - cdf + at_value)
 
 

@@ -20,12 +20,17 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.threads import single_thread
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
-from eddi.model.training.calibration import calibrate
+from eddi.model.training.calibration import CalibrationData, calibrate
 from eddi.model.training.captured.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
+from eddi.model.training.level_regressions import (
+    HeldOutTargets,
+    add_regressions,
+    find_level_targets,
+)
 from eddi.model.training.objective import loss
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import CPU, Validation, choose_shrinkage, split_validation
@@ -100,13 +105,35 @@ def train(
     if writable:
         writable.save(weights, state)
     weights.use_best()
-    _calibrate(network, validation)
+    _calibrate(network, validation, training_rows, extra, targets)
     return state.history
 
 
-def _calibrate(network: Network, validation: Validation | None) -> None:
-    if validation and network.marginals is not None:
-        calibrate(network.marginals, validation.calibration_data(network))
+def _calibrate(
+    network: Network,
+    validation: Validation | None,
+    training_rows: Evidence | StreamedEvidence,
+    extra: ExtraRows | None,
+    targets: Sequence[int],
+) -> None:
+    """Calibrate a network with held-out rows, and add the regressions of its targets."""
+    if validation is None or network.marginals is None:
+        return
+    batch = validation.calibration_batch()
+    data = CalibrationData.from_batch(network, batch, len(validation))
+    outputs = calibrate(network.marginals, data)
+    if not (level_targets := find_level_targets(network, targets)):
+        return
+    rows, weights = weigh_rows(first_window(training_rows), extra)
+    add_regressions(
+        network,
+        rows,
+        weights,
+        held_out=[HeldOutTargets(network, rows, weights, batch)],
+        outputs=outputs,
+        entry_weights=data.entry_weights(),
+        targets=level_targets,
+    )
 
 
 def _fit_factors(

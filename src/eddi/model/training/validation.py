@@ -1,6 +1,6 @@
 """Validation: the split, the score of hidden entries of held-out rows, and what is chosen by it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -12,7 +12,6 @@ from eddi.model.network.network import FactorFit, Network
 from eddi.model.network.quasi_random import standard_normal
 from eddi.model.recipe import Recipe, is_cross_validated
 from eddi.model.training.batches import draw_visible, mix_seed
-from eddi.model.training.calibration import CalibrationData
 from eddi.model.training.objective import Batch
 from eddi.model.training.question_weights import SubsetLookup
 from eddi.model.training.streaming import StreamedEvidence
@@ -141,21 +140,13 @@ class Validation:
         tensors = (values, weights, visible, noise, loss_weights)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
-    def calibration_data(
-        self,
-        network: Network,
-        *,
-        share: float = 1.0,
-        ignored: Mapping[int, Sequence[int]] | None = None,
-    ) -> CalibrationData:
-        """The network's predictions of the held-out rows, with more masks if that is affordable.
+    def calibration_batch(self, *, share: float = 1.0) -> Batch:
+        """The held-out rows for calibration, with more masks if that is affordable.
 
-        These rows are a ``share`` of all rows that the calibration uses. Predictions of a target do not
-        see the variables that are ``ignored`` for it.
+        These rows are a ``share`` of all rows that the calibration uses.
         """
         affordable = min(CALIBRATION_ROWS, CALIBRATION_CELLS // self._evidence.n_variables)
-        batch = self._mask_rows(int(share * max(affordable, MAX_VALIDATION_ROWS)))
-        return CalibrationData.from_batch(network, batch, len(self._evidence), ignored=ignored)
+        return self._mask_rows(int(share * max(affordable, MAX_VALIDATION_ROWS)))
 
     @torch.no_grad()
     def score(self, network: Network) -> float | None:

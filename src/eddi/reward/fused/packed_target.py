@@ -29,10 +29,12 @@ class PackedTarget:
     def from_head(
         cls, head: VariableHead, target: Sequence[int], packed: PackedFactors
     ) -> "PackedTarget | None":
-        """Pack the head of a target; None unless it is one real or binary variable."""
+        """Pack the head of a target; None unless it is one real or binary variable without a regression."""
         (first, *others) = head.heads.heads()
         likelihood = first.likelihood
         if len(target) > 1 or others or not isinstance(likelihood, HeteroscedasticGaussian | Bernoulli):
+            return None
+        if head.factor_head is not None and head.factor_head.regression is not None:
             return None
         if isinstance(likelihood, HeteroscedasticGaussian):
             constants = _pack_real(head, likelihood)

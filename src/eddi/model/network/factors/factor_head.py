@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from eddi.model.network.factors.discriminant import LevelDiscriminant
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior, PackedFactors
 from eddi.model.network.factors.hazard_regression import HazardRegression
+from eddi.model.network.factors.level_regression import LevelRegression
 from eddi.model.network.factors.quantities import QuantityPrediction
 
 FactorPart = LevelDiscriminant | QuantityPrediction | HazardRegression
@@ -21,14 +22,15 @@ class FactorHead:
     parts: tuple[FactorPart, ...]
     share: Tensor  # [outputs]
     log_shares: Tensor  # [outputs]
+    regression: LevelRegression | None = None  # of levels on the factors, with shares of its own
 
     def only_used(self) -> "FactorHead | None":
         """This head without parts that add nothing; None if nothing is added."""
         used = tuple(part for part in self.parts if self.share[part.rows].any())
-        return FactorHead(used, self.share, self.log_shares) if used else None
+        return replace(self, parts=used) if used or self.regression is not None else None
 
     def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
-        """Outputs of the factor model [..., outputs]."""
+        """Outputs of the factor model [..., outputs], without the regression."""
         parts = [part(factors) for part in self.parts]
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
         if self._order is not None:
@@ -53,10 +55,17 @@ class FactorHead:
         """Whether any log share differs from 0; those of quantities are 0."""
         return bool(self.log_shares.any())
 
+    def prepare(self) -> "FactorHead":
+        """Compute what depends on constants alone, which an export cannot trace."""
+        _ = self._is_ordered, self._has_log_shares
+        return self
+
     def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments | None) -> Tensor:
         """``outputs`` [..., outputs] of the network plus those of the factor model, times their share."""
         assert factors is not None  # noqa: S101  # this head comes with factors
-        return torch.addcmul(outputs, self.share, self.outputs(factors))
+        if self.parts:
+            outputs = torch.addcmul(outputs, self.share, self.outputs(factors))
+        return outputs if self.regression is None else self.regression.add_to(outputs, factors)
 
 
 class FactorHeadBuffers(nn.Module):
