@@ -106,7 +106,7 @@ def test_predictions_of_old_files_contain_no_regression():
         "set_encoder.factors.log_precision": torch.ones(4),
     }
     new = migrate(ModelData({}, weights), 11).weights
-    assert new["marginals.regression_loadings"].shape == (5, 3)
-    assert new["marginals.regression_constants"].shape == (5,)
-    assert not new["marginals.regression_share"].any()
+    assert new["marginals.level_regressions.loadings"].shape == (5, 3)
+    assert new["marginals.level_regressions.constants"].shape == (5,)
+    assert not new["marginals.level_regressions.mixing_weight"].any()
     assert migrate(ModelData({}, {}), 11).weights == {}  # without factors

@@ -178,7 +178,7 @@ def test_a_regression_on_the_factors_is_exported(tmp_path):
         schema=schema, target="ill", recipe=SMALL, max_steps=100, random_state=0, device="cpu"
     ).fit(table)
     fitted = model.fitted()
-    assert fitted.network.marginals.regression_share.any()
+    assert fitted.network.marginals.level_regressions.mixing_weight.any()
     export_onnx(model, tmp_path / "new")
     evidence = fitted.evidence(table.head(5).drop(columns="ill"), optional=["ill"])
     _, _, *probabilities = run_part(tmp_path / "new/direct.onnx", [fitted.code(evidence).numpy()])

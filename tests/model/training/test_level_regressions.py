@@ -11,6 +11,7 @@ import eddi
 from eddi.model.recipe import DEFAULT
 from eddi.model.training import level_regressions
 from eddi.model.training.folds import cross_validation
+from eddi.model.training.level_regressions import TrainingRows
 from eddi.reward.reward_context import EnumerationSettings, RewardContext
 from eddi.table.evidence import Evidence
 
@@ -51,12 +52,16 @@ def make_schema(table):
     return eddi.Schema(variables=(*kinds.values(), *items.values(), ill))
 
 
-def shares(model):
-    """The share of each regression, by variable."""
-    marginals = model.fitted().network.marginals
+def mixing_weights(model):
+    """The weight of each regression, by variable."""
+    return weights_of(model.fitted().network, model.schema_.names)
+
+
+def weights_of(network, names):
+    marginals = network.marginals
+    weight = marginals.level_regressions.mixing_weight
     return {
-        name: float(marginals.regression_share[marginals.output_rows([place])].max())
-        for place, name in enumerate(model.schema_.names)
+        name: float(weight[marginals.output_rows([place])].max()) for place, name in enumerate(names)
     }
 
 
@@ -73,40 +78,40 @@ def test_a_rare_class_that_is_a_matter_of_a_sum_is_predicted_better(n_rows, fold
     with_regression = fit(table, **settings)
     monkeypatch.setattr(level_regressions, "MAX_LEVELS", 0)
     without = fit(table, **settings)
-    assert shares(with_regression)["ill"] > 0.3
-    assert shares(without)["ill"] == 0
+    assert mixing_weights(with_regression)["ill"] > 0.3
+    assert mixing_weights(without)["ill"] == 0
     assert brier_score(with_regression, test) < 0.9 * brier_score(without, test)
 
 
-def test_a_class_that_no_sum_tells_anything_about_has_a_small_share():
-    assert shares(fit(draw_circle(200)))["ill"] < 0.35  # one half if the rows told nothing
+def test_a_class_that_no_sum_tells_anything_about_has_a_small_weight():
+    assert mixing_weights(fit(draw_circle(200)))["ill"] < 0.35  # one half if the rows told nothing
 
 
 def test_only_declared_targets_with_levels_have_a_regression():
-    by_name = shares(fit(draw_scores(60)))
-    assert [name for name, share in by_name.items() if share] == ["ill"]
+    by_name = mixing_weights(fit(draw_scores(60)))
+    assert [name for name, weight in by_name.items() if weight] == ["ill"]
     table = draw_circle(60)
-    assert not any(shares(fit(table, target="c")).values())
-    assert not any(shares(fit(table, target=None)).values())
+    assert not any(mixing_weights(fit(table, target="c")).values())
+    assert not any(mixing_weights(fit(table, target=None)).values())
 
 
 def test_a_target_that_few_rows_have_has_no_regression():
     table = draw_circle(60)
     table.loc[level_regressions.MIN_ROWS :, "ill"] = None
-    assert shares(fit(table))["ill"] == 0  # each fold trains on fewer rows
+    assert mixing_weights(fit(table))["ill"] == 0  # each fold trains on fewer rows
 
 
 def test_the_file_of_a_model_keeps_the_regression(tmp_path):
     model, test = fit(draw_scores(60)), draw_scores(50, seed=1)
     model.save(tmp_path / "model.eddi")
     loaded = eddi.load(tmp_path / "model.eddi")
-    assert shares(loaded) == shares(model)
+    assert mixing_weights(loaded) == mixing_weights(model)
     assert brier_score(loaded, test) == pytest.approx(brier_score(model, test), abs=1e-6)
 
 
 def test_rewards_of_a_model_with_a_regression_are_those_of_encoding_every_answer():
     model = fit(draw_scores(60)).fitted()
-    assert model.network.marginals.regression_share.any()
+    assert model.network.marginals.level_regressions.mixing_weight.any()
     target, question = model.schema.position("ill"), model.schema.position("item1")
     values, observed = np.zeros((1, 9), dtype=np.float32), np.zeros((1, 9), dtype=bool)
     values[0, 0], observed[0, 0] = 2.0, True
@@ -134,10 +139,53 @@ def test_variables_are_ignored_unless_predictions_with_a_regression_are_better_w
     assert fit(draw_scores(60)).fitted().ignored_variables == {}
 
 
-def test_the_regression_of_a_network_on_many_rows_uses_some_of_them(monkeypatch):
+def test_the_regression_of_many_rows_uses_some_of_them(monkeypatch):
     monkeypatch.setattr(level_regressions, "MAX_ROWS", 20)
-    model = fit(draw_scores(60)).fitted()
+    model, target = fit(draw_scores(60)).fitted(), 8
     evidence = model.evidence(draw_scores(60))
-    rows = level_regressions.select_rows(model.network, evidence, None, len(model.schema.variables) - 1)
-    assert 15 <= len(rows.features) <= 20
-    assert torch.equal(rows.weights, torch.ones(len(rows.features), dtype=torch.float64))
+    rows = level_regressions.select_rows(model.network, TrainingRows(evidence), target, [target])
+    assert len(rows.features) == 20
+    assert torch.equal(rows.weights, torch.ones(20, dtype=torch.float64))
+
+
+def test_a_regression_does_not_see_hidden_variables():
+    model, target = fit(draw_scores(60)).fitted(), 8
+    table = draw_scores(60)
+    other = table.assign(item0="3")
+    rows, changed = (
+        level_regressions.select_rows(
+            model.network, TrainingRows(model.evidence(own)), target, [target, 0]
+        )
+        for own in (table, other)
+    )
+    assert torch.equal(rows.features, changed.features)
+
+
+def test_the_folds_have_regressions_too_so_that_quality_is_that_of_such_predictions():
+    fitted = fit(draw_scores(60)).fitted()
+    names = fitted.schema.names
+    weight = weights_of(fitted.network, names)["ill"]
+    assert weight > 0
+    assert [weights_of(network, names)["ill"] for network, _ in fitted.folds] == [weight] * 3
+
+
+def test_a_warm_start_removes_the_regressions_of_the_earlier_fit():
+    table = draw_scores(200)
+    model = fit(table, warm_start=True, recipe=replace(SMALL, folds=0))
+    assert mixing_weights(model)["ill"] > 0
+    model.fit(table.head(20))  # too few rows to hold any out
+    assert mixing_weights(model)["ill"] == 0
+
+
+def test_a_target_with_three_levels_has_a_regression():
+    table = draw_scores(120)
+    points = table.drop(columns="ill").astype(int).sum(axis=1)
+    table["grade"] = np.select([points >= 9, points >= 4], ["severe", "mild"], "none")
+    schema = make_schema(table).with_variable(
+        eddi.Variable("grade", "ordinal", levels=("none", "mild", "severe"))
+    )
+    model = eddi.PartialVAE(
+        schema=schema, target="grade", recipe=SMALL, max_steps=100, random_state=0, device="cpu"
+    ).fit(table)
+    assert mixing_weights(model)["grade"] > 0.3
+    assert model.score(table) > -0.7

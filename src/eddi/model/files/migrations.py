@@ -92,9 +92,9 @@ def _migrate_11(data: ModelData) -> ModelData:
         return data
     loadings = data.weights["marginals.layer.weight"].new_zeros((len(share), _count_factors(data)))
     new = {
-        "marginals.regression_share": torch.zeros_like(share),
-        "marginals.regression_constants": torch.zeros_like(share),
-        "marginals.regression_loadings": loadings,
+        "marginals.level_regressions.mixing_weight": torch.zeros_like(share),
+        "marginals.level_regressions.constants": torch.zeros_like(share),
+        "marginals.level_regressions.loadings": loadings,
     }
     return ModelData(data.metadata, {**data.weights, **new})
 

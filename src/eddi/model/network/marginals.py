@@ -16,7 +16,11 @@ from eddi.model.network.factors.hazard_regression import (
     find_directions,
     fit_hazard_regression,
 )
-from eddi.model.network.factors.level_regression import LevelRegression, spread_of_levels
+from eddi.model.network.factors.level_regression import (
+    LevelRegression,
+    LevelRegressions,
+    find_variance_factor,
+)
 from eddi.model.network.factors.quantities import QuantityPrediction
 from eddi.model.network.hazards import DiscreteHazard
 from eddi.model.network.heads import Head, Heads, LikelihoodFactory
@@ -43,19 +47,18 @@ class Marginals(Heads):
     tail_mass: Tensor  # [groups, variables] probability left on either side of a 90% interval
     factor_share: Tensor | None  # [outputs] factor of the factor model's outputs; None without factors
     log_shares: Tensor | None  # [outputs] log shares of levels, constants of hazards; else 0
-    regression_share: Tensor | None  # [outputs] of a regression on the factors in calibrated predictions
-    regression_loadings: Tensor | None  # [outputs, K]
-    regression_constants: Tensor | None  # [outputs]
+    level_regressions: LevelRegressions | None  # a part of calibrated predictions; None without factors
 
     def __init__(
         self, specs: Sequence[VariableSpec], recipe: Recipe, width: int, *, n_factors: int = 0
     ) -> None:
         super().__init__(specs, marginal_likelihoods(recipe.noise_floor))
         self.layer = nn.Linear(width, self.n_outputs)
-        for name in ("factor_share", "log_shares", "regression_share", "regression_constants"):
+        for name in ("factor_share", "log_shares"):
             self.register_buffer(name, torch.zeros(self.n_outputs) if n_factors else None)
-        loadings = torch.zeros(self.n_outputs, n_factors) if n_factors else None
-        self.register_buffer("regression_loadings", loadings)
+        self.level_regressions = (
+            LevelRegressions(self._find_variance_factors(), n_factors) if n_factors else None
+        )
         self.floor = recipe.noise_floor
         quantities = [place for place, spec in enumerate(specs) if not spec.kind.is_discrete]
         self.register_buffer("quantities", torch.tensor(quantities), persistent=False)
@@ -76,23 +79,30 @@ class Marginals(Heads):
     def output_weights(self) -> Weights:
         """Weights and bias of the network's part of calibrated predictions."""
         weight, bias = self.layer.weight, self.layer.bias
-        if self.regression_share is None or not self.regression_share.any():
+        if self.level_regressions is None or not self.level_regressions.mixing_weight.any():
             return weight, bias
-        remaining = 1 - self.regression_share
+        remaining = 1 - self.level_regressions.mixing_weight
         return weight * remaining[:, None], bias * remaining
 
-    def set_regression(self, variable: int, regression: LevelRegression | None) -> None:
+    def set_level_regression(self, variable: int, regression: LevelRegression | None) -> None:
         """Mix a regression of a variable's levels into calibrated predictions; None removes it."""
-        assert self.regression_share is not None  # noqa: S101  # there are factors
-        assert self.regression_loadings is not None  # noqa: S101
-        assert self.regression_constants is not None  # noqa: S101
-        rows = self.output_rows([variable])
-        self.regression_share[rows] = 0.0
-        if regression is not None:
-            device = self.regression_share.device
-            self.regression_share[rows] = regression.share.to(device)
-            self.regression_loadings[rows] = regression.loadings.to(device)
-            self.regression_constants[rows] = regression.constants.to(device)
+        assert self.level_regressions is not None  # noqa: S101  # there are factors
+        self.level_regressions.set(self.output_rows([variable]), regression)
+
+    def remove_level_regressions(self) -> None:
+        """Remove all regressions, which are not valid after further training."""
+        if self.level_regressions is not None:
+            self.level_regressions.remove_all()
+
+    def _find_variance_factors(self) -> Tensor:
+        """The factor of the variance of each output's logit [outputs]; 1 for outputs that are no logit."""
+        factors = torch.ones(self.n_outputs)
+        for head in self.heads():
+            if head.likelihood.has_levels:
+                for place in range(len(head.variables)):
+                    rows = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
+                    factors[rows] = find_variance_factor(len(rows))
+        return factors
 
     def init_from_data(self, evidence: Evidence) -> None:
         """Place the atoms at the values of a table."""
@@ -166,35 +176,13 @@ class Marginals(Heads):
             QuantityPrediction.from_heads(heads, variables, packed),
             HazardRegression.from_heads(heads, variables, packed),
         )
-        assert self.regression_share is not None  # noqa: S101  # there are factors
+        assert self.level_regressions is not None  # noqa: S101  # there are factors
         rows = torch.tensor(self.subset_rows(heads, variables), device=self.log_shares.device)
         return FactorHead(
             tuple(part for part in parts if part is not None),
-            self.factor_share[rows] * (1 - self.regression_share[rows]),
+            self.factor_share[rows] * (1 - self.level_regressions.mixing_weight[rows]),
             self.log_shares[rows],
-            self._regression_of(heads, rows),
-        )
-
-    def _regression_of(self, heads: Heads, rows: Tensor) -> LevelRegression | None:
-        """The regressions of ``heads``, whose outputs are ``rows`` of all outputs; None without any."""
-        assert self.regression_share is not None  # noqa: S101  # there are factors
-        assert self.regression_loadings is not None  # noqa: S101
-        assert self.regression_constants is not None  # noqa: S101
-        used = self.regression_share[rows].nonzero().flatten()
-        if not len(used):
-            return None
-        spread = torch.ones(heads.n_outputs, device=rows.device)
-        for head in heads.heads():
-            for place in range(len(head.variables)):
-                own = [head.outputs.start + row for row in head.likelihood.output_rows([place])]
-                spread[own] = spread_of_levels(len(own))
-        own_rows = rows[used]
-        return LevelRegression(
-            self.regression_loadings[own_rows],
-            self.regression_constants[own_rows],
-            spread[used],
-            self.regression_share[own_rows],
-            used,
+            self.level_regressions.select(rows),
         )
 
     def subset_rows(self, heads: Heads, variables: Sequence[int]) -> list[int]:

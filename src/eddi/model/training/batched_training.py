@@ -24,11 +24,11 @@ from eddi.model.recipe import Recipe
 from eddi.model.training.batched.batched_factors import fit_factors_batched
 from eddi.model.training.batched.batched_validation import BatchedValidation
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
-from eddi.model.training.calibration import CalibrationData, calibrate_batched
+from eddi.model.training.calibration import calibrate_batched
 from eddi.model.training.captured.captured_step import StepQueue, capture
 from eddi.model.training.checkpoint import Progress, TrainingState
 from eddi.model.training.flat_weights import adam_step
-from eddi.model.training.level_regressions import HeldOutTargets, add_regressions
+from eddi.model.training.level_regressions import HeldOutRows, TrainingRows, add_regressions
 from eddi.model.training.loop import advance, learning_rate
 from eddi.model.training.objective import Batch, loss
 from eddi.model.training.streaming import first_window
@@ -133,27 +133,23 @@ def _calibrate(
 ) -> None:
     """Calibrate all networks that have held-out rows; their predictions are computed by several threads."""
     used = [
-        (run, rows, validation)
-        for run, rows, validation in zip(runs, tables, validations, strict=True)
-        if validation and run.network.marginals is not None
+        (run, HeldOutRows(run.network, TrainingRows(rows), v.calibration_batch(), len(v)))
+        for run, rows, v in zip(runs, tables, validations, strict=True)
+        if v and run.network.marginals is not None
     ]
     if not used:
         return
-    batches = [validation.calibration_batch() for _, _, validation in used]
-    networks = [run.network for run, _, _ in used]
-    counts = [len(validation) for _, _, validation in used]
     with ThreadPoolExecutor(N_THREADS) as pool:
-        data = list(pool.map(CalibrationData.from_batch, networks, batches, counts))
-    models = [network.marginals for network in networks if network.marginals is not None]
-    outputs = calibrate_batched(models, data)
-    for (run, rows, _), batch, own, own_outputs in zip(used, batches, data, outputs, strict=True):
+        data = list(pool.map(lambda pair: pair[1].predict(), used))
+    models = [run.network.marginals for run, _ in used if run.network.marginals is not None]
+    all_outputs = calibrate_batched(models, data)
+    for (run, held_out), own, outputs in zip(used, data, all_outputs, strict=True):
         add_regressions(
             run.network,
-            rows,
-            None,
-            held_out=[HeldOutTargets(run.network, rows, None, batch)],
-            outputs=own_outputs[: len(own.values)],
-            entry_weights=own.entry_weights(),
+            held_out.training_rows,
+            held_out=[held_out],
+            data=own,
+            outputs=outputs[: len(own.values)],
             targets=run.targets,
         )
 

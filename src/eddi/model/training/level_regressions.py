@@ -3,9 +3,9 @@
 A logistic regression (`network.factors.level_regression`) has few parameters and one penalty. Where a class
 is decided by a sum of answers, it needs far fewer rows than a network; on other tables it is worse. The
 logits of a target are therefore a weighted mean of both, as in stacking (Wolpert 1992). The rows that
-calibration uses determine the penalty and the weight: the penalty is the one with the highest likelihood,
-and the weight is its posterior mean under a uniform prior. If these rows tell little, the weight is about
-one half, which is better on most tables than either prediction alone.
+calibration uses determine the penalty and the weight: the weight is its posterior mean under a uniform
+prior, and the penalty is the one with the highest likelihood, averaged over the weights. If these rows tell
+little, the weight is about one half, which is better on most tables than either prediction alone.
 """
 
 import math
@@ -22,96 +22,61 @@ from eddi.model.network.factors.hazard_regression import find_directions
 from eddi.model.network.factors.level_regression import LevelRegression, LevelRows
 from eddi.model.network.heads import Heads
 from eddi.model.network.network import Network
+from eddi.model.training.calibration import CalibrationData
+from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.objective import Batch
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
 
 PENALTIES = (128.0, 32.0, 8.0, 2.0, 0.5, 0.1)  # of squared weights of standardised variables
-SHARES = torch.linspace(0, 1, 11, dtype=torch.float64)  # of the regression
-VIEWS_PER_ROW = 4.0  # a row with different parts hidden tells as much as so many rows
-MIN_SHARE = 0.05  # smaller ones change predictions little, and cost time
-MIN_ROWS = 10  # with a known level
-MAX_ROWS = 2_000  # with more, a network needs no help
+MIXING_WEIGHTS = torch.linspace(0, 1, 11, dtype=torch.float64)  # of the regression
+LIKELIHOOD_POWER = 4.0  # a held-out row counts as four, since it is predicted with many different masks
+MIN_WEIGHT = 0.05  # a smaller one changes predictions little, and costs time
+MIN_ROWS = 10  # with a known level, for a regression
+MAX_ROWS = 2_000  # that a regression is fitted to
 MAX_LEVELS = 10  # the time of a Newton step grows with their cube
 
 
 @dataclass(frozen=True)
-class HeldOutTargets:
-    """Training rows of a network, and rows that it was not trained on, with parts hidden."""
+class TrainingRows:
+    """Rows that a network was trained on, and how many rows each of them counts as."""
 
-    network: Network
-    training_rows: Evidence
-    weights: NDArray[np.float32] | None  # [training rows]; 1 if None
-    batch: Batch  # the held-out rows, repeated with different parts hidden
+    evidence: Evidence
+    weights: NDArray[np.float32] | None = None  # [rows]; 1 if None
+
+    @classmethod
+    def join(cls, evidence: Evidence, extra: ExtraRows | None, targets: Sequence[int]) -> "TrainingRows":
+        """The rows of a table and the extra ones, as a network is trained on them."""
+        return cls(*weigh_rows(evidence, extra and extra.complete(evidence, targets)))
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What one network's regressions of a target learn from, and what they are judged by."""
+class HeldOutRows:
+    """Rows that a network was not trained on, with parts hidden."""
 
-    rows: LevelRows
-    held_out: FactorPosterior
+    network: Network
+    training_rows: TrainingRows
+    batch: Batch  # the held-out rows, repeated with different parts hidden
+    n_rows: int  # before they were repeated
 
-    @classmethod
-    def from_held_out(cls, part: HeldOutTargets, target: int, ignored: Sequence[int]) -> "_Part | None":
-        rows = select_rows(part.network, part.training_rows, part.weights, target, ignored)
-        observed = part.batch.observed.clone()
-        observed[:, [target, *ignored]] = 0
-        held_out = _posterior(part.network, part.batch.values * observed, observed)
-        return None if rows is None else cls(rows, held_out)
+    def predict(self, ignored: Mapping[int, Sequence[int]] | None = None) -> CalibrationData:
+        """The network's predictions of them, by network and factors."""
+        return CalibrationData.from_batch(self.network, self.batch, self.n_rows, ignored=ignored)
 
 
 @dataclass(frozen=True)
 class RegressionChoice:
-    """A regression that makes predictions of a target better, and the likelihood of held-out rows."""
-
-    regression: LevelRegression | None
-    log_likelihood: float
-
-
-def add_regressions(
-    network: Network,
-    rows: Evidence,
-    weights: NDArray[np.float32] | None,
-    *,
-    held_out: Sequence[HeldOutTargets],
-    outputs: Tensor,
-    entry_weights: Tensor,
-    targets: Sequence[int],
-    ignored: Mapping[int, Sequence[int]] | None = None,
-) -> dict[int, RegressionChoice]:
-    """Mix a regression into the predictions of each target with levels, as far as it makes them better.
+    """The regression that makes predictions of a target better, if any.
 
     Args:
-        network: gets the regressions, fitted to ``rows`` with these ``weights``.
-        held_out: rows with predictions, by the network itself or those of the folds.
-        outputs: these predictions, calibrated [all held-out rows, outputs].
-        entry_weights: of the entries of these rows; 0 where the value was visible [all rows, variables].
-        targets: positions; those that `find_level_targets` does not return are passed over.
-        ignored: variables that predictions of a target do not see, by target.
-
-    Returns:
-        The choice for each target with levels.
+        regression: of the network itself; None for no regression.
+        of_parts: those of the networks with held-out rows, in their order; empty without a regression.
+        log_likelihood: of the held-out rows, with the regression.
     """
-    marginals, choices = network.marginals, {}
-    for target in find_level_targets(network, targets):
-        assert marginals is not None  # noqa: S101  # there are targets
-        own_ignored = (ignored or {}).get(target, ())
-        values = torch.cat([part.batch.values for part in held_out])[:, [target]]
-        predictions = _Predictions(
-            marginals.subset([target]).cpu(),
-            outputs[:, marginals.output_rows([target])].cpu().double(),
-            values.cpu().double(),
-            entry_weights[:, target].cpu().double(),
-            is_binary=network.specs[target].kind is Kind.BINARY,
-        )
-        parts = [_Part.from_held_out(part, target, own_ignored) for part in held_out]
-        known = [part for part in parts if part is not None]
-        final = select_rows(network, rows, weights, target, own_ignored)
-        is_possible = final is not None and len(known) == len(parts)
-        choices[target] = predictions.choose(known if is_possible else [], final)
-        marginals.set_regression(target, choices[target].regression)
-    return choices
+
+    regression: LevelRegression | None
+    of_parts: tuple[LevelRegression, ...]
+    log_likelihood: float
 
 
 def find_level_targets(network: Network, targets: Sequence[int]) -> list[int]:
@@ -122,43 +87,109 @@ def find_level_targets(network: Network, targets: Sequence[int]) -> list[int]:
     return [t for t in targets if specs[t].kind.has_levels and 1 < specs[t].n_levels <= MAX_LEVELS]
 
 
-def select_rows(
+def add_regressions(
     network: Network,
-    rows: Evidence,
-    weights: NDArray[np.float32] | None,
-    target: int,
-    ignored: Sequence[int] = (),
+    rows: TrainingRows,
+    *,
+    held_out: Sequence[HeldOutRows],
+    data: CalibrationData,
+    outputs: Tensor,
+    targets: Sequence[int],
+    ignored: Mapping[int, Sequence[int]] | None = None,
+) -> dict[int, RegressionChoice]:
+    """Mix a regression into the predictions of each target with levels, as far as it makes them better.
+
+    Args:
+        network: gets the regressions, fitted to ``rows``. So do the networks with held-out rows, for
+            measures of quality.
+        rows: that the network was trained on.
+        held_out: with predictions by the network itself, or by those of the folds.
+        data: these predictions.
+        outputs: the same, calibrated [all held-out rows, outputs].
+        targets: positions of all declared targets; see `find_level_targets`.
+        ignored: variables that predictions of a target do not see, by target.
+
+    Returns:
+        The choice for each target with levels.
+    """
+    marginals, choices = network.marginals, {}
+    weights = data.entry_weights()
+    for target in find_level_targets(network, targets):
+        assert marginals is not None  # noqa: S101  # there are targets
+        hidden = [*targets, *(ignored or {}).get(target, ())]
+        predictions = _Predictions(
+            marginals.subset([target]).cpu(),
+            outputs[:, marginals.output_rows([target])].cpu().double(),
+            data.values[:, [target]].cpu().double(),
+            weights[:, target].cpu().double(),
+            is_binary=network.specs[target].kind is Kind.BINARY,
+        )
+        parts = [_Part.from_held_out(own, target, hidden) for own in held_out]
+        known = [part for part in parts if part is not None]
+        is_own = held_out[0].network is network  # not that of a fold
+        final = known[0].rows if is_own and known else select_rows(network, rows, target, hidden)
+        choice = predictions.choose(known if len(known) == len(parts) else [], final)
+        choices[target] = choice
+        for own, regression in zip(held_out, choice.of_parts or [None] * len(held_out), strict=True):
+            assert own.network.marginals is not None  # noqa: S101  # like the network itself
+            own.network.marginals.set_level_regression(target, regression)
+        marginals.set_level_regression(target, choice.regression)
+    return choices
+
+
+def select_rows(
+    network: Network, rows: TrainingRows, target: int, hidden: Sequence[int]
 ) -> LevelRows | None:
-    """The rows with a known level of the target, evenly spaced if there are many; None if there are few."""
-    known = np.flatnonzero(rows.observed[:, target])
-    known = known[:: 1 + len(known) // MAX_ROWS]
+    """At most MAX_ROWS rows with a known level of the target; None if there are fewer than MIN_ROWS.
+
+    The regression does not see the ``hidden`` variables, such as the target itself.
+    """
+    known = np.flatnonzero(rows.evidence.observed[:, target])
     factors = network.set_encoder.factors
     if len(known) < MIN_ROWS or factors is None:
         return None
-    own = rows[known]
+    if len(known) > MAX_ROWS:
+        known = np.sort(np.random.default_rng(0).choice(known, MAX_ROWS, replace=False))
+    own = rows.evidence[known]
     observed = torch.from_numpy(own.observed).float()
-    observed[:, [target, *ignored]] = 0
+    observed[:, list(hidden)] = 0
     values = torch.from_numpy(own.values)
-    row_weights = np.ones(len(own)) if weights is None else weights[known]
+    weights = np.ones(len(own)) if rows.weights is None else rows.weights[known]
     if own.groups is not None:  # all rows of a person count as one
-        row_weights = row_weights * (own.n_groups / len(own))
+        weights = weights * (own.n_groups / len(own))
     return LevelRows.from_factors(
-        _posterior(network, values * observed, observed),
+        _find_factors(network, values * observed, observed),
         values[:, target],
-        torch.as_tensor(row_weights),
+        torch.as_tensor(weights),
         n_levels=network.specs[target].n_levels,
-        root=find_directions(factors.pack()).cpu(),
+        root=find_directions(factors.pack(), excluded=hidden).cpu(),
     )
 
 
 @torch.no_grad()
-def _posterior(network: Network, values: Tensor, observed: Tensor) -> FactorPosterior:
+def _find_factors(network: Network, values: Tensor, observed: Tensor) -> FactorPosterior:
     """The factors given values [rows, variables], zero where not ``observed``; on the CPU."""
     factors = network.set_encoder.factors
     assert factors is not None  # noqa: S101  # callers check
     packed, device = factors.pack(), factors.mean.device
     posterior = packed.posterior(packed.code(values.to(device), observed.to(device)))
     return FactorPosterior(posterior.mean.cpu(), posterior.covariance.cpu())
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one network's regressions of a target learn from, and what they are judged by."""
+
+    rows: LevelRows
+    held_out: FactorPosterior
+
+    @classmethod
+    def from_held_out(cls, part: HeldOutRows, target: int, hidden: Sequence[int]) -> "_Part | None":
+        rows = select_rows(part.network, part.training_rows, target, hidden)
+        observed = part.batch.observed.clone()
+        observed[:, list(hidden)] = 0
+        held_out = _find_factors(part.network, part.batch.values * observed, observed)
+        return None if rows is None else cls(rows, held_out)
 
 
 @dataclass(frozen=True)
@@ -173,38 +204,37 @@ class _Predictions:
 
     @torch.no_grad()
     def choose(self, parts: Sequence[_Part], final: LevelRows | None) -> RegressionChoice:
-        """The regression of the ``final`` rows with the best penalty and share; none if it adds nothing."""
-        without = RegressionChoice(None, float(self._log_likelihoods(self.outputs, torch.zeros(1))[0]))
+        """The regression of the ``final`` rows with the best penalty and weight; none if it adds nothing."""
+        without = RegressionChoice(
+            None, (), float(self._log_likelihoods(self.outputs, torch.zeros(1))[0])
+        )
         if final is None or not parts or not self.weights.any():
             return without
-        params, own = [part.rows.start() for part in parts], final.start()
+        all_rows = [final, *(part.rows for part in parts if part.rows is not final)]
+        params = [rows.start() for rows in all_rows]
         best, choice = -math.inf, without
         for penalty in PENALTIES:  # each starts from the last result
-            params = [part.rows.fit(penalty, start) for part, start in zip(parts, params, strict=True)]
-            own = final.fit(penalty, own)
-            logits = self._predict(parts, params)
-            likelihoods = VIEWS_PER_ROW * self._log_likelihoods(logits, SHARES)
-            share = (SHARES * likelihoods.softmax(0)).sum()
+            params = [rows.fit(penalty, own) for rows, own in zip(all_rows, params, strict=True)]
+            regressions = [
+                rows.regression(own, is_binary=self.is_binary)
+                for rows, own in zip(all_rows, params, strict=True)
+            ]
+            of_parts = regressions[-len(parts) :]
+            logits = torch.cat(
+                [own.logits(part.held_out) for own, part in zip(of_parts, parts, strict=True)]
+            ).double()
+            likelihoods = LIKELIHOOD_POWER * self._log_likelihoods(logits, MIXING_WEIGHTS)
             if (evidence := float(likelihoods.logsumexp(0))) > best:  # not if it is NaN
                 best = evidence
-                regression = final.regression(own, is_binary=self.is_binary)
-                regression = replace(regression, share=regression.share * float(share))
-                choice = RegressionChoice(
-                    regression, float(self._log_likelihoods(logits, share[None])[0])
-                )
-        is_used = choice.regression is not None and float(choice.regression.share[0]) >= MIN_SHARE
+                weight = (MIXING_WEIGHTS * likelihoods.softmax(0)).sum()
+                own, *others = [replace(r, mixing_weight=weight * r.mixing_weight) for r in regressions]
+                log_likelihood = float(self._log_likelihoods(logits, weight[None])[0])
+                choice = RegressionChoice(own, tuple(others or [own]), log_likelihood)
+        is_used = choice.regression is not None and choice.regression.mixing_weight[0] >= MIN_WEIGHT
         return choice if is_used else without
 
-    def _predict(self, parts: Sequence[_Part], params: Sequence[Tensor]) -> Tensor:
-        """The logits of the regressions for the held-out rows [masked rows, outputs]."""
-        logits = [
-            part.rows.regression(own, is_binary=self.is_binary).logits(part.held_out)
-            for part, own in zip(parts, params, strict=True)
-        ]
-        return torch.cat(logits).double()
-
-    def _log_likelihoods(self, logits: Tensor, shares: Tensor) -> Tensor:
-        """The log-likelihood of the held-out rows for each share of the regression [shares]."""
-        mixed = self.outputs + shares[:, None, None] * (logits - self.outputs)  # [shares, rows, outputs]
-        log_probs = self.heads.log_prob(mixed, self.values.expand(len(shares), -1, -1))
+    def _log_likelihoods(self, logits: Tensor, mixing_weights: Tensor) -> Tensor:
+        """The log-likelihood of the held-out rows for each weight of the regression [weights]."""
+        mixed = self.outputs + mixing_weights[:, None, None] * (logits - self.outputs)
+        log_probs = self.heads.log_prob(mixed, self.values.expand(len(mixing_weights), -1, -1))
         return (log_probs[..., 0] * self.weights).sum(-1)

@@ -20,14 +20,15 @@ from eddi.model.network.network import Network
 from eddi.model.recipe import Recipe
 from eddi.model.threads import single_thread
 from eddi.model.training.batches import ROUND_STEPS, BatchSampler
-from eddi.model.training.calibration import CalibrationData, calibrate
+from eddi.model.training.calibration import calibrate
 from eddi.model.training.captured.captured_step import CapturedStep
 from eddi.model.training.checkpoint import Checkpoint, Progress, TrainingState
 from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.flat_weights import BestWeights, FlatWeights
 from eddi.model.training.level_regressions import (
-    HeldOutTargets,
+    HeldOutRows,
+    TrainingRows,
     add_regressions,
     find_level_targets,
 )
@@ -117,23 +118,18 @@ def _calibrate(
     targets: Sequence[int],
 ) -> None:
     """Calibrate a network with held-out rows, and add the regressions of its targets."""
-    if validation is None or network.marginals is None:
+    if network.marginals is None:
         return
-    batch = validation.calibration_batch()
-    data = CalibrationData.from_batch(network, batch, len(validation))
+    network.marginals.remove_level_regressions()  # those of an earlier fit
+    if validation is None:
+        return
+    rows = TrainingRows(Evidence.empty(0, len(network.specs)))
+    if find_level_targets(network, targets):  # otherwise a streamed table is not read again
+        rows = TrainingRows(*weigh_rows(first_window(training_rows), extra))
+    held_out = HeldOutRows(network, rows, validation.calibration_batch(), len(validation))
+    data = held_out.predict()
     outputs = calibrate(network.marginals, data)
-    if not (level_targets := find_level_targets(network, targets)):
-        return
-    rows, weights = weigh_rows(first_window(training_rows), extra)
-    add_regressions(
-        network,
-        rows,
-        weights,
-        held_out=[HeldOutTargets(network, rows, weights, batch)],
-        outputs=outputs,
-        entry_weights=data.entry_weights(),
-        targets=level_targets,
-    )
+    add_regressions(network, rows, held_out=[held_out], data=data, outputs=outputs, targets=targets)
 
 
 def _fit_factors(

@@ -1,8 +1,8 @@
 """The default reward in a dozen kernels, for tables and targets that they support.
 
 Every variable must be one input of the factors (no category with more than two levels), and the target one
-real or binary variable. Other models use `DenseRewards`. Nothing waits for the GPU, so the computation can
-be captured as a graph.
+real or binary variable without a regression of its levels. Other models use `DenseRewards`. Nothing waits
+for the GPU, so the computation can be captured as a graph.
 """
 
 from dataclasses import dataclass

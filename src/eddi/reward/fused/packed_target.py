@@ -34,7 +34,7 @@ class PackedTarget:
         likelihood = first.likelihood
         if len(target) > 1 or others or not isinstance(likelihood, HeteroscedasticGaussian | Bernoulli):
             return None
-        if head.factor_head is not None and head.factor_head.regression is not None:
+        if head.factor_head is not None and head.factor_head.level_regression is not None:
             return None
         if isinstance(likelihood, HeteroscedasticGaussian):
             constants = _pack_real(head, likelihood)

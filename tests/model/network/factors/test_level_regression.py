@@ -97,13 +97,13 @@ def test_without_knowledge_the_probabilities_are_about_the_shares():
     torch.testing.assert_close(ours, shares, atol=0.03, rtol=0)
 
 
-def test_only_the_share_of_the_logits_is_added():
+def test_the_weighted_logits_are_added():
     factors = FactorPosterior(torch.tensor([[1.0, 0.0, 0.0]]), torch.zeros(1, K, K))
     regression = LevelRegression(
         loadings=torch.tensor([[2.0, 0.0, 0.0]]),
         constants=torch.tensor([0.5]),
-        spread=torch.ones(1),
-        share=torch.tensor([0.4]),
+        variance_factor=torch.ones(1),
+        mixing_weight=torch.tensor([0.4]),
         rows=torch.tensor([1]),
     )
     outputs = regression.add_to(torch.tensor([[10.0, 20.0]]), factors)

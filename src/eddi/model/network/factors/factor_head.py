@@ -22,15 +22,15 @@ class FactorHead:
     parts: tuple[FactorPart, ...]
     share: Tensor  # [outputs]
     log_shares: Tensor  # [outputs]
-    regression: LevelRegression | None = None  # of levels on the factors, with shares of its own
+    level_regression: LevelRegression | None = None  # with weights of its own
 
     def only_used(self) -> "FactorHead | None":
         """This head without parts that add nothing; None if nothing is added."""
         used = tuple(part for part in self.parts if self.share[part.rows].any())
-        return replace(self, parts=used) if used or self.regression is not None else None
+        return replace(self, parts=used) if used or self.level_regression is not None else None
 
     def outputs(self, factors: FactorPosterior | FactorMoments) -> Tensor:
-        """Outputs of the factor model [..., outputs], without the regression."""
+        """Outputs of the factor model [..., outputs], without the regression of levels."""
         parts = [part(factors) for part in self.parts]
         joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
         if self._order is not None:
@@ -65,7 +65,9 @@ class FactorHead:
         assert factors is not None  # noqa: S101  # this head comes with factors
         if self.parts:
             outputs = torch.addcmul(outputs, self.share, self.outputs(factors))
-        return outputs if self.regression is None else self.regression.add_to(outputs, factors)
+        return (
+            outputs if self.level_regression is None else self.level_regression.add_to(outputs, factors)
+        )
 
 
 class FactorHeadBuffers(nn.Module):

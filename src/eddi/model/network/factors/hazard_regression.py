@@ -109,9 +109,13 @@ def fit_hazard_regression(
     return (root @ weights).float(), (root @ covariance @ root.T).float(), constants.float()
 
 
-def find_directions(packed: PackedFactors) -> Tensor:
-    """A root R [K, n] of A^T A, where A are the loadings of all standardised inputs."""
+def find_directions(packed: PackedFactors, excluded: Sequence[int] = ()) -> Tensor:
+    """A root R [K, n] of A^T A, where A are the loadings of all standardised inputs.
+
+    Those of ``excluded`` variables (positions), which a regression does not use, are left out.
+    """
     is_input = packed.precision > 0
+    is_input[list(excluded)] = False
     loadings = packed.loadings[is_input].detach().double()
     variance = loadings.square().sum(1) + 1 / packed.precision[is_input].detach().double()
     standardised = loadings / variance.sqrt()[:, None]

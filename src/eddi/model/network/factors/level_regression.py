@@ -10,16 +10,17 @@ The root approximates the mean of a logistic function of a normal variable (MacK
 yet makes predictions less certain. Weights and constants sum to 0 over the levels. With C levels, s is
 (C / (C - 1))^2, so that two levels give the formula of a binary logistic regression.
 
-The weights are fitted to the training rows by Newton steps that keep the roots fixed. The penalty is that of
-a regression on the variables, as in `hazard_regression`.
+The weights solve the score equations of the training rows with the roots held fixed. The penalty is that of a
+regression on the variables, as in `hazard_regression`.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from eddi.model.network.factors.factor_model import FactorMoments, FactorPosterior
 
@@ -33,23 +34,65 @@ PROBIT_SCALE = math.pi / 8  # of the variance of a logit
 
 @dataclass(frozen=True)
 class LevelRegression:
-    """Logits of the levels of some variables, and how much of them predictions contain."""
+    """Logits of the levels of some variables, and their weights in the mixture with other logits."""
 
     loadings: Tensor  # [levels, K] regression weights on the factors
     constants: Tensor  # [levels]
-    spread: Tensor  # [levels] factor of the variance: s, or 1 for the only logit of a binary variable
-    share: Tensor  # [levels]
+    variance_factor: Tensor  # [levels] s, or 1 for the only logit of a binary variable
+    mixing_weight: Tensor  # [levels]
     rows: Tensor  # [levels] the outputs that get these logits
 
     def logits(self, factors: FactorPosterior | FactorMoments) -> Tensor:
         """The logits [..., levels]."""
         mean, variance = factors.project_vectors(self.loadings)
-        root = torch.rsqrt(1 + PROBIT_SCALE * self.spread * variance)
+        root = torch.rsqrt(1 + PROBIT_SCALE * self.variance_factor * variance)
         return ((mean + self.constants) * root).clamp(-MAX_LOGIT, MAX_LOGIT)
 
     def add_to(self, outputs: Tensor, factors: FactorPosterior | FactorMoments) -> Tensor:
-        """``outputs`` [..., outputs] plus the share of the logits."""
-        return outputs.index_add(-1, self.rows, self.share * self.logits(factors))
+        """``outputs`` [..., outputs] plus the weighted logits."""
+        return outputs.index_add(-1, self.rows, self.mixing_weight * self.logits(factors))
+
+
+class LevelRegressions(nn.Module):
+    """The regressions for the outputs of all variables; most have none, and a weight of 0."""
+
+    mixing_weight: Tensor  # [outputs]
+    loadings: Tensor  # [outputs, K]
+    constants: Tensor  # [outputs]
+    variance_factor: Tensor  # [outputs]
+
+    def __init__(self, variance_factor: Tensor, n_factors: int) -> None:
+        super().__init__()
+        self.register_buffer("mixing_weight", torch.zeros_like(variance_factor))
+        self.register_buffer("loadings", torch.zeros(len(variance_factor), n_factors))
+        self.register_buffer("constants", torch.zeros_like(variance_factor))
+        self.register_buffer("variance_factor", variance_factor, persistent=False)
+
+    def set(self, rows: Sequence[int], regression: LevelRegression | None) -> None:
+        """Replace the regression of a variable, whose outputs are ``rows``."""
+        self.mixing_weight[rows] = 0.0
+        if regression is not None:
+            self.mixing_weight[rows] = regression.mixing_weight.to(self.mixing_weight)
+            self.loadings[rows] = regression.loadings.to(self.loadings)
+            self.constants[rows] = regression.constants.to(self.constants)
+
+    def remove_all(self) -> None:
+        """Remove all regressions, since those of other factors or rows are not valid."""
+        self.mixing_weight.zero_()
+
+    def select(self, rows: Tensor) -> LevelRegression | None:
+        """The regressions of some outputs, as the outputs that they are among these; None without any."""
+        places = self.mixing_weight[rows].nonzero().flatten()
+        if not len(places):
+            return None
+        own = rows[places]
+        return LevelRegression(
+            self.loadings[own],
+            self.constants[own],
+            self.variance_factor[own],
+            self.mixing_weight[own],
+            places,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +133,10 @@ class LevelRows:
         return params
 
     def fit(self, penalty: float, start: Tensor) -> Tensor:
-        """Parameters [n + 1, levels] that maximise the penalised likelihood, by Newton steps."""
+        """Solve the penalised score equations by Newton steps that keep the roots fixed.
+
+        Returns the parameters [n + 1, levels].
+        """
         params, prior = start, self.start()
         ridge = torch.full_like(params, penalty)
         ridge[-1] = CONSTANT_PENALTY
@@ -101,8 +147,9 @@ class LevelRows:
             gradient = self.features.T @ slopes - ridge * (params - prior)  # [n + 1, levels]
             hessian = self._curvature(roots, probabilities) + torch.diag(ridge.T.flatten())
             step = torch.linalg.solve(hessian, gradient.T.flatten()).view(self.n_levels, -1).T
+            step = _centre(step)
             step = step * (MAX_CHANGE / step.abs().max().clamp(min=MAX_CHANGE))
-            params = _centre(params + step)
+            params = params + step
             if float(step.abs().max()) < MIN_CHANGE:
                 break
         return params
@@ -116,15 +163,15 @@ class LevelRows:
         if is_binary:
             loadings, constants = loadings[1:] - loadings[:1], constants[1:] - constants[:1]
         n_outputs = len(constants)
-        share, rows = torch.ones(n_outputs), torch.arange(n_outputs)
-        spread = spread_of_levels(n_outputs) * share
-        return LevelRegression(loadings.float(), constants.float(), spread, share, rows)
+        weight, rows = torch.ones(n_outputs), torch.arange(n_outputs)
+        factor = find_variance_factor(n_outputs) * weight
+        return LevelRegression(loadings.float(), constants.float(), factor, weight, rows)
 
     def _roots(self, params: Tensor) -> Tensor:
         """What the uncertainty of the factors multiplies each logit by [rows, levels]."""
         variance = ((self.covariance @ params[:-1]) * params[:-1]).sum(1)
-        spread = spread_of_levels(self.n_levels)
-        return torch.rsqrt(1 + PROBIT_SCALE * spread * variance.clamp(min=0))
+        factor = find_variance_factor(self.n_levels)
+        return torch.rsqrt(1 + PROBIT_SCALE * factor * variance.clamp(min=0))
 
     def _curvature(self, roots: Tensor, probabilities: Tensor) -> Tensor:
         """Negative second derivative of the log-likelihood [levels * (n + 1), levels * (n + 1)]."""
@@ -136,7 +183,7 @@ class LevelRows:
         return both.view(n, n, width, width).transpose(1, 2).reshape(n * width, n * width)
 
 
-def spread_of_levels(n_outputs: int) -> float:
+def find_variance_factor(n_outputs: int) -> float:
     """The factor s of the variance, for the number of outputs of a variable; 1 for a single logit."""
     return 1.0 if n_outputs == 1 else (n_outputs / (n_outputs - 1)) ** 2
 

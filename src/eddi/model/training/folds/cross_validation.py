@@ -29,20 +29,24 @@ from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.folds.selection import (
     MAX_SELECTION_ROWS,
-    HeldOutRows,
+    JudgedRows,
     find_ignored_variables,
 )
 from eddi.model.training.level_regressions import (
-    HeldOutTargets,
+    HeldOutRows,
     RegressionChoice,
+    TrainingRows,
     add_regressions,
 )
 from eddi.model.training.loop import OnProgress, advance
-from eddi.model.training.objective import Batch
 from eddi.model.training.streaming import StreamedEvidence, first_window
 from eddi.model.training.validation import Validation, choose_shrinkage
 from eddi.table.evidence import Evidence
 from eddi.table.variable import Kind
+
+MIN_IGNORING_GAIN = (
+    3.0  # nats of all held-out rows: the variables to ignore were selected with the same rows
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ def train_cross_validated(
     weights.use_best()
     is_small = extra is None and evidence.n_complete_rows < MAX_SELECTION_ROWS
     ignored = _select_variables(folds, targets) if is_small else {}
-    ignored = _calibrate(network, evidence, folds, targets=targets, extra=extra, ignored=ignored)
+    ignored = _calibrate(network, evidence, folds, extra, targets=targets, ignored=ignored)
     if on_result:
         on_result(CrossValidation(folds, ignored))
     network.to(device)
@@ -173,7 +177,7 @@ def _select_variables(folds: Sequence[Fold], targets: Sequence[int]) -> dict[int
     if network.marginals is None or len(targets) == len(network.specs):
         return {}
     candidates = [place for place in range(len(network.specs)) if place not in targets]
-    held_out = [HeldOutRows(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
+    held_out = [JudgedRows(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
     return {
         target: ignored
         for target in targets
@@ -186,80 +190,58 @@ def _calibrate(
     network: Network,
     evidence: Evidence,
     folds: Sequence[Fold],
+    extra: ExtraRows | None,
     *,
     targets: Sequence[int],
-    extra: ExtraRows | None,
-    ignored: dict[int, list[int]],
+    ignored: Mapping[int, list[int]],
 ) -> dict[int, list[int]]:
     """Calibrate the network of all rows with the folds' predictions of their held-out rows.
 
     Returns the variables that predictions ignore: those ``ignored``, unless predictions that are mixed with a
-    regression are better with all variables.
+    regression are about as good or better with all variables.
     """
     marginals = network.marginals
     if marginals is None:
-        return ignored
-    calibration = _FoldCalibration.of(folds, evidence, targets, extra)
-    if ignored:
-        network.marginals = copy.deepcopy(marginals)
-        with_all = calibration(network, {})
-        network.marginals = copy.deepcopy(marginals)
-        without = calibration(network, ignored)
-        network.marginals = marginals
-        ignored = {
-            target: variables
-            for target, variables in ignored.items()
-            if target not in without or without[target].log_likelihood >= with_all[target].log_likelihood
-        }
-    calibration(network, ignored)
-    return ignored
+        return dict(ignored)
+    rows = TrainingRows.join(evidence, extra, targets)
+    held_out = [
+        HeldOutRows(
+            fold.network,
+            TrainingRows.join(fold.training_rows, extra, targets),
+            fold.validation.calibration_batch(share=1 / len(folds)),
+            len(fold.validation),
+        )
+        for fold in folds
+    ]
 
-
-@dataclass(frozen=True)
-class _FoldCalibration:
-    """The rows that a network is calibrated with, and that its regressions learn from."""
-
-    folds: Sequence[Fold]
-    batches: list[Batch]  # of each fold
-    rows: tuple[Evidence, NDArray[np.float32] | None]  # of all folds, with weights
-    held_out: list[HeldOutTargets]
-    targets: Sequence[int]
-
-    @classmethod
-    def of(
-        cls, folds: Sequence[Fold], evidence: Evidence, targets: Sequence[int], extra: ExtraRows | None
-    ) -> "_FoldCalibration":
-        """The rows of all folds; ``extra`` rows are not held out."""
-
-        def join(rows: Evidence) -> tuple[Evidence, NDArray[np.float32] | None]:
-            return weigh_rows(rows, extra and extra.complete(rows, targets))
-
-        batches = [fold.validation.calibration_batch(share=1 / len(folds)) for fold in folds]
-        pairs = zip(folds, batches, strict=True)
-        held_out = [
-            HeldOutTargets(fold.network, *join(fold.training_rows), batch) for fold, batch in pairs
-        ]
-        return cls(folds, batches, join(evidence), held_out, targets)
-
-    def __call__(
-        self, network: Network, ignored: Mapping[int, Sequence[int]]
-    ) -> dict[int, RegressionChoice]:
-        """Calibrate the network and add its regressions; returns the choice for each target with levels."""
-        assert network.marginals is not None  # noqa: S101  # callers check
-        parts = [
-            CalibrationData.from_batch(fold.network, batch, len(fold.validation), ignored=ignored)
-            for fold, batch in zip(self.folds, self.batches, strict=True)
-        ]
-        data = CalibrationData.concatenate(parts)
+    def calibrate_ignoring(candidate: Mapping[int, list[int]]) -> dict[int, RegressionChoice]:
+        assert network.marginals is not None  # noqa: S101  # see above
+        data = CalibrationData.concatenate([part.predict(candidate) for part in held_out])
+        outputs = calibrate(network.marginals, data)
         return add_regressions(
             network,
-            *self.rows,
-            held_out=self.held_out,
-            outputs=calibrate(network.marginals, data),
-            entry_weights=data.entry_weights(),
-            targets=self.targets,
-            ignored=ignored,
+            rows,
+            held_out=held_out,
+            data=data,
+            outputs=outputs,
+            targets=targets,
+            ignored=candidate,
         )
+
+    likelihoods = []
+    for candidate in ({}, ignored) if ignored else ():
+        network.marginals = copy.deepcopy(marginals)
+        choices = calibrate_ignoring(candidate)
+        likelihoods.append({target: choice.log_likelihood for target, choice in choices.items()})
+    network.marginals = marginals
+    kept = {
+        target: variables
+        for target, variables in ignored.items()
+        if target not in likelihoods[0]
+        or likelihoods[1][target] >= likelihoods[0][target] + MIN_IGNORING_GAIN
+    }
+    calibrate_ignoring(kept)
+    return kept
 
 
 def _score(folds: Sequence[Fold]) -> float | None:

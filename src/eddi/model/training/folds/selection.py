@@ -24,7 +24,7 @@ MIN_ROWS = 10  # with a value; with fewer, a variable is not judged
 
 
 @dataclass(frozen=True)
-class HeldOutRows:
+class JudgedRows:
     """Rows that a network was not trained on, with random parts hidden."""
 
     network: Network
@@ -34,7 +34,7 @@ class HeldOutRows:
 
 @torch.no_grad()
 def find_ignored_variables(
-    held_out: Sequence[HeldOutRows], target: int, candidates: Sequence[int]
+    held_out: Sequence[JudgedRows], target: int, candidates: Sequence[int]
 ) -> list[int]:
     """The candidates that predictions of the target should ignore; never all of them.
 
@@ -59,7 +59,7 @@ def find_ignored_variables(
     return ignored if is_better else []
 
 
-def _mean_score(held_out: Sequence[HeldOutRows], target: int, ignored: Sequence[int]) -> float:
+def _mean_score(held_out: Sequence[JudgedRows], target: int, ignored: Sequence[int]) -> float:
     """The mean score of predictions of the target of held-out rows, without some variables."""
     scores = []
     for rows in held_out:
@@ -70,7 +70,7 @@ def _mean_score(held_out: Sequence[HeldOutRows], target: int, ignored: Sequence[
     return float(torch.cat(scores).mean())
 
 
-def _gains(rows: HeldOutRows, target: int, candidates: Sequence[int]) -> Tensor:
+def _gains(rows: JudgedRows, target: int, candidates: Sequence[int]) -> Tensor:
     """How much better the target of each row is predicted with each candidate [rows, candidates].
 
     NaN where the row has no value of the target or of the candidate.
