@@ -5,7 +5,8 @@ is decided by a sum of answers, it needs far fewer rows than a network; on other
 logits of a target are therefore a weighted mean of both, as in stacking (Wolpert 1992). The rows that
 calibration uses determine the penalty and the weight: the weight is its posterior mean under a uniform
 prior, and the penalty is the one with the highest likelihood, averaged over the weights. If these rows tell
-little, the weight is about one half, which is better on most tables than either prediction alone.
+little, the weight is about one half, which is better on most tables than either prediction alone. If they
+give the regression a small weight, it is not used.
 """
 
 import math
@@ -31,7 +32,7 @@ from eddi.table.variable import Kind
 PENALTIES = (128.0, 32.0, 8.0, 2.0, 0.5, 0.1)  # of squared weights of standardised variables
 MIXING_WEIGHTS = torch.linspace(0, 1, 11, dtype=torch.float64)  # of the regression
 LIKELIHOOD_POWER = 4.0  # a held-out row counts as four, since it is predicted with many different masks
-MIN_WEIGHT = 0.05  # a smaller one changes predictions little, and costs time
+MIN_WEIGHT = 0.25  # of a regression that is used: a smaller one made no prediction better
 MIN_ROWS = 10  # with a known level, for a regression
 MAX_ROWS = 2_000  # that a regression is fitted to
 MAX_LEVELS = 10  # the time of a Newton step grows with their cube
