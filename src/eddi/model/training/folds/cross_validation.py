@@ -29,7 +29,6 @@ from eddi.model.training.distributed import DistributedContext
 from eddi.model.training.extra_rows import ExtraRows, weigh_rows
 from eddi.model.training.folds.selection import (
     MAX_SELECTION_ROWS,
-    JudgedRows,
     find_ignored_variables,
 )
 from eddi.model.training.level_regressions import (
@@ -177,7 +176,12 @@ def _select_variables(folds: Sequence[Fold], targets: Sequence[int]) -> dict[int
     if network.marginals is None or len(targets) == len(network.specs):
         return {}
     candidates = [place for place in range(len(network.specs)) if place not in targets]
-    held_out = [JudgedRows(fold.network, fold.validation.batch, len(fold.rows)) for fold in folds]
+    held_out = [
+        HeldOutRows(
+            fold.network, TrainingRows(fold.training_rows), fold.validation.batch, len(fold.rows)
+        )
+        for fold in folds
+    ]
     return {
         target: ignored
         for target in targets

@@ -9,13 +9,12 @@ The network itself is not changed: other variables are still predicted from all 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from eddi.model.network.network import Network
-from eddi.model.training.objective import Batch
+from eddi.model.training.level_regressions import HeldOutRows
 from eddi.model.training.validation import entry_scores
 
 MAX_SELECTION_ROWS = 150  # complete rows; with 200 and more, ignoring variables made no difference
@@ -23,18 +22,9 @@ MIN_GAIN = 0.5  # of a used variable, in standard errors; chosen on tables of 50
 MIN_ROWS = 10  # with a value; with fewer, a variable is not judged
 
 
-@dataclass(frozen=True)
-class JudgedRows:
-    """Rows that a network was not trained on, with random parts hidden."""
-
-    network: Network
-    batch: Batch  # the rows, repeated with different parts hidden
-    n_rows: int  # before they were repeated
-
-
 @torch.no_grad()
 def find_ignored_variables(
-    held_out: Sequence[JudgedRows], target: int, candidates: Sequence[int]
+    held_out: Sequence[HeldOutRows], target: int, candidates: Sequence[int]
 ) -> list[int]:
     """The candidates that predictions of the target should ignore; never all of them.
 
@@ -59,7 +49,7 @@ def find_ignored_variables(
     return ignored if is_better else []
 
 
-def _mean_score(held_out: Sequence[JudgedRows], target: int, ignored: Sequence[int]) -> float:
+def _mean_score(held_out: Sequence[HeldOutRows], target: int, ignored: Sequence[int]) -> float:
     """The mean score of predictions of the target of held-out rows, without some variables."""
     scores = []
     for rows in held_out:
@@ -70,7 +60,7 @@ def _mean_score(held_out: Sequence[JudgedRows], target: int, ignored: Sequence[i
     return float(torch.cat(scores).mean())
 
 
-def _gains(rows: JudgedRows, target: int, candidates: Sequence[int]) -> Tensor:
+def _gains(rows: HeldOutRows, target: int, candidates: Sequence[int]) -> Tensor:
     """How much better the target of each row is predicted with each candidate [rows, candidates].
 
     NaN where the row has no value of the target or of the candidate.
